@@ -28,6 +28,7 @@ const owners = {
   '@opensearch-project/opensearch': ['logs'],
   '@eslint-community/regexpp': ['logs'],
   '@opentelemetry': ['telemetry'],
+  '@simplewebauthn/server': ['iam'],
   express: ['extensionapi', 'platformapi', 'oauth', 'proxy', 'apiserver'],
   jose: ['jwt'],
   ldapts: ['iam'],

@@ -9,6 +9,7 @@ const later = [
   // Its `api`, which is small, comes with prom-client.
   '@opentelemetry/(?!api/)[^/]+',
   'node-forge',
+  '@simplewebauthn',
 ]
 
 describe('the start of a program', () => {

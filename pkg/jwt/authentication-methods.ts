@@ -6,11 +6,12 @@ export type AuthenticationMethods = string
 
 /**
  * A second factor that Kapis verifies. `otp` is also used for recovery codes, which are one-time
- * passwords.
+ * passwords. A passkey is `pop` (OpenID Connect EAP ACR Values 1.0) with `user`, since the user was
+ * present: without attestation it is unknown whether the key is in hardware (`hwk`).
  */
-export type FactorMethod = 'otp' | 'hwk' | 'swk' | 'user'
+export type FactorMethod = 'otp' | 'pop' | 'user'
 
-const factorMethods: ReadonlySet<string> = new Set(['otp', 'hwk', 'swk'] satisfies FactorMethod[])
+const factorMethods: ReadonlySet<string> = new Set(['otp', 'pop'] satisfies FactorMethod[])
 
 /** The authentication context classes (`acr`), weakest first: one factor, two factors. */
 export const contextClasses = ['sfa', 'mfa'] as const

@@ -4,6 +4,7 @@ import { unauthorized } from '../apierrors/status.ts'
 import type { RegisteredClient } from '../config/sections/client.ts'
 import { createFactorService } from '../iam/factors/factor-service.ts'
 import { memoryFactorStore } from '../iam/factors/fixtures.ts'
+import { toRelyingParty } from '../iam/factors/passkey.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createLockout } from '../iam/lockout/lockout.ts'
 import { createLoginKeys } from '../iam/lockout/login-keys.ts'
@@ -88,6 +89,7 @@ export async function startApp() {
     ...{ passwords, hasher },
     store: memoryFactorStore(),
     requiredGroups: () => requiredGroups,
+    party: toRelyingParty(issuer, 'Kapis'),
   })
   const tools: GrantTools & { multipleLogin: () => boolean } = {
     multipleLogin: () => true,

@@ -7,6 +7,7 @@ import type { Reloads } from '../config/config-file.ts'
 import { logPageClient } from '../config/sections/client.ts'
 import { readProxyEnvironment } from '../http/proxy-environment.ts'
 import { createFactorService } from '../iam/factors/factor-service.ts'
+import { toRelyingParty } from '../iam/factors/passkey.ts'
 import { ClientStore } from '../iam/sessions/client-store.ts'
 import { createDeviceStore } from '../iam/sessions/device-authorization.ts'
 import { retryUntilSuccess } from '../kubeclient/retry.ts'
@@ -123,9 +124,10 @@ function createApp(
   const { accounts, signing, clients, providers, devices, isReady } = parts
   const { users, sessions, passwords, hasher, hashOf, changePassword, factorStore: store } = accounts
   const requiredGroups = () => reloads.live().authentication.secondFactorGroups
-  const factors = createFactorService({ store, passwords, hasher, requiredGroups })
   const { keys, verifier, internalJwts } = signing
   const { issuer, productName, clockSkewSeconds } = config.oauth
+  const party = toRelyingParty(issuer, productName)
+  const factors = createFactorService({ store, passwords, hasher, requiredGroups, party })
   const { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds } = config.oauth
   const known = {
     get(name: string) {

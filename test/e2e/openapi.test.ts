@@ -275,6 +275,7 @@ describe('OpenAPI', function () {
       [200, 'get', '/oauth/login', '', () => askKapis('/oauth/login', { headers: { accept: 'text/html' } })],
       [200, 'get', '/oauth/style.css', '', () => askKapis('/oauth/style.css')],
       [200, 'get', '/oauth/show-password.js', '', () => askKapis('/oauth/show-password.js')],
+      [200, 'get', '/oauth/passkey.js', '', () => askKapis('/oauth/passkey.js')],
       [400, 'get', '/oauth/authorize', '', () => askKapis('/oauth/authorize')],
     ]
     for (const [code, method, template, path, ask = () => askAs(admin, path)] of cases) {

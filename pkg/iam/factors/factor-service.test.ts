@@ -17,7 +17,13 @@ const passwords: Pick<PasswordChecker, 'checkFactor'> = {
 async function createService(requiredGroups: readonly string[] = []) {
   const hasher = await createPasswordHasher(2)
   const store = memoryFactorStore()
-  const service = createFactorService({ store, passwords, hasher, requiredGroups: () => requiredGroups })
+  const service = createFactorService({
+    store,
+    passwords,
+    hasher,
+    requiredGroups: () => requiredGroups,
+    party: undefined,
+  })
   const check = async (kind: 'totp' | 'recovery', code: string) =>
     (await service.checkCode({ user: alice, source }, { kind, code })).outcome
   return { ...service, store, check }
@@ -28,7 +34,7 @@ describe('createFactorService', () => {
     const { addTotp, store, check } = await createService()
     const secret = newTotpSecret()
     expect(await addTotp(alice, { secret, code: '000000', mayReplace: false })).to.deep.equal({
-      outcome: 'wrong',
+      outcome: 'wrong_code',
     })
     expect(store.stored.size).to.equal(0)
     const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
@@ -82,8 +88,8 @@ describe('createFactorService', () => {
     expect(renewed).to.have.length(10)
     const [earlier = ''] = added.outcome === 'stored' ? added.recoveryCodes : []
     expect(await check('recovery', earlier)).to.equal('wrong')
-    expect(await removeTotp(alice)).to.equal(true)
-    expect(await removeTotp(alice)).to.equal(false)
+    expect(await removeTotp(alice)).to.equal('removed')
+    expect(await removeTotp(alice)).to.equal('missing')
     expect(store.stored.size).to.equal(0)
     expect(await renewRecoveryCodes(alice)).to.equal(undefined)
     expect(await check('recovery', renewed?.[0] ?? '')).to.equal('wrong')

@@ -4,6 +4,9 @@ import type { User } from '../users/user.ts'
 import { isFactorRequired } from './factor-policy.ts'
 import type { FactorStore } from './factor-store.ts'
 import { type Factors, hasFactors } from './factors.ts'
+import type { RelyingParty } from './passkey.ts'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from './passkey-response.ts'
+import { addPasskey, type PasskeyProblem, usePasskey } from './passkey-use.ts'
 import { findRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
 import { findTotpStep } from './totp.ts'
 
@@ -23,23 +26,53 @@ export type FactorService = {
    */
   readonly checkCode: (attempt: FactorAttempt, entered: EnteredCode) => Promise<PasswordVerdict>
   /**
+   * Verifies the response of a passkey, whose challenge is then used up. Failures count in the same
+   * way.
+   *
+   * @throws the same
+   */
+  readonly checkPasskey: (
+    attempt: FactorAttempt,
+    answer: Answer<AuthenticationResponseJSON>,
+  ) => Promise<{ readonly verdict: PasswordVerdict; readonly problem: PasskeyProblem }>
+  /**
    * Stores an authenticator app after checking a code of it. If the user has no recovery codes yet,
    * they are created too.
    *
    * @param mayReplace whether an existing factor may be replaced, since the user has proven one
    */
   readonly addTotp: (user: User, app: NewTotp) => Promise<Enrolment>
-  /** @returns false if there was no authenticator app */
-  readonly removeTotp: (user: User) => Promise<boolean>
+  /** Stores a passkey after verifying its response. */
+  readonly addPasskey: (user: User, passkey: NewPasskey) => Promise<Enrolment>
+  /** @returns false if the user has no passkey with this id */
+  readonly renamePasskey: (user: User, id: string, name: string) => Promise<boolean>
+  readonly removeTotp: (user: User) => Promise<Removal>
+  readonly removePasskey: (user: User, id: string) => Promise<Removal>
   /** @returns new codes, which replace all earlier codes; undefined for a user without a factor */
   readonly renewRecoveryCodes: (user: User) => Promise<readonly string[] | undefined>
+  /** Whether passkeys can be created for the issuer. */
+  readonly hasPasskeys: boolean
+  /** The options of navigator.credentials.create, as JSON; undefined without passkeys. */
+  readonly passkeyCreation: (user: User, challenge: string) => Promise<object | undefined>
+  /** The options of navigator.credentials.get, as JSON; undefined without a passkey of the user. */
+  readonly passkeyRequest: (factors: Factors, challenge: string) => Promise<object | undefined>
 }
 
+/** The response of a browser to a challenge. */
+export type Answer<T> = { readonly response: T; readonly challenge: string }
 export type NewTotp = { readonly secret: string; readonly code: string; readonly mayReplace: boolean }
+export type NewPasskey = Answer<RegistrationResponseJSON> & {
+  readonly name: string
+  readonly mayReplace: boolean
+}
 
 export type Enrolment =
   | { readonly outcome: 'stored'; readonly recoveryCodes: readonly string[] }
-  | { readonly outcome: 'wrong' | 'refused' }
+  /** `refused`: the user has a factor, which this login has not used. */
+  | { readonly outcome: 'wrong_code' | 'refused' | PasskeyProblem }
+
+/** `refused`: it is the last factor of a user who must have one. */
+export type Removal = 'removed' | 'missing' | 'refused'
 
 export type FactorServiceOptions = {
   readonly store: FactorStore
@@ -47,11 +80,17 @@ export type FactorServiceOptions = {
   readonly hasher: Pick<PasswordHasher, 'hash' | 'verify'>
   /** Returns the groups whose members need a second factor. */
   readonly requiredGroups: () => readonly string[]
+  /** Undefined if the issuer cannot have passkeys. */
+  readonly party: RelyingParty | undefined
 }
+
+/** Loads the library at the first use of a passkey. */
+const loadWebAuthn = () => import('./webauthn.ts')
 
 /** Enrols and checks second factors. */
 export function createFactorService(options: FactorServiceOptions): FactorService {
-  const { store, passwords, hasher, requiredGroups } = options
+  const { store, passwords, hasher, requiredGroups, party } = options
+  const isRequired = (user: Pick<User, 'groups'>) => isFactorRequired(requiredGroups(), user)
 
   /** If two replicas get the same code, the second one finds the time step already used. */
   function takeTotp(user: User, code: string): Promise<boolean> {
@@ -73,32 +112,112 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     })
   }
 
+  /** Verifies a passkey, and uses up its challenge. @returns undefined if it is right */
+  async function takePasskey(
+    user: User,
+    { response, challenge }: Answer<AuthenticationResponseJSON>,
+  ): Promise<PasskeyProblem | undefined> {
+    // Only the user's own passkeys count: another user may have registered the same id.
+    const passkey = (await store.read(user)).passkeys.find(({ id }) => id === response.id)
+    if (party === undefined || passkey === undefined) return 'wrong_passkey'
+    const { verifyAssertion } = await loadWebAuthn()
+    const verified = await verifyAssertion({ party, challenge }, user, passkey, response)
+    if (verified === undefined) return 'wrong_passkey'
+    return changeOrExplain(user, known => usePasskey(known, { ...passkey, ...verified, challenge }))
+  }
+
+  /** Changes the factors. @returns the reason if `next` refuses the change */
+  async function changeOrExplain<T extends string>(
+    user: User,
+    next: (known: Factors) => Factors | T,
+  ): Promise<T | undefined> {
+    let why: T | undefined
+    await store.change(user, known => {
+      const result = next(known)
+      why = typeof result === 'string' ? result : undefined
+      return typeof result === 'string' ? undefined : result
+    })
+    return why
+  }
+
+  async function enrol(
+    user: User,
+    mayReplace: boolean,
+    add: (known: Factors) => Factors | PasskeyProblem,
+  ): Promise<Enrolment> {
+    const isFirst = (await store.read(user)).recoveryCodes.length === 0
+    const { codes, stored } = isFirst ? await newRecoveryCodes(hasher) : { codes: [], stored: [] }
+    const outcome = await changeOrExplain<PasskeyProblem | 'refused'>(user, known => {
+      if (hasFactors(known) && !mayReplace) return 'refused'
+      return add({ ...known, recoveryCodes: isFirst ? stored : known.recoveryCodes })
+    })
+    return outcome === undefined ? { outcome: 'stored', recoveryCodes: codes } : { outcome }
+  }
+
+  async function remove(user: User, without: (known: Factors) => Factors): Promise<Removal> {
+    const outcome = await changeOrExplain<Removal>(user, known => {
+      const left = without(known)
+      if (left.totp === known.totp && left.passkeys.length === known.passkeys.length) return 'missing'
+      return hasFactors(left) || !isRequired(user) ? left : 'refused'
+    })
+    return outcome ?? 'removed'
+  }
+
   return {
-    isRequired: user => isFactorRequired(requiredGroups(), user),
+    isRequired,
     read: user => store.read(user),
     checkCode: (attempt, { kind, code }) =>
       passwords.checkFactor(attempt, () =>
         kind === 'totp' ? takeTotp(attempt.user, code) : takeRecoveryCode(attempt.user, code),
       ),
+    async checkPasskey(attempt, answer) {
+      let problem: PasskeyProblem | undefined
+      const verdict = await passwords.checkFactor(attempt, async () => {
+        problem = await takePasskey(attempt.user, answer)
+        return problem === undefined
+      })
+      return { verdict, problem: problem ?? 'wrong_passkey' }
+    },
     async addTotp(user, { secret, code, mayReplace }) {
       const lastStep = findTotpStep(secret, code, { lastStep: 0 })
-      if (lastStep === undefined) return { outcome: 'wrong' }
-      const isFirst = (await store.read(user)).recoveryCodes.length === 0
-      const { codes, stored } = isFirst ? await newRecoveryCodes(hasher) : { codes: [], stored: [] }
-      const isStored = await store.change(user, known => {
-        if (hasFactors(known) && !mayReplace) return undefined
-        return { ...known, totp: { secret, lastStep }, recoveryCodes: isFirst ? stored : known.recoveryCodes }
-      })
-      return isStored ? { outcome: 'stored', recoveryCodes: codes } : { outcome: 'refused' }
+      if (lastStep === undefined) return { outcome: 'wrong_code' }
+      return enrol(user, mayReplace, known => ({ ...known, totp: { secret, lastStep } }))
     },
-    removeTotp: user =>
-      store.change(user, known => (known.totp === undefined ? undefined : { ...known, totp: undefined })),
+    async addPasskey(user, { response, challenge, name, mayReplace }) {
+      if (party === undefined) return { outcome: 'wrong_passkey' }
+      const { verifyRegistration } = await loadWebAuthn()
+      const verified = await verifyRegistration({ party, challenge }, response)
+      if (verified === undefined) return { outcome: 'wrong_passkey' }
+      const nowMs = Date.now()
+      const passkey = { ...verified, name, createdAtMs: nowMs, lastUsedAtMs: nowMs }
+      return enrol(user, mayReplace, known => addPasskey(known, passkey, challenge))
+    },
+    renamePasskey: (user, id, name) =>
+      store.change(user, known =>
+        known.passkeys.some(passkey => passkey.id === id)
+          ? { ...known, passkeys: known.passkeys.map(each => (each.id === id ? { ...each, name } : each)) }
+          : undefined,
+      ),
+    removeTotp: user => remove(user, known => ({ ...known, totp: undefined })),
+    removePasskey: (user, id) =>
+      remove(user, known => ({ ...known, passkeys: known.passkeys.filter(each => each.id !== id) })),
     async renewRecoveryCodes(user) {
       const { codes, stored } = await newRecoveryCodes(hasher)
       const isStored = await store.change(user, known =>
         hasFactors(known) ? { ...known, recoveryCodes: stored } : undefined,
       )
       return isStored ? codes : undefined
+    },
+    hasPasskeys: party !== undefined,
+    async passkeyCreation(user, challenge) {
+      if (party === undefined) return undefined
+      const [{ creationOptions }, { passkeys }] = await Promise.all([loadWebAuthn(), store.read(user)])
+      return creationOptions({ party, challenge }, user, passkeys)
+    },
+    async passkeyRequest({ passkeys }, challenge) {
+      if (party === undefined || passkeys.length === 0) return undefined
+      const { requestOptions } = await loadWebAuthn()
+      return requestOptions({ party, challenge }, passkeys)
     },
   }
 }

@@ -48,7 +48,7 @@ describe('createFactorStore', () => {
     const { state, store } = createKube()
     expect(await store.read(jane)).to.deep.equal(noFactors)
     expect(await store.change(jane, known => ({ ...known, totp }))).to.equal(true)
-    expect(await store.read(jane)).to.deep.equal({ totp, recoveryCodes: [] })
+    expect(await store.read(jane)).to.deep.equal({ ...noFactors, totp })
     expect(state.secret).to.deep.include({ type: 'iam.kapis.io/factors' })
     expect(state.secret?.metadata).to.deep.include({
       name: 'kapis-factors-jane',

@@ -9,7 +9,7 @@ import type { BrowserOptions } from './dependencies.ts'
 import type { LoginProgress } from './login-progress.ts'
 import { readAuthorizationRequest } from './login-proof.ts'
 import { sendPasswordPage } from './password-form.ts'
-import { sendFactorPage, sendTotpPage } from './second-factor/forms.ts'
+import { sendFactorPage, sendSetUpPage } from './second-factor/forms.ts'
 import { logBrowserIn } from './session.ts'
 
 type PendingStep = 'second_factor_required' | 'password_to_change' | 'second_factor_to_set_up'
@@ -54,7 +54,7 @@ async function sendNextStep(
     return 'password_to_change'
   }
   if (isWanted || lacksSecondFactor(factors, user, amr)) {
-    await sendTotpPage(options, exchange, progress)
+    await sendSetUpPage(options, exchange, progress)
     return 'second_factor_to_set_up'
   }
   await logBrowserIn(options.tools, exchange, progress).catch(toContinuedBefore)

@@ -128,6 +128,6 @@ function sendLoginPage(
     body,
     code: error?.code ?? 200,
     formTargets: formTargetsOf(options.registry, returnTo),
-    asksForPassword: true,
+    script: 'show-password',
   })
 }

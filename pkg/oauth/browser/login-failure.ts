@@ -25,7 +25,7 @@ export function explainWrongLogin(
   return 'The user name or the password is wrong.'
 }
 
-export function explainLock(what: 'passwords' | 'codes', seconds: number): string {
+export function explainLock(what: 'passwords' | 'codes' | 'attempts', seconds: number): string {
   const minutes = Math.ceil(seconds / 60)
   return `Too many wrong ${what}. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
 }

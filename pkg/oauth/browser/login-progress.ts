@@ -24,6 +24,8 @@ export type LoginProgress = {
   readonly sid: string
   /** The secret of an authenticator app that is being set up. */
   readonly totpSecret?: string | undefined
+  /** What a passkey must answer on the page of this ticket. */
+  readonly challenge?: string | undefined
 }
 
 const lifeSeconds = 600
@@ -40,12 +42,14 @@ export function newProgress(done: Omit<LoginProgress, 'sid'>): LoginProgress {
  */
 export function issueProgressTicket(
   { internalJwts }: Pick<GrantTools, 'internalJwts'>,
-  { user, provider, amr, authTime, idToken = '', sid, totpSecret = '' }: LoginProgress,
+  progress: LoginProgress,
   csrf: string,
 ): Promise<string> {
+  const { user, provider, amr, authTime, idToken = '', sid, totpSecret = '', challenge = '' } = progress
   const { name: sub, uid, credential } = user
   const time = authTime === undefined ? {} : { auth_time: authTime }
-  const claims = { sub, uid, credential, idp: provider, amr, ...time, id_token: idToken, totp: totpSecret }
+  const page = { totp: totpSecret, challenge }
+  const claims = { sub, uid, credential, idp: provider, amr, ...time, id_token: idToken, ...page }
   return internalJwts.sign(
     'login-progress',
     { ...claims, browser: digestOf(csrf) },
@@ -70,6 +74,7 @@ export async function readProgressTicket(
     authTime: typeof claims.auth_time === 'number' ? claims.auth_time : undefined,
     idToken: text('id_token') || undefined,
     totpSecret: text('totp') || undefined,
+    challenge: text('challenge') || undefined,
   }
 }
 

@@ -22,6 +22,6 @@ export async function sendPasswordPage(
     body: passwordPage({ csrf, returnTo, ticket, username: user.name, error }),
     code: error === undefined ? 200 : 400,
     formTargets: formTargetsOf(registry, returnTo),
-    asksForPassword: true,
+    script: 'show-password',
   })
 }

@@ -61,7 +61,7 @@ export async function sendRegistrationPage(
     body,
     code: error?.code ?? 200,
     formTargets: formTargetsOf(registry, returnTo),
-    asksForPassword: isLink,
+    script: isLink ? 'show-password' : undefined,
   })
 }
 

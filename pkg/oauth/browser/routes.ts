@@ -10,7 +10,11 @@ import { createLogin, createLoginPage } from './login-endpoint.ts'
 import { createPasswordChange } from './password-endpoint.ts'
 import { createLinking, createRegistration } from './registration-endpoint.ts'
 import { createFactorsChange, createFactorsPage } from './second-factor/settings-endpoint.ts'
-import { createFactorCheck, createTotpEnrolment } from './second-factor/step-endpoint.ts'
+import {
+  createFactorCheck,
+  createPasskeyEnrolment,
+  createTotpEnrolment,
+} from './second-factor/step-endpoint.ts'
 import { createLoggedOutPage, createSessionEnd, createSessionPage } from './session-endpoint.ts'
 
 type Methods = { readonly get?: RequestHandler; readonly post?: RequestHandler }
@@ -29,6 +33,7 @@ export function createBrowserRoutes(
     '/oauth/login': { get: createLoginPage(options), post: createLogin(options) },
     '/oauth/factor': { post: createFactorCheck(options) },
     '/oauth/factor/totp': { post: createTotpEnrolment(options) },
+    '/oauth/factor/passkey': { post: createPasskeyEnrolment(options) },
     '/oauth/factors': { get: createFactorsPage(options), post: createFactorsChange(options) },
     '/oauth/password': { post: createPasswordChange(options) },
     '/oauth/register': { post: createRegistration(options) },

@@ -11,6 +11,7 @@ import {
   segment,
 } from '../../openapi/operation.ts'
 import { object, oneOfTexts, type Schema, text } from '../../openapi/schema.ts'
+import { factorActions } from '../browser/second-factor/actions.ts'
 import { pageErrors } from './errors.ts'
 import { tokens } from './tokens.ts'
 
@@ -38,6 +39,17 @@ function formOperation(summary: string, fields: Readonly<Record<string, Schema>>
     },
     answers: { 200: page, 303: onward, ...pageErrors(403, 409, 413, 415, 429) },
     security: ['browser', 'none'],
+  }
+}
+
+function scriptOperation(what: string): Operation {
+  return {
+    summary: `A script of the pages: ${what}`,
+    answers: {
+      200: { description: 'The script.', content: { 'text/javascript': { schema: text() } } },
+      ...pageErrors(),
+    },
+    security: ['none'],
   }
 }
 
@@ -106,6 +118,7 @@ export const pagePaths: Paths = {
       ticket: text(),
       code: text('Of the authenticator app.'),
       recovery_code: text('In place of code.'),
+      passkey: text('In place of code: AuthenticationResponseJSON of Web Authentication.'),
     }),
   },
   '/oauth/factor/totp': {
@@ -114,10 +127,19 @@ export const pagePaths: Paths = {
       code: text(),
     }),
   },
+  '/oauth/factor/passkey': {
+    post: formOperation('Submits a new passkey', {
+      ticket: text(),
+      passkey: text('RegistrationResponseJSON of Web Authentication.'),
+      name: text('To tell passkeys apart.', { maxLength: 64 }),
+    }),
+  },
   '/oauth/factors': {
     get: pageOperation('The second factors of the user'),
     post: formOperation('Changes the second factors of the user', {
-      action: oneOfTexts(['set-up-totp', 'remove-totp', 'renew-codes']),
+      action: oneOfTexts(factorActions),
+      passkey: text('The id of the passkey to rename or remove.'),
+      name: text('Its new name.', { maxLength: 64 }),
     }),
   },
   '/oauth/login': {
@@ -169,16 +191,8 @@ export const pagePaths: Paths = {
       security: ['none'],
     },
   },
-  '/oauth/show-password.js': {
-    get: {
-      summary: 'The script of pages with a password field: toggles its visibility',
-      answers: {
-        200: { description: 'The script.', content: { 'text/javascript': { schema: text() } } },
-        ...pageErrors(),
-      },
-      security: ['none'],
-    },
-  },
+  '/oauth/show-password.js': { get: scriptOperation('toggles the visibility of a password field') },
+  '/oauth/passkey.js': { get: scriptOperation('asks the browser for a passkey') },
   '/oauth/logout': {
     get: logout,
     post: {

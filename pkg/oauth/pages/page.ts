@@ -4,7 +4,10 @@ import { sendDocument } from '../../httpserver/response/document.ts'
 import { type Html, html } from '../../httpserver/response/html.ts'
 
 const style = readAsset(new URL('./style.css', import.meta.url), '/oauth/style.css')
-const showPassword = readAsset(new URL('./show-password.js', import.meta.url), '/oauth/show-password.js')
+const scripts = {
+  'show-password': readAsset(new URL('./show-password.js', import.meta.url), '/oauth/show-password.js'),
+  passkey: readAsset(new URL('./passkey.js', import.meta.url), '/oauth/passkey.js'),
+}
 
 export type Page = {
   readonly title: string
@@ -14,8 +17,8 @@ export type Page = {
   readonly code?: number
   /** Additional form targets for the CSP, whose form-action also applies to redirects. */
   readonly formTargets?: readonly string[]
-  /** Whether the page has password fields; then it loads the script that shows them. */
-  readonly asksForPassword?: boolean
+  /** The script that the page loads; pages without one allow none in their CSP. */
+  readonly script?: keyof typeof scripts | undefined
 }
 
 /**
@@ -23,12 +26,12 @@ export type Page = {
  * frames.
  */
 export function sendPage(res: Response, page: Page): void {
-  const { code = 200, formTargets = [], asksForPassword = false } = page
+  const { code = 200, formTargets = [], script } = page
   res.set({
     'content-security-policy': [
       "default-src 'none'",
       "style-src 'self'",
-      ...(asksForPassword ? ["script-src 'self'"] : []),
+      ...(script === undefined ? [] : ["script-src 'self'"]),
       `form-action ${["'self'", ...formTargets].join(' ')}`,
       "frame-ancestors 'none'",
       "base-uri 'none'",
@@ -42,7 +45,7 @@ export function sendPage(res: Response, page: Page): void {
   res.status(code).type('html').send(toDocument(page))
 }
 
-function toDocument({ title, product, body, asksForPassword = false }: Page): string {
+function toDocument({ title, product, body, script }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -51,7 +54,7 @@ function toDocument({ title, product, body, asksForPassword = false }: Page): st
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <link rel="stylesheet" href="${style.href}">
-${asksForPassword ? html`<script src="${showPassword.href}" defer></script>\n` : undefined}</head>
+${script === undefined ? undefined : html`<script src="${scripts[script].href}" defer></script>\n`}</head>
 <body>
 <main>
 <p class="product">${product}</p>
@@ -66,7 +69,7 @@ ${body}
 /** Routes of the files that pages link to; the URL of a file changes with its content. */
 export const pageAssets: readonly { readonly path: string; readonly handler: RequestHandler }[] = [
   style,
-  showPassword,
+  ...Object.values(scripts),
 ].map(({ path, document, headers }) => ({
   path,
   handler: (req, res) => sendDocument({ req, res }, document, headers),

@@ -1,9 +1,12 @@
 import type { Request, Response } from 'express'
 import type { Html } from '../../../httpserver/response/html.ts'
+import { newChallenge } from '../../../iam/factors/passkey.ts'
 import { newTotpSecret, toTotpUri } from '../../../iam/factors/totp.ts'
+import { hasOwnFactor } from '../../../jwt/authentication-methods.ts'
 import { type FactorPage, factorPage } from '../../pages/factor-page.ts'
-import { sendPage } from '../../pages/page.ts'
-import { recoveryCodesPage, totpPage } from '../../pages/totp-page.ts'
+import { type Page, sendPage } from '../../pages/page.ts'
+import { recoveryCodesPage, setUpPage } from '../../pages/set-up-page.ts'
+import { oauthError } from '../../server/error.ts'
 import { formTargetsOf } from '../csp-form-targets.ts'
 import { issueCsrfToken } from '../csrf.ts'
 import type { BrowserOptions } from '../dependencies.ts'
@@ -13,41 +16,72 @@ type Exchange = { readonly req: Request; readonly res: Response }
 type Problem = Pick<FactorPage, 'error'> & { readonly code: number }
 
 /** Sends the page that asks the user for the second factor. */
-export function sendFactorPage(
+export async function sendFactorPage(
   options: BrowserOptions,
   exchange: Exchange,
   progress: LoginProgress,
   problem?: Problem,
 ): Promise<void> {
-  return sendStep(options, exchange, progress, {
-    title: 'Second factor',
-    code: problem?.code ?? 200,
-    toBody: fields => factorPage({ ...fields, username: progress.user.name, error: problem?.error }),
-  })
+  const { factors } = options.tools
+  const { user } = progress
+  const challenge = newChallenge()
+  const known = await factors.read(user)
+  const passkey = await factors.passkeyRequest(known, challenge)
+  const shown = { username: user.name, hasTotp: known.totp !== undefined, passkey, error: problem?.error }
+  await sendStep(
+    options,
+    exchange,
+    { ...progress, challenge },
+    {
+      title: 'Second factor',
+      code: problem?.code ?? 200,
+      script: passkey && 'passkey',
+      toBody: fields => factorPage({ ...fields, ...shown }),
+    },
+  )
 }
 
+/** The second factors that a page can set up. */
+export type NewFactor = 'totp' | 'passkey'
+
 /**
- * Sends the page that sets up an authenticator app. It has a new secret unless the page is shown
- * again after an error.
+ * Sends the page that sets up a second factor. A login that has used no factor offers all kinds. The
+ * secret of an authenticator app is new unless the page is shown again after an error.
+ *
+ * @param chosen the kind that a user with a factor adds or replaces
+ * @throws Status invalid_request for a passkey if the issuer cannot have passkeys
  */
-export function sendTotpPage(
+export async function sendSetUpPage(
   options: BrowserOptions,
   exchange: Exchange,
   progress: LoginProgress,
-  error?: string,
+  { chosen = 'totp', error }: { readonly chosen?: NewFactor; readonly error?: string | undefined } = {},
 ): Promise<void> {
-  const { totpSecret = newTotpSecret(), user } = progress
+  const { user, totpSecret = newTotpSecret() } = progress
+  const isFirst = !hasOwnFactor(progress.amr)
+  const challenge = newChallenge()
+  const passkey =
+    isFirst || chosen === 'passkey' ? await options.tools.factors.passkeyCreation(user, challenge) : undefined
+  if (passkey === undefined && chosen === 'passkey')
+    throw oauthError(400, 'invalid_request', 'there are no passkeys: the issuer has no host name')
   const uri = toTotpUri(totpSecret, { issuer: options.productName, label: user.name })
-  return sendStep(
+  const totp = isFirst || chosen === 'totp' ? { uri, secret: totpSecret } : undefined
+  await sendStep(
     options,
     exchange,
-    { ...progress, totpSecret },
+    { ...progress, totpSecret: totp?.secret, challenge },
     {
-      title: 'Set up an authenticator app',
+      title: titleOf(totp, passkey),
       code: error === undefined ? 200 : 400,
-      toBody: fields => totpPage({ ...fields, uri, secret: totpSecret, error }),
+      script: passkey && 'passkey',
+      toBody: fields => setUpPage({ ...fields, totp, passkey, error }),
     },
   )
+}
+
+function titleOf(totp: object | undefined, passkey: object | undefined): string {
+  if (passkey === undefined) return 'Set up an authenticator app'
+  return totp === undefined ? 'Add a passkey' : 'Set up a second factor'
 }
 
 /**
@@ -62,7 +96,7 @@ export function sendRecoveryCodes(
   return sendStep(
     options,
     exchange,
-    { ...progress, totpSecret: undefined },
+    { ...progress, totpSecret: undefined, challenge: undefined },
     {
       title: 'Your recovery codes',
       code: 200,
@@ -71,21 +105,20 @@ export function sendRecoveryCodes(
   )
 }
 
-type Step = {
-  readonly title: string
+type Step = Pick<Page, 'title' | 'script'> & {
   readonly code: number
   readonly toBody: (fields: { csrf: string; returnTo: string; ticket: string }) => Html
 }
 
 async function sendStep(
-  { tools, registry, productName }: BrowserOptions,
+  { tools, registry, productName: product }: BrowserOptions,
   { req, res }: Exchange,
   progress: LoginProgress,
-  { title, code, toBody }: Step,
+  { toBody, ...page }: Step,
 ): Promise<void> {
   const { returnTo } = progress
   const csrf = issueCsrfToken(req, res)
   const ticket = await issueProgressTicket(tools, progress, csrf)
   const body = toBody({ csrf, returnTo, ticket })
-  sendPage(res, { product: productName, title, body, code, formTargets: formTargetsOf(registry, returnTo) })
+  sendPage(res, { ...page, product, body, formTargets: formTargetsOf(registry, returnTo) })
 }

@@ -257,7 +257,7 @@ describe('second factors', () => {
     it('are set up after the password, and there is no login without', async () => {
       const page = await setup.browser.logIn('alice', 'right', authorizationPath)
       expect(page.code).to.equal(200)
-      expect(page.body).to.include('Set up an authenticator app')
+      expect(page.body).to.include('Set up a second factor')
       expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test")
       expect(setup.browser.cookies.has(session)).to.equal(false)
       const fields = hiddenFieldsOf(page.body)
@@ -295,7 +295,7 @@ describe('second factors', () => {
       expect(page.body).to.include('Change your password')
       const form = { ...hiddenFieldsOf(page.body), new_password: 'Another1', repeat: 'Another1' }
       const next = await setup.browser.post('/oauth/password', form)
-      expect(next.body).to.include('Set up an authenticator app')
+      expect(next.body).to.include('Set up a second factor')
       expect(setup.browser.cookies.has(session)).to.equal(false)
     })
 

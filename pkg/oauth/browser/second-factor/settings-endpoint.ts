@@ -1,20 +1,24 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { Removal } from '../../../iam/factors/factor-service.ts'
 import { hasFactors } from '../../../iam/factors/factors.ts'
 import { freshLoginMs } from '../../../iam/sessions/fresh-login.ts'
+import type { User } from '../../../iam/users/user.ts'
 import { hasOwnFactor } from '../../../jwt/authentication-methods.ts'
 import { withErrorPage } from '../../pages/error-page.ts'
 import { factorsPage } from '../../pages/factors-page.ts'
 import { sendPage } from '../../pages/page.ts'
 import type { TokenEvent } from '../../server/audit.ts'
 import { oauthError } from '../../server/error.ts'
-import { readForm } from '../../server/form.ts'
+import { type Form, readForm, requireParameter } from '../../server/form.ts'
 import { issueCsrfToken, requireOwnForm } from '../csrf.ts'
 import type { BrowserOptions } from '../dependencies.ts'
 import { readIdToken } from '../id-token-cookie.ts'
 import { newProgress } from '../login-progress.ts'
 import { factorsPath, toLoginPath } from '../return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../session.ts'
-import { sendFactorPage, sendRecoveryCodes, sendTotpPage } from './forms.ts'
+import { factorActions } from './actions.ts'
+import { sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './forms.ts'
+import { readPasskeyName } from './passkey-parameters.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
@@ -24,45 +28,20 @@ export function createFactorsPage(options: BrowserOptions): RequestHandler {
   return withErrorPage(product, async (req, res) => {
     const login = await requireRecentLogin(options, { req, res })
     if (login === undefined) return
-    const { totp, recoveryCodes } = await tools.factors.read(login.user)
     const body = factorsPage({
       csrf: issueCsrfToken(req, res),
       username: login.user.name,
-      hasTotp: totp !== undefined,
+      factors: await tools.factors.read(login.user),
+      hasPasskeys: tools.factors.hasPasskeys,
       isRequired: tools.factors.isRequired(login.user),
-      recoveryCodes: recoveryCodes.length,
     })
     sendPage(res, { product, title: 'Second factors', body })
   })
 }
 
-/** POST /oauth/factors: sets up, replaces or removes a factor, or creates new recovery codes. */
+/** POST /oauth/factors: sets up, replaces, renames or removes a factor, or creates new codes. */
 export function createFactorsChange(options: BrowserOptions): RequestHandler {
-  const { productName, issuer, audit, tools } = options
-
-  async function change(exchange: Exchange, login: BrowserLogin, action: string): Promise<void> {
-    const { user } = login
-    if (action === 'set-up-totp') return sendTotpPage(options, exchange, toProgress(exchange.req, login))
-    if (action === 'renew-codes') {
-      const codes = await tools.factors.renewRecoveryCodes(user)
-      if (codes !== undefined)
-        return sendRecoveryCodes(options, exchange, toProgress(exchange.req, login), codes)
-    } else if (action === 'remove-totp') {
-      if (tools.factors.isRequired(user))
-        throw oauthError(403, 'access_denied', 'this user needs a second factor: replace it instead', {
-          why: 'second_factor_required',
-          user: user.name,
-        })
-      await tools.factors.removeTotp(user)
-    } else
-      throw oauthError(
-        400,
-        'invalid_request',
-        'invalid action; supported: set-up-totp, remove-totp, renew-codes',
-      )
-    exchange.res.redirect(303, factorsPath)
-  }
-
+  const { productName, issuer, audit } = options
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'second-factor-enrolment' }
     try {
@@ -72,12 +51,55 @@ export function createFactorsChange(options: BrowserOptions): RequestHandler {
       if (login === undefined) return audit.refused(req, event, 'login_required')
       event.user = login.user.name
       event.action = form.get('action') ?? ''
-      await change({ req, res }, login, event.action)
+      await change(options, { req, res }, { login, form, action: event.action })
       audit.succeeded(req, event)
     } catch (error) {
       audit.failed(req, event, error)
       throw error
     }
+  })
+}
+
+type Change = { readonly login: BrowserLogin; readonly form: Form; readonly action: string }
+
+async function change(
+  options: BrowserOptions,
+  { req, res }: Exchange,
+  { login, form, action }: Change,
+): Promise<void> {
+  const { factors } = options.tools
+  const { user } = login
+  switch (action) {
+    case 'set-up-totp':
+      return sendSetUpPage(options, { req, res }, toProgress(req, login), { chosen: 'totp' })
+    case 'set-up-passkey':
+      return sendSetUpPage(options, { req, res }, toProgress(req, login), { chosen: 'passkey' })
+    case 'renew-codes': {
+      const codes = await factors.renewRecoveryCodes(user)
+      if (codes !== undefined) return sendRecoveryCodes(options, { req, res }, toProgress(req, login), codes)
+      break
+    }
+    case 'rename-passkey':
+      await factors.renamePasskey(user, requireParameter(form, 'passkey'), readPasskeyName(form))
+      break
+    case 'remove-passkey':
+      assertRemoved(user, await factors.removePasskey(user, requireParameter(form, 'passkey')))
+      break
+    case 'remove-totp':
+      assertRemoved(user, await factors.removeTotp(user))
+      break
+    default:
+      throw oauthError(400, 'invalid_request', `invalid action; supported: ${factorActions.join(', ')}`)
+  }
+  res.redirect(303, factorsPath)
+}
+
+/** @throws Status access_denied */
+function assertRemoved({ name: user }: User, outcome: Removal): void {
+  if (outcome !== 'refused') return
+  throw oauthError(403, 'access_denied', 'this user needs a second factor: replace it instead', {
+    why: 'second_factor_required',
+    user,
   })
 }
 

@@ -1,7 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { Enrolment } from '../../../iam/factors/factor-service.ts'
 import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { endLoginsWithoutFactor } from '../../../iam/sessions/revoke-session.ts'
-import { hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
+import { type FactorMethod, hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
 import { withErrorPage } from '../../pages/error-page.ts'
 import type { TokenEvent } from '../../server/audit.ts'
 import { sourceOf } from '../../server/client-info.ts'
@@ -14,35 +15,61 @@ import { explainLock } from '../login-failure.ts'
 import { type LoginProgress, readProgressTicket } from '../login-progress.ts'
 import { readReturnTo, toLoginPath } from '../return-to.ts'
 import { readBrowserLogin } from '../session.ts'
-import { sendFactorPage, sendRecoveryCodes, sendTotpPage } from './forms.ts'
+import { explainFactor, type FactorProblem } from './factor-problem.ts'
+import { type NewFactor, sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './forms.ts'
+import { readAssertion, readPasskeyName, readRegistration } from './passkey-parameters.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 type Take = (exchange: Exchange, step: Step) => Promise<void>
 type Step = { readonly progress: LoginProgress; readonly form: Form; readonly event: TokenEvent }
 
-/** POST /oauth/factor: a code of the authenticator app or a recovery code, after the password. */
+type Checked = {
+  readonly verdict: PasswordVerdict
+  readonly problem: FactorProblem
+  readonly methods: readonly FactorMethod[]
+}
+
+const passkeyMethods: readonly FactorMethod[] = ['pop', 'user']
+
+/**
+ * POST /oauth/factor: a passkey, a code of the authenticator app or a recovery code, after the
+ * password.
+ */
 export function createFactorCheck(options: BrowserOptions): RequestHandler {
-  const { tools, audit } = options
+  const { audit } = options
   return createStep(options, 'second-factor', async ({ req, res }, { progress, form, event }) => {
     // The form of the page with recovery codes: the login has set up and proven its factor.
     if (hasOwnFactor(progress.amr)) return continueLogin(options, { req, res }, progress, event)
-    const { user } = progress
-    const attempt = { user, source: sourceOf(req), signal: goneSignal(res) }
-    const recoveryCode = form.get('recovery_code')
-    const verdict = await tools.factors.checkCode(
-      attempt,
-      recoveryCode === undefined
-        ? { kind: 'totp', code: form.get('code') ?? '' }
-        : { kind: 'recovery', code: recoveryCode },
-    )
+    event.user = progress.user.name
+    const { verdict, problem, methods } = await checkFactor(options, { req, res }, { progress, form })
     if (verdict.outcome === 'right') {
-      const proven = { ...progress, amr: withFactor(progress.amr, ['otp']) }
+      const proven = { ...progress, amr: withFactor(progress.amr, methods) }
       return continueLogin(options, { req, res }, proven, event)
     }
-    event.user = user.name
-    audit.refused(req, event, verdict.outcome === 'locked' ? 'locked' : 'wrong_code')
-    await sendFactorPage(options, { req, res }, progress, toProblem(res, verdict))
+    audit.refused(req, event, verdict.outcome === 'locked' ? 'locked' : problem)
+    await sendFactorPage(options, { req, res }, progress, toProblem(res, verdict, problem))
   })
+}
+
+async function checkFactor(
+  { tools }: BrowserOptions,
+  { req, res }: Exchange,
+  { progress, form }: Pick<Step, 'progress' | 'form'>,
+): Promise<Checked> {
+  const { user, challenge = '' } = progress
+  const attempt = { user, source: sourceOf(req), signal: goneSignal(res) }
+  if (form.has('passkey')) {
+    const checked = await tools.factors.checkPasskey(attempt, { response: readAssertion(form), challenge })
+    return { ...checked, methods: passkeyMethods }
+  }
+  const recoveryCode = form.get('recovery_code')
+  const verdict = await tools.factors.checkCode(
+    attempt,
+    recoveryCode === undefined
+      ? { kind: 'totp', code: form.get('code') ?? '' }
+      : { kind: 'recovery', code: recoveryCode },
+  )
+  return { verdict, problem: 'wrong_code', methods: ['otp'] }
 }
 
 /**
@@ -50,33 +77,55 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
  * the secret.
  */
 export function createTotpEnrolment(options: BrowserOptions): RequestHandler {
-  const { tools, audit } = options
-  return createStep(options, 'second-factor-enrolment', async (exchange, { progress, form, event }) => {
-    const { req } = exchange
+  return createEnrolment(options, 'totp', ['otp'], async ({ progress, form }) => {
     const { user, totpSecret: secret } = progress
-    event.user = user.name
+    if (secret === undefined) return { outcome: 'refused' }
     const mayReplace = hasOwnFactor(progress.amr)
-    const { outcome, ...stored } =
-      secret === undefined
-        ? ({ outcome: 'refused' } as const)
-        : await tools.factors.addTotp(user, { secret, code: form.get('code') ?? '', mayReplace })
-    if (outcome === 'refused') {
-      // The user has set up a factor in another browser in the meantime: the next page asks for its
-      // code.
+    return options.tools.factors.addTotp(user, { secret, code: form.get('code') ?? '', mayReplace })
+  })
+}
+
+/** POST /oauth/factor/passkey: a passkey that the browser has created. */
+export function createPasskeyEnrolment(options: BrowserOptions): RequestHandler {
+  return createEnrolment(options, 'passkey', passkeyMethods, async ({ progress, form }) => {
+    const { user, challenge } = progress
+    if (challenge === undefined) return { outcome: 'refused' }
+    const answer = { response: readRegistration(form), challenge }
+    const mayReplace = hasOwnFactor(progress.amr)
+    return options.tools.factors.addPasskey(user, { ...answer, name: readPasskeyName(form), mayReplace })
+  })
+}
+
+function createEnrolment(
+  options: BrowserOptions,
+  chosen: NewFactor,
+  methods: readonly FactorMethod[],
+  add: (step: Step) => Promise<Enrolment>,
+): RequestHandler {
+  const { tools, audit } = options
+  return createStep(options, 'second-factor-enrolment', async (exchange, step) => {
+    const { req } = exchange
+    const { progress, event } = step
+    const { user } = progress
+    event.user = user.name
+    event.action = `add-${chosen}`
+    const added = await add(step)
+    if (added.outcome === 'refused') {
+      // The user has set up a factor in another browser in the meantime: the next page asks for it.
       audit.refused(req, event, 'second_factor_required')
       return continueLogin(options, exchange, progress, { endpoint: 'second-factor' })
     }
-    if (outcome === 'wrong') {
-      audit.refused(req, event, 'wrong_code')
-      const error = 'Wrong code. Check the clock of the device, and enter the code that it shows now.'
-      return sendTotpPage(options, exchange, progress, error)
+    if (added.outcome !== 'stored') {
+      audit.refused(req, event, added.outcome)
+      const error = explainFactor(added.outcome, 'new')
+      return sendSetUpPage(options, exchange, progress, { chosen, error })
     }
     const current = await readBrowserLogin(tools, req)
     await endLoginsWithoutFactor(tools.sessions, user.name, current?.sid)
     audit.succeeded(req, event)
-    const proven = { ...progress, amr: withFactor(progress.amr, ['otp']) }
-    const codes = 'recoveryCodes' in stored ? stored.recoveryCodes : []
-    if (codes.length > 0) return sendRecoveryCodes(options, exchange, proven, codes)
+    const proven = { ...progress, amr: withFactor(progress.amr, methods) }
+    if (added.recoveryCodes.length > 0)
+      return sendRecoveryCodes(options, exchange, proven, added.recoveryCodes)
     return continueLogin(options, exchange, proven, { endpoint: 'second-factor' })
   })
 }
@@ -104,9 +153,9 @@ function createStep(options: BrowserOptions, endpoint: string, take: Take): Requ
   })
 }
 
-function toProblem(res: Response, verdict: PasswordVerdict) {
-  if (verdict.outcome !== 'locked') return { code: 400, error: 'The code is wrong, or was used before.' }
+function toProblem(res: Response, verdict: PasswordVerdict, problem: FactorProblem) {
+  if (verdict.outcome !== 'locked') return { code: 400, error: explainFactor(problem, 'known') }
   const { retryAfterSeconds } = verdict
   res.set('retry-after', String(retryAfterSeconds))
-  return { code: 429, error: explainLock('codes', retryAfterSeconds) }
+  return { code: 429, error: explainLock(problem === 'wrong_code' ? 'codes' : 'attempts', retryAfterSeconds) }
 }

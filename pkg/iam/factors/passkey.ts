@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import { isRecord } from '../../kubeclient/object/object.ts'
+
+/** A passkey of a user: a public key credential of Web Authentication. */
+export type Passkey = {
+  /** The credential id, in base64url. */
+  readonly id: string
+  /** A COSE_Key, in base64url. */
+  readonly publicKey: string
+  /** The signature counter of the last use; 0 for an authenticator without a counter. */
+  readonly counter: number
+  /** How the browser reaches the authenticator, as reported by the browser. */
+  readonly transports: readonly string[]
+  readonly name: string
+  readonly createdAtMs: number
+  readonly lastUsedAtMs: number
+}
+
+/** The maximum number of passkeys of a user: the login page contains the id of each. */
+export const maxPasskeys = 10
+
+/** Kapis as a Relying Party (Web Authentication section 4). */
+export type RelyingParty = { readonly id: string; readonly origin: string; readonly name: string }
+
+/** @returns undefined if the host of the issuer is an IP address, which cannot have passkeys */
+export function toRelyingParty(issuer: string, name: string): RelyingParty | undefined {
+  const { hostname, origin } = new URL(issuer)
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith('[')
+  return isAddress ? undefined : { id: hostname, origin, name }
+}
+
+export function newChallenge(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** @returns undefined for a name of more than 64 characters, or one with control characters or overrides of direction */
+export function parsePasskeyName(text: string): string | undefined {
+  const name = text.trim()
+  return /^[^\p{Cc}\u202a-\u202e\u2066-\u2069]{1,64}$/u.test(name) ? name : undefined
+}
+
+/** @throws Error */
+export function parsePasskey(value: unknown): Passkey {
+  if (!isRecord(value)) throw new Error('a passkey is not an object')
+  const { id, publicKey, counter, transports, name, createdAtMs, lastUsedAtMs } = value
+  if (typeof id !== 'string' || typeof publicKey !== 'string' || typeof name !== 'string')
+    throw new Error('a passkey is invalid')
+  if (typeof counter !== 'number' || typeof createdAtMs !== 'number' || typeof lastUsedAtMs !== 'number')
+    throw new Error('a passkey is invalid')
+  if (!Array.isArray(transports) || !transports.every(each => typeof each === 'string'))
+    throw new Error('the transports of a passkey are invalid')
+  return { id, publicKey, counter, transports, name, createdAtMs, lastUsedAtMs }
+}

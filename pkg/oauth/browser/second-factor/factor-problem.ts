@@ -1,0 +1,23 @@
+import { maxPasskeys } from '../../../iam/factors/passkey.ts'
+import type { PasskeyProblem } from '../../../iam/factors/passkey-use.ts'
+
+/** Why a second factor is refused; for the audit log too. */
+export type FactorProblem = PasskeyProblem | 'wrong_code'
+
+const explanations: Readonly<Record<PasskeyProblem, string>> = {
+  wrong_passkey: 'The passkey was not accepted. Try again.',
+  passkey_replayed: 'This page was used before. Try again.',
+  passkey_counter:
+    'The passkey was not accepted: there may be a copy of it. Use another factor, and remove it.',
+  passkey_known: 'You have this passkey already.',
+  too_many_logins: 'Too many logins with a passkey. Try again in 20 minutes.',
+  too_many_passkeys: `You have ${maxPasskeys} passkeys. Remove one first.`,
+}
+
+/** @param which of a new factor, or one that is set up */
+export function explainFactor(problem: FactorProblem, which: 'new' | 'known'): string {
+  if (problem !== 'wrong_code') return explanations[problem]
+  return which === 'new'
+    ? 'Wrong code. Check the clock of the device, and enter the code that it shows now.'
+    : 'The code is wrong, or was used before.'
+}
