@@ -11,7 +11,7 @@ import { cappedLevel } from './redact.ts'
 
 /** Receives the progress of one request. Each method is called once, when its stage is reached. */
 export type AuditRecord = {
-  /** @param impersonated the user that the caller impersonates */
+  /** Called after authentication. @param impersonated the user that the caller impersonates */
   readonly identified: (exchange: AuthenticatedExchange, impersonated: Identity | undefined) => void
   readonly allowed: () => void
   readonly failed: (error: unknown) => void

@@ -23,7 +23,6 @@ export function parseJson(text: string, maxDepth = 100): unknown {
   return value
 }
 
-/** @param text valid JSON */
 function isDeeper(text: string, maxDepth: number): boolean {
   // A text with at most `maxDepth` opening brackets, like most, cannot be deeper: no scan needed.
   if (!hasMore(text, maxDepth)) return false

@@ -55,7 +55,6 @@ export function bucketStart(interval: Interval, timeMs: number): number {
   return Date.UTC(time.getUTCFullYear(), month)
 }
 
-/** Returns the start of the bucket after the one that starts at `startMs`. */
 export function nextBucket(interval: Interval, startMs: number): number {
   if (interval.kind === 'fixed') return startMs + interval.ms
   if (interval.kind === 'week') return startMs + (unitMs.w ?? 0)

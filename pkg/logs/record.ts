@@ -24,10 +24,7 @@ export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId
 /** What an expression can refer to: the text of a line, its origin, or one of its fields. */
 export type Field = 'log' | OriginField | { readonly field: string }
 
-/**
- * The last time that fits 64-bit nanoseconds, in the year 2262. Times before 1970 are not supported
- * either.
- */
+/** The latest supported time: 64-bit nanoseconds end in 2262. The earliest is 1970. */
 export const maxTimeNs = 2n ** 63n - 1n
 
 /** Returns the length of a record's line and fields, in characters. */

@@ -9,7 +9,6 @@ import type { Rejection } from './rejection.ts'
 /** Sort order by time. Records with the same time are in order of arrival (reversed for `desc`). */
 export type Order = 'asc' | 'desc'
 
-/** The limits of one query. */
 export type QueryLimits = {
   /** A query that takes longer fails with 504. */
   readonly timeoutMs: number
@@ -78,8 +77,7 @@ export type LogBatch = {
   readonly id?: string
   /**
    * A name for each record, if the source has one. A store with several writers stores each name
-   * only once. The embedded store ignores the names: it has a single writer, which does not repeat
-   * records.
+   * once. The embedded store ignores the names: it has only one writer.
    */
   readonly ids?: readonly string[]
 }

@@ -76,7 +76,7 @@ export function bytesOf({ number, bytes }: Field): Buffer {
   return bytes
 }
 
-/** @throws WireError if the field is not a number */
+/** Returns the value of a number. @throws WireError if the field is not a number */
 export function numberOf({ number, value }: Field): bigint {
   if (value === undefined) throw new WireError(`field ${number} has the wrong wire type`)
   return value

@@ -33,7 +33,9 @@ export async function* toAsciicast(
   if (!isBegun && start !== undefined) yield formatHeader(start, '')
 }
 
-/** @param events first events as lines; the first resize event gives the initial terminal size */
+/**
+ * Formats the header. @param events first events; the first resize gives the initial terminal size
+ */
 function formatHeader(start: Readonly<Record<string, unknown>>, events: string): string {
   const [, width, height] = resize.exec(events) ?? []
   const size = width === undefined ? usualSize : { width: Number(width), height: Number(height) }

@@ -6,7 +6,6 @@ import { parseTerminalSize } from './remote-command.ts'
 type Recorded = {
   /** Opens the exec or attach connection to the pod. */
   readonly open: (events: WebSocketEvents) => Promise<WebSocketConnection>
-  /** Starts the recording of an open connection. */
   readonly start: () => Promise<Recording>
   readonly events: WebSocketEvents
   /** Text that the client receives before any output of the container. */

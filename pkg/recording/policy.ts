@@ -8,15 +8,15 @@ export type Users = readonly Pick<Identity, 'username' | 'groups'>[]
 /** Decides which sessions must be recorded. */
 export type Policies = {
   /**
-   * Returns the name of the first policy that applies to these users in a namespace; undefined if
-   * none applies and the session is not recorded.
+   * Returns the name of the first policy that applies; undefined if the session need not be
+   * recorded.
    */
   readonly find: (users: Users, namespace: string) => string | undefined
   /** Reports whether any policy applies to these users, regardless of the namespace. */
   readonly concern: (users: Users) => boolean
 }
 
-/** @param read returns the policies of the current configuration */
+/** @param read returns the currently configured policies */
 export function createPolicies(read: () => readonly RecordingPolicy[]): Policies {
   let known: readonly RecordingPolicy[] | undefined
   let rules: readonly Rule[] = []

@@ -12,7 +12,6 @@ export type RecorderOptions = {
   readonly retryMs?: number
 }
 
-/** The recording of an open session. */
 export type Recording = {
   /**
    * Adds output of the container. Resolves when there is room for more.
@@ -27,7 +26,7 @@ export type Recording = {
 }
 
 export type Recorder = {
-  /** @throws Status 503 if the log store is unavailable */
+  /** Checks that sessions can be recorded. @throws Status 503 if the log store is unavailable */
   readonly check: () => Promise<void>
   /** Starts a recording. Resolves when its start record is stored. @throws Status */
   readonly start: (session: Session) => Promise<Recording>

@@ -41,7 +41,7 @@ const codecs: Readonly<Record<string, ChannelCodec>> = {
   'v4.base64.channel.k8s.io': base64,
 }
 
-/** @returns undefined if the subprotocol is unknown */
+/** Returns the codec of a subprotocol; undefined if it is unknown. */
 export function channelCodec(subprotocol: string): ChannelCodec | undefined {
   return Object.hasOwn(codecs, subprotocol) ? codecs[subprotocol] : undefined
 }

@@ -36,7 +36,10 @@ export type SessionEnd = {
 /** Kind of a record. A session has one start, any number of outputs and one end, in this order. */
 export type Part = 'start' | 'output' | 'end'
 
-/** @param log JSON of the session (start) or SessionEnd (end), or asciicast lines (output) */
+/**
+ * Creates a record. @param log JSON of Session (start) or SessionEnd (end), or asciicast lines
+ * (output)
+ */
 export function toRecord(session: Session, part: Part, log: string, timeNs: bigint): LogRecord {
   const { id, namespace, pod, container, user } = session
   return {

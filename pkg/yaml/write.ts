@@ -147,7 +147,6 @@ class Writer {
   }
 }
 
-/** Writes a number, true, false or null. */
 function toWord(source: string): string {
   return /^[-\d]/.test(source) ? toNumber(source) : source
 }

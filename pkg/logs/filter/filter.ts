@@ -18,7 +18,6 @@ export type Scope = 'everything' | readonly PermittedNamespace[]
  */
 export type KeptNamespace = { readonly name: string; readonly fromDay: number }
 
-/** Selects records. */
 export type LogFilter = {
   readonly scope: Scope
   /** Start of the time range, inclusive, in nanoseconds since 1970. */

@@ -46,7 +46,6 @@ export function createExpressionTest(expression: Expression): (record: LogRecord
     : record => operands.some(test => test(record))
 }
 
-/** Returns a function that tests one value. */
 export function createTest(test: Test): (value: string) => boolean {
   switch (test.kind) {
     case 'in': {

@@ -39,8 +39,8 @@ export function fold(text: string): string {
 }
 
 export function foldCharacter(character: string): string {
-  // Only two ASCII letters have a third case variant: the long s and the Kelvin sign. toLowerCase
-  // handles the latter.
+  // Only s and k have a third case variant: the long s, and the Kelvin sign, which toLowerCase
+  // handles.
   if (character === '\u017f') return 's'
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character

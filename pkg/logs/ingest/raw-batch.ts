@@ -57,7 +57,6 @@ export type BatchReading = {
   readonly refusal?: (problems: Problems) => string | undefined
 }
 
-/** The result of storing a batch. */
 export type Ingested = {
   /** Number of stored lines, and of rejected lines. */
   readonly taken: number

@@ -34,7 +34,9 @@ export function readRecords(batch: RawBatch): BatchRecords {
 export type Outcome = {
   readonly add: (line: Line) => void
   readonly records: readonly LogRecord[]
-  /** @param rejected records that the store rejected, by index in `records` */
+  /**
+   * Adds the store's result. @param rejected records that the store rejected, by index in `records`
+   */
   readonly close: (rejected: AppendResult['rejected']) => {
     readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>
     readonly problems: Problems
@@ -79,7 +81,6 @@ export function createOutcome(): Outcome {
   }
 }
 
-/** Concatenates the parts of a response. */
 export function joinPieces(pieces: Iterable<string | Uint8Array>): Buffer {
   const parts = [...pieces]
   const texts = parts.filter(part => typeof part === 'string')

@@ -10,7 +10,6 @@ const nsPerDay = 86_400_000_000_000n
 // 1970 began on a Thursday.
 const firstDay = 4
 
-/** Compiles a filter to a function that tests a row. */
 export function createRowTest(filter: Filter): RowTest {
   switch (filter.op) {
     case 'all':

@@ -53,7 +53,6 @@ export function parseNumber(text: string): number | undefined {
   return parseDuration(text) ?? parseSize(text) ?? parseGeneral(text)
 }
 
-/** Parses a plain decimal number. */
 export function parseDecimal(text: string): number | undefined {
   return text.length <= 27 && plain.test(text) ? Number(text.replaceAll('_', '')) : undefined
 }

@@ -12,8 +12,8 @@ export const streamLabels = ['container', 'namespace', 'pod'] as const
 
 const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 
-// Marks rows without a needed field, because pipes drop empty rows. The name is random, so that no
-// query can remove the field and no line can have it.
+// Keeps rows without needed fields from being empty, because pipes drop empty rows. The name is
+// random, so that no query or line can use it.
 const notEmpty = randomUUID()
 
 /**

@@ -11,7 +11,6 @@ import { type Filter, isByRow, type Pipe, type Query, type RowPipe } from './que
 import type { Row } from './row.ts'
 import { createTurns } from './yield-to-requests.ts'
 
-/** The dependencies and limits of running a query. */
 export type Run = {
   readonly store: LogStore
   /** The filter of the caller's scope, which limits the query. */

@@ -5,7 +5,6 @@ import type { Steps } from './pipes/steps.ts'
 
 /** Time slices of one query, which lets other requests run every few milliseconds. */
 export type Turns = {
-  /** Restarts the timeout. */
   readonly restart: () => void
   /** Returns the remaining time until the timeout. @throws Status 504 */
   readonly leftMs: () => number

@@ -65,10 +65,10 @@ function* toChunks(lines: readonly string[]): Generator<{ from: number; text: st
 }
 
 /**
- * Reads the result of a document. Returns undefined if it was stored now, `known` if it was stored
- * before, otherwise the reason why it can never be stored.
+ * Reads the result of a document: undefined if it is stored, `known` if it was stored before,
+ * otherwise the reason why it can never be stored.
  *
- * @throws Status for errors that a retry may overcome
+ * @throws Status if a retry may succeed
  */
 function readItem(item: unknown): string | undefined {
   const result = isRecord(item) && isRecord(item.create) ? item.create : {}

@@ -29,7 +29,10 @@ export type SearchCall = {
 
 /** A client for OpenSearch and Elasticsearch. Integers beyond 2^53 are bigint. */
 export type SearchClient = {
-  /** @throws Status 400, 429, 503 with the message of the engine, 504, 507; BodyTooLargeError */
+  /**
+   * Sends a request. @throws Status 400, 429, 503 with the message of the search engine, 504, 507;
+   * BodyTooLargeError
+   */
   readonly call: (call: SearchCall) => Promise<unknown>
   readonly close: () => Promise<void>
 }

@@ -46,7 +46,7 @@ export function toCursor({ time, sequence, nth }: Place): string {
   return Buffer.from(JSON.stringify([time, sequence, nth])).toString('base64url')
 }
 
-/** @throws Status 400 if the cursor is invalid */
+/** Parses a cursor. @throws Status 400 if it is invalid */
 export function parseCursor(cursor: string): Place {
   try {
     const [time, sequence, nth] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))

@@ -88,9 +88,8 @@ function namespaces(permitted: readonly PermittedNamespace[]): Dsl {
 }
 
 /**
- * Returns a script that compares the time of a line with the creation time of its namespace, in
- * whole milliseconds. The source is constant, so that it is compiled once; the namespaces are
- * parameters.
+ * Requires lines to be younger than their namespace, by a script. Its source is constant, so that
+ * it is compiled once; the namespaces are parameters. Creation times are whole seconds.
  */
 function createdBefore(permitted: readonly PermittedNamespace[]): Dsl {
   const since = Object.fromEntries(

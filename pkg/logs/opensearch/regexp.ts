@@ -34,7 +34,6 @@ export function wildcardToLucene(test: WildcardTest): string {
   return `${before}${inner}${after}`
 }
 
-/** Escapes literal text for a regular expression. */
 export function escapeLucene(text: string): string {
   return [...text].map(escapeCharacter).join('')
 }

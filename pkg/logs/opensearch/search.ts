@@ -146,7 +146,7 @@ export async function countRecords(
   }
 }
 
-/** @throws Status 400 if there are too many buckets */
+/** Counts records per bucket. @throws Status 400 if there are too many buckets */
 export async function countByTime(
   search: Search,
   filter: LogFilter,

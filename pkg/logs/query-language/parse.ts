@@ -9,7 +9,7 @@ const maxDepth = 50
 
 /**
  * Parses the parameter q. NOT binds tightest, then AND, then OR; parentheses group. Adjacent terms
- * are combined like with AND.
+ * are combined as with AND.
  *
  *     error timeout            both words, in any order          "connection refused"   these words in sequence
  *     (a OR b) NOT c           either, and not c                 err*                   a word with this prefix

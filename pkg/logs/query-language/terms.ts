@@ -31,7 +31,7 @@ const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
 const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
 const plainPattern = /[^\s()"*?\\]+/y
 
-/** @param position counted from 1 */
+/** Throws Status 400. @param position position in q, from 1 */
 export function syntaxError(message: string, position: number): never {
   throw badRequest(`q: ${message} (at position ${position})`)
 }

@@ -5,7 +5,7 @@ import { costOfRegex } from './compile.ts'
  * then evaluated for each line.
  */
 export type RegexBudget = {
-  /** @returns whether the total is still within the limit */
+  /** Adds a cost. @returns whether the total is within the limit */
   readonly spend: (cost: number) => boolean
   readonly spendOn: (source: string) => boolean
 }

@@ -138,10 +138,7 @@ function routeOf(line: RequestLine | undefined): string {
   return line === undefined ? '' : toRoute(line.info)
 }
 
-/**
- * Returns the outcome of a response. After an upgrade (101) the headers bypass the response object,
- * which then has only the status.
- */
+/** Returns the outcome of a response. After an upgrade (101) it only has the status. */
 function toOutcome(res: ServerResponse): Outcome {
   return res.headersSent || res.statusCode === 101 ? { code: res.statusCode } : { error: 'aborted' }
 }
@@ -151,10 +148,7 @@ function auditId(id: unknown): { 'audit-id'?: string } {
   return typeof id === 'string' ? { 'audit-id': id } : {}
 }
 
-/**
- * Returns the class name of an error: few distinct values. The message may be confidential and is
- * omitted.
- */
+/** Returns the class name of an error, not the message, which may be confidential. */
 function toErrorType(error: unknown): string {
   return error instanceof Error ? error.name : '_OTHER'
 }

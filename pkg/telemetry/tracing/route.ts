@@ -1,6 +1,5 @@
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 
-/** Maximum number of known routes. */
 const maxRoutes = 1_000
 
 /**

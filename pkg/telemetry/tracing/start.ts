@@ -1,6 +1,5 @@
 import type { Tracing, TracingOptions } from './tracing.ts'
 
-/** Tracing that does nothing. */
 const off: Tracing = {
   listener: listener => listener,
   authenticate: find => find,

@@ -28,7 +28,6 @@ export function fields(members: Readonly<Record<string, Value>>): Fields {
   return new Map(Object.entries(members))
 }
 
-/** Returns a field of a mapping; undefined for other values. */
 export function field(value: Value | undefined, key: string): Value | undefined {
   return isFields(value) ? value.get(key) : undefined
 }

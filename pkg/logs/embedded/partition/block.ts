@@ -58,7 +58,6 @@ export function isLarge({ count, chars }: Pick<Block, 'count' | 'chars'>): boole
   return count >= (maxLines * 3) / 4 || chars >= (maxChars * 3) / 4
 }
 
-/** Collects lines and encodes them as a block. */
 export class BlockBuilder {
   #times: number[] = []
   #streams: number[] = []
@@ -75,7 +74,7 @@ export class BlockBuilder {
     return this.count >= maxLines || this.#chars >= maxChars
   }
 
-  /** @param fields JSON object; '' if the line has no fields */
+  /** Adds a line. @param fields JSON object; '' without fields */
   add(time: number, stream: number, text: string, fields: string): void {
     this.#times.push(time)
     this.#streams.push(stream)
@@ -119,7 +118,7 @@ export class BlockBuilder {
   }
 }
 
-/** @throws BlockError */
+/** Decodes the columns of `count` lines. @throws BlockError */
 export function decodeColumns(head: Uint8Array, count: number, hasFields: boolean): Columns {
   const { buffer, byteOffset, byteLength } = decompress(head, 32 * count)
   if (byteLength !== (hasFields ? 20 : 16) * count)

@@ -11,7 +11,7 @@ export function partitionId(day: number, part: number): PartitionId {
   return `${formatDay(day)}.${String(part).padStart(3, '0')}`
 }
 
-/** @throws RangeError if the ID is invalid */
+/** Parses a partition ID. @throws RangeError if it is invalid */
 export function parsePartitionId(id: PartitionId): { readonly day: number; readonly part: number } {
   const found = /^(\d{4}-\d{2}-\d{2})\.(\d{3,})$/.exec(id)
   const day = Date.parse(`${found?.[1]}T00:00:00Z`) / dayMs

@@ -29,7 +29,6 @@ export type ChildSettings = {
   /** Settings that the process gets as JSON in its first argument. */
   readonly settings: object
   readonly heapMegabytes: number
-  /** The nice value of the process. */
   readonly nice: number
   readonly onNotice: (notice: unknown) => void
   readonly onExit: (error: Error) => void

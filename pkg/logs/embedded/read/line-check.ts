@@ -8,7 +8,7 @@ import type { Block, Columns } from '../partition/block.ts'
 import type { LineRange, PartitionReader } from '../partition/partition-reader.ts'
 import { nothing, planIndex, requiredBy, streamsPassing } from './index-plan.ts'
 
-/** A block whose lines are checked. Texts and fields are loaded when they are first needed. */
+/** A block whose lines are checked. Its texts and fields are loaded on demand. */
 export type OpenBlock = {
   readonly block: Block
   readonly columns: Columns
@@ -26,7 +26,7 @@ export type OpenBlock = {
  */
 export type LineCheck = (block: OpenBlock, place: number) => boolean
 
-/** @param isKept whether to cache the texts */
+/** Opens a block. @param isKept whether to cache its texts */
 export function openBlock(partition: PartitionReader, block: Block, isKept = false): OpenBlock {
   const text = once(() => partition.text(block, isKept))
   const fields = once(() => partition.fields(block))

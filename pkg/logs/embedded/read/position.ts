@@ -10,7 +10,6 @@ export type Position = { readonly day: number; readonly time: number; readonly s
 
 type Times = Pick<Block, 'firstTime' | 'lastTime'>
 
-/** The sort order of lines. */
 export type Ordering = {
   /** Negative if `a` is first. */
   readonly compare: (a: Position, b: Position) => number
@@ -39,7 +38,7 @@ export function formatCursor({ day, time, sequence }: Position): string {
   return `${toTimeNs(day, time)}.${sequence}`
 }
 
-/** @throws Status 400 if the cursor is invalid */
+/** Parses a cursor. @throws Status 400 if it is invalid */
 export function parseCursor(cursor: string): Position {
   const found = /^([0-9]{1,19})\.([0-9]{1,15})$/.exec(cursor)
   if (found === null) throw badRequest('invalid cursor: use the cursor of a record from an earlier response')

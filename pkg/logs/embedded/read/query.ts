@@ -49,7 +49,7 @@ export function toQuery(filter: LogFilter): Query {
   }
 }
 
-/** @returns undefined if the partition has no line in the time range */
+/** Applies a query to a partition; undefined if its day is outside of the time range. */
 export function toPartitionQuery(
   query: Query,
   { day, streams }: Pick<PartitionReader, 'day' | 'streams'>,

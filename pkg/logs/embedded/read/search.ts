@@ -44,7 +44,7 @@ export type Arrived = {
 }
 
 export type Search = {
-  /** @param maxChars maximum total length of the lines and fields of the page */
+  /** Searches a page. @param maxChars maximum length of its lines and fields */
   readonly page: (
     partitions: readonly PartitionReader[],
     asked: LogQuery,
@@ -109,7 +109,7 @@ function keyOf({ partition, query, window }: Part): string {
   return `${partition.serial} ${window.from}-${window.to} ${times} ${query.query.key}`
 }
 
-/** Returns a cached result, or makes and caches it. @param key also determines the type T */
+/** Returns a cached result, otherwise makes it. @param key also determines the type T */
 function* cached<T extends object>(
   results: Results,
   key: string,

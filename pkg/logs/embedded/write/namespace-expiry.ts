@@ -22,8 +22,8 @@ export function createNamespaceExpiry(rules: readonly NamespaceRule[]): Namespac
   const ruleOf = createRuleFinder(rules)
   const daysOf = (namespace: string) => ruleOf(namespace)?.retentionDays ?? Number.POSITIVE_INFINITY
   const leastDays = Math.min(...rules.map(({ retentionDays: days }) => days ?? Number.POSITIVE_INFINITY))
-  // The day from which to check each partition. Partitions never lose a namespace, so one check
-  // finds a day before which the partition cannot expire. Most files are thus opened only once.
+  // The day from which to check each partition. A check finds a namespace that is still kept, which
+  // the partition never loses, so most files are opened only once.
   let lookFrom = new Map<PartitionId, number>()
   return {
     candidates(stored, nowMs) {

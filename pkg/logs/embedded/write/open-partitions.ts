@@ -73,7 +73,6 @@ export class OpenPartitions {
     return [...this.#open.values(), ...this.#sealed]
   }
 
-  /** Returns the next partition to optimize. */
   nextSealed(): PartitionWriter | undefined {
     return this.#sealed[0]
   }
@@ -113,7 +112,6 @@ export class OpenPartitions {
     partition.close()
   }
 
-  /** Closes a partition by its ID, if it is open. */
   closeId(id: PartitionId): void {
     for (const partition of this.all()) if (partition.id === id) this.close(partition)
   }

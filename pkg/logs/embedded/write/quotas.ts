@@ -8,7 +8,7 @@ const countedNames = 100_000
 
 /** Enforces the quotas of namespaces. Counts are part of the store's transaction. */
 export type Quotas = {
-  /** Counts a line. Returns the reason if the quota is exceeded and the line must not be stored. */
+  /** Counts a line. Returns the reason if the quota is exceeded. */
   readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
   /** Returns the reason for refusing lines of a namespace. */
   readonly reasonOf: (namespace: string) => string

@@ -7,7 +7,7 @@ export type RecentBatches = {
   readonly has: (name: string) => boolean
   /** Reports whether a line was refused when its batch was stored. */
   readonly isRefused: (name: string, index: number) => boolean
-  /** @param refused lines that were not stored, by their index in the batch */
+  /** Adds a stored batch. @param refused indexes of the lines that were not stored */
   readonly add: (name: string, refused?: ReadonlySet<number>) => void
   readonly delete: (name: string) => void
 }

@@ -9,7 +9,6 @@ export type Retention = {
   readonly bytes: number
 }
 
-/** Returns the oldest day to keep. */
 export function firstKeptDay({ days }: Pick<Retention, 'days'>, nowMs: number): number {
   return Math.floor(nowMs / dayMs) - days + 1
 }

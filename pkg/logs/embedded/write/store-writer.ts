@@ -19,7 +19,6 @@ import { toWriteError } from './write-error.ts'
 export type StoreSettings = {
   readonly folder: string
   readonly retention: Retention
-  /** Retention and quota by namespace. */
   readonly namespaces?: readonly NamespaceRule[]
 }
 
@@ -110,7 +109,7 @@ export class StoreWriter {
     return { duplicate: !isNew && byDay.size > 0, rejected }
   }
 
-  /** @throws Status 503, 507; the caller must then call `rollback` */
+  /** Commits the transaction. @throws Status 503, 507; the caller must then call `rollback` */
   commit(): readonly Committed[] {
     return this.#guard(() => {
       const committed: Committed[] = []

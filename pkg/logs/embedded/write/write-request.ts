@@ -2,7 +2,6 @@ import type { RawBatch } from '../../ingest/raw-batch.ts'
 import type { LogRecord } from '../../record.ts'
 import type { Committed, StoreSettings } from './store-writer.ts'
 
-/** The stores of the writer process, by name. */
 export type WriterSettings = { readonly stores: Readonly<Record<string, StoreSettings>> }
 
 /** A request to the writer process. Retention and quotas use `nowMs` as the current time. */

@@ -97,7 +97,7 @@ function isTimeKey(key: string): key is TimeKey {
   return timeKeys.some(name => name === key)
 }
 
-/** @returns undefined if the time is invalid */
+/** Reads the time in a field; undefined if it is invalid. */
 function readTime(document: Document, key: TimeKey, text: string): bigint | undefined {
   const value = document[key]
   if (typeof value === 'string') return parseTimestamp(value)

@@ -51,7 +51,7 @@ export function flatten(
 /** Placeholder for a value that is nested too deeply. */
 export const tooDeep = '(nested too deep)'
 
-/** Formats a value as JSON. Returns `tooDeep` and adds a note if the value is nested too deeply. */
+/** Formats a value as JSON. If it is nested too deeply, returns `tooDeep` with a note. */
 export function formatMember(value: unknown, notes: LineNotes): string {
   try {
     return formatJson(value)

@@ -18,7 +18,7 @@ export type LineNotes = {
   readonly result: () => { readonly notes?: Notes }
 }
 
-/** @param shared notes on data that lines of a batch share */
+/** Creates the notes of a line. @param shared notes on data that lines of a batch share */
 export function createNotes(shared: Notes = []): LineNotes {
   const notes = [...shared]
   return {

@@ -22,7 +22,6 @@ export type OtlpRecord = {
   readonly notes: LineNotes
 }
 
-/** An invalid record: the reason. */
 export type UnreadRecord = { readonly problem: string }
 
 export type OtlpScope = { readonly name: string; readonly version: string; readonly attributes: AnyMap }

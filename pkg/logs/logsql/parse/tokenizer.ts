@@ -33,7 +33,7 @@ export class Tokens {
   #at = 0
   #names = 0
 
-  /** @throws Status 400 */
+  /** @throws Status 400 if the query is too long or has an invalid quote */
   constructor(query: string) {
     this.#tokens = tokensOf(query)
   }

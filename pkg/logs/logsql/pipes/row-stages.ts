@@ -108,7 +108,7 @@ function readJson(text: string, preserved: ReadonlySet<string>): ReadonlyMap<str
   return found
 }
 
-/** @returns undefined for invalid JSON */
+/** Parses JSON that may contain NaN and Infinity; undefined if it is invalid. */
 function parseObject(text: string): unknown {
   try {
     return parseExactJson(text)

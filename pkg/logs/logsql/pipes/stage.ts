@@ -4,7 +4,7 @@ import type { Steps } from './steps.ts'
 
 /** A stage of a pipeline: receives rows one by one, and sends its results to the next stage. */
 export type Stage = {
-  /** @returns false if further rows cannot change the result */
+  /** Takes a row. @returns false if further rows cannot change the result */
   readonly push: (row: Row) => boolean
   /** Called after the last row. Sends the remaining results. */
   readonly end: () => Steps
@@ -19,7 +19,7 @@ export type Budget = { readonly take: (bytes: number) => void }
 // Memory of an entry of a map or row, in addition to its text.
 const overhead = 64
 
-/** @throws Status 400 if the limit is exceeded */
+/** Creates a budget whose `take` throws Status 400 if the limit is exceeded. */
 export function createBudget(maxBytes: number): Budget {
   let taken = 0
   return {

@@ -44,7 +44,7 @@ function* merge<T extends object>(
 
 /** Keeps the first of the added items in sort order. Each new item is compared with only a few. */
 export type Firsts<T> = {
-  /** @returns the item that is not, or no longer, among the first */
+  /** Adds an item. @returns the item that is not, or no longer, among the first */
   readonly add: (item: T) => T | undefined
   readonly items: readonly T[]
 }
