@@ -47,7 +47,7 @@ export const noAuditor: Auditor = { begin: () => ignored }
 const writingMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
- * Creates an auditor that writes Events of audit.k8s.io/v1 according to the policy, also for
+ * Creates an auditor that writes Events of audit.k8s.io/v1 according to the policy, also of
  * rejected requests.
  */
 export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Auditor {
@@ -57,8 +57,8 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
       if (whenFull === 'refuse' && sink.isFull) throw unavailable('failed to write the audit log')
       const { req, res, info } = exchange
       const receivedAt = new Date()
-      // Read before the first await: kube-apiserver reuses its connections, so the socket may later
-      // belong to another request.
+      // Read before the first await: the connection of kube-apiserver may later serve another
+      // request.
       const sourceIPs = [req.socket.remoteAddress ?? '']
       const requestBody =
         wantsBodies && writingMethods.has(req.method ?? '') ? captureRequest(req) : undefined
@@ -117,10 +117,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
   }
 }
 
-/**
- * Returns the client addresses of X-Forwarded-For, at most 16. Only for requests of kube-apiserver:
- * other callers can send any value.
- */
+/** Returns at most 16 addresses of X-Forwarded-For. Only kube-apiserver is trusted to send it. */
 function forwardedFor(header: string | string[] | undefined): readonly string[] {
   return String(header ?? '')
     .split(',')

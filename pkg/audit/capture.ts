@@ -4,9 +4,8 @@ import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '
 import { isRecord } from '../kubeclient/object/object.ts'
 
 /**
- * A copy of a body. `json` returns its source text on one line, because JSON.parse would round
- * large numbers. Returns undefined if the body is not a JSON object, is compressed, or is too
- * large.
+ * A copy of a body. `json` returns its source text on one line (JSON.parse would round large
+ * numbers); undefined for compressed or too large bodies and for all but JSON objects.
  */
 export type Capture = { readonly json: () => string | undefined }
 
@@ -14,8 +13,8 @@ export type Capture = { readonly json: () => string | undefined }
 const maxBytes = 256 * 1024
 
 /**
- * Copies the body of a request while a handler reads it. Must be called in the event-loop turn in
- * which the request arrived.
+ * Copies a request body while a handler reads it. Must be called in the event-loop turn in which
+ * the request arrived.
  */
 export function captureRequest(req: IncomingMessage): Capture {
   const kept = createKeeper(() => req.headers)
@@ -23,7 +22,7 @@ export function captureRequest(req: IncomingMessage): Capture {
   return kept
 }
 
-/** Copies the body of a response while a handler writes it. */
+/** Copies a response body while a handler writes it. */
 export function captureResponse(res: ServerResponse): Capture {
   const kept = createKeeper(() => res.getHeaders())
   hooksOf(res).onChunk(kept.add)

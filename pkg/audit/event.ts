@@ -83,10 +83,7 @@ function toResponseStatus(code: number, failure: Status | undefined): object {
   return { metadata: {}, status: 'Failure', message, reason, code }
 }
 
-/**
- * Formats a metav1.MicroTime: RFC 3339 with six fractional digits. Date has milliseconds, so the
- * last three digits are 0.
- */
+/** Formats a metav1.MicroTime: RFC 3339 with six fractional digits, the last three 0. */
 function toMicroTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
 }

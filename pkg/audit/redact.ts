@@ -31,8 +31,7 @@ const secretParameters = new Set([
 export function cappedLevel(level: Level, info: RequestInfo): Level {
   if (level !== 'Request' && level !== 'RequestResponse') return level
   const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
-  // Non-resource requests include the login forms of kapis-oauth and paths that Kapis does not
-  // know.
+  // Non-resource requests include login forms of kapis-oauth and unknown paths.
   return isSecret || !info.isResource ? 'Metadata' : level
 }
 

@@ -16,8 +16,8 @@ export type SinkOptions = {
 }
 
 const retryMs = 1_000
-// Limits the length of buffered events in characters. A limit on their number would not bound
-// memory: an event with bodies can have half a megabyte.
+// Maximum length of buffered events in characters. Events with bodies can have half a megabyte, so
+// their number alone does not limit memory.
 const maxWaitingLength = 64 * 1024 * 1024
 
 /**
@@ -64,7 +64,7 @@ export class AuditSink {
     })
   }
 
-  /** Writes the buffered events and closes the file. Later events are dropped. */
+  /** Writes the buffered events; drops later ones. */
   async stop(): Promise<void> {
     this.#isClosed = true
     await this.#writing
@@ -88,8 +88,7 @@ export class AuditSink {
           this.#options.lost(batch.length)
           return
         }
-        // The batch is retried before newer events, so the order is kept. Events beyond the limit
-        // are dropped.
+        // Retried before newer events, to keep the order. Events beyond the limit are dropped.
         this.#waiting = [...batch, ...this.#waiting]
         const over = this.#waiting.length - this.#options.bufferEvents
         if (over > 0) {

@@ -18,7 +18,7 @@ export function indentJson(json: string, margin = ''): string {
 
 type Place = { readonly out: string[]; readonly margin: string; readonly depth: number }
 
-/** Writes the indented value at `start`. Returns the position after the value. */
+/** Writes the value at `start`. Returns the position after it. */
 function write(json: string, start: number, { out, margin, depth }: Place): number {
   const open = json[start]
   const isObject = open === '{'

@@ -10,8 +10,8 @@ export type Member = {
 }
 
 /**
- * Returns the fields of an object in source order, duplicate names included. Returns an empty list
- * if the value is not an object.
+ * Returns the fields of an object in source order, including duplicate names; none for other
+ * values.
  */
 export function membersIn(json: string): readonly Member[] {
   const members: Member[] = []
@@ -27,9 +27,7 @@ export function membersIn(json: string): readonly Member[] {
   return members
 }
 
-/**
- * Returns the source text of each item of an array, or an empty list if the value is not an array.
- */
+/** Returns the source text of each item of an array; none for other values. */
 export function itemTexts(json: string): readonly string[] {
   const items: string[] = []
   const open = skipBlank(json, 0)

@@ -1,9 +1,6 @@
 import { skipString } from './scan.ts'
 
-/**
- * Nesting deeper than the limit. The message contains no input, so it may be returned to the
- * client.
- */
+/** Nesting beyond the limit. The message contains no input, so clients may see it. */
 export class JsonTooDeep extends SyntaxError {
   constructor(maxDepth: number) {
     super(`the JSON is nested deeper than ${maxDepth} levels`)

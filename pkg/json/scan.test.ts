@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
-/** Returns the source text of each key and value of an object, or of each item of an array. */
+/** Returns the source texts of an object's keys and values, or of an array's items. */
 function parts(text: string): string[] {
   const isObject = text.startsWith('{')
   const found: string[] = []

@@ -1,7 +1,6 @@
 /**
- * Scanner of JSON text (RFC 8259) that returns positions instead of values. Source text is thereby
- * preserved: numbers of any size, escapes, key order and duplicate keys. The text must be valid
- * JSON.
+ * Scanner of valid JSON text (RFC 8259). It returns positions instead of values, which preserves
+ * source text: numbers of any size, escapes, key order and duplicate keys.
  */
 
 const quote = 0x22
@@ -29,10 +28,7 @@ export function skipString(text: string, at: number): number {
   return end < 0 ? text.length : end + 1
 }
 
-/**
- * Returns the position after the value at `at`. Not recursive, so deep nesting cannot overflow the
- * stack.
- */
+/** Returns the position after the value at `at`. Not recursive, to support any depth. */
 export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at)
   if (first === quote) return skipString(text, at)

@@ -8,10 +8,10 @@ import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 export type Context = { readonly before: readonly Hit[]; readonly after: readonly Hit[] }
 
 /**
- * Finds the records before and after a record of a container.
+ * Finds the neighbours of a record.
  *
- * @param around cursor and origin of the record. Nothing is found if the scope excludes it
- * @throws Status 400 if the neighbouring records exceed the size of a page
+ * @param around cursor and origin of the record; none is found if the scope excludes it
+ * @throws Status 400 if the neighbours exceed the size of a page
  */
 export async function findContext(
   store: LogStore,

@@ -17,9 +17,7 @@ export async function* exportHits(
     readonly filter: LogFilter
     readonly order: Order
     readonly limit: number
-    /**
-     * Names of the parameters with which a caller can select fewer records, for the error message.
-     */
+    /** Parameters that the error message recommends for selecting fewer records. */
     readonly narrowBy?: string
   },
   limits: QueryLimits,

@@ -74,8 +74,8 @@ async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogS
 type Kept = { readonly retentionDays: number; readonly retentionMegabytes: number }
 
 /**
- * Opens stores in OpenSearch, each with its own index prefix. The configured prefix cannot contain
- * a dot, so prefixes such as `events.` cannot collide with it.
+ * Opens stores in OpenSearch, each with its index prefix. The configured prefix has no dots, so
+ * `events.` cannot collide with it.
  */
 async function openOpenSearch(
   config: LogsConfig,

@@ -3,6 +3,6 @@ export type Rejection = {
   /** Index of the line in the batch. */
   readonly index: number
   readonly reason: string
-  /** Set if the store's limits are the reason. Counted in metrics. */
+  /** Set if a limit of the store is the reason; for metrics. */
   readonly cause?: 'time' | 'quota'
 }

@@ -11,8 +11,8 @@ import { makeLines } from './store-test-lines.ts'
 import { filters } from './store-test-queries.ts'
 
 /**
- * Defines tests that run the same queries on the same lines in every store. Results are compared
- * with a scan of all lines.
+ * Defines the tests of every store: the same queries on the same lines, compared with a scan of all
+ * lines.
  *
  * @param firstNs time of the first line; the lines are of this day and the two following
  * @param untilFound waits until stored lines are searchable
@@ -30,8 +30,8 @@ export function testLogStore(
   before(async function () {
     this.timeout(60_000)
     store = await open()
-    // Sends ranges of lines, whose times are mixed, as if from several nodes. Alternates between
-    // records and documents of shippers.
+    // Ranges of lines with mixed times, as if from several nodes: records and shipper documents in
+    // turn.
     for (let at = 0; at < lines.length; at += 250) {
       const records = lines.slice(at, at + 250)
       if (at % 500 === 0) await store.append({ records })

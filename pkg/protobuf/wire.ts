@@ -1,6 +1,6 @@
 /**
- * A field of a protobuf message. Varints and fixed-width numbers have a `value`; strings, byte
- * strings and embedded messages have `bytes`.
+ * A field of a protobuf message. Numbers have a `value`; strings, byte strings and embedded
+ * messages have `bytes`.
  */
 export type Field =
   | { readonly number: number; readonly value: bigint; readonly bytes?: never }

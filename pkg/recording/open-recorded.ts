@@ -15,7 +15,7 @@ type Recorded = {
 }
 
 /**
- * Opens exec or attach of a pod and records it. Each message is recorded before it is passed on; if
+ * Opens exec or attach of a pod and records it. Each message is passed on after it is recorded; if
  * recording fails, the connection is closed.
  *
  * @throws Status
@@ -63,7 +63,7 @@ export async function openRecorded({
     },
   })
   connection = opened
-  // Messages may have arrived with the handshake, before `connection` was set and could be paused.
+  // Messages may have arrived with the handshake, before the connection could be paused.
   if (waiting > 0) opened.pause()
   try {
     started.resolve(await start())

@@ -34,28 +34,26 @@ export type Recorder = {
   readonly stop: () => Promise<void>
 }
 
-// Maximum length of a record's text. Escaped as JSON, a control character takes six characters.
+// Maximum length of a record. An event fits even if JSON escapes each character with six.
 const maxRecordChars = 60_000
 const maxEventChars = 8_000
-// Beyond this length of unstored text, `output` waits for the store; the session is paused
-// meanwhile.
+// Beyond this length of unstored text, `output` pauses the session.
 const maxWaitingChars = 512 * 1024
 const gatherMs = 500
-// Limits the resize events of a session: each is stored, and a client can send any number of them.
+// Limits resize events: each is stored, and clients can send any number.
 const maxSizes = 10_000
 const attempts = 6
 
 /**
- * Creates a recorder that stores sessions as asciicasts (version 2) while they run, as a sequence
- * of records.
+ * Creates a recorder that stores sessions as asciicasts (version 2) in several records, while they
+ * run.
  */
 export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptions): Recorder {
   const open = new Set<Recording>()
 
   async function append(...parts: Parameters<typeof toRecord>): Promise<void> {
     const record = toRecord(...parts)
-    // Identifies the record, so that OpenSearch does not store it twice when the request is
-    // retried.
+    // Identifies the record, so that OpenSearch does not store a retry twice.
     const batch = { records: [record], ids: [`${idOf(record)}/${record.timeNs}`] }
     const { rejected } = await retry(() => store.append(batch), {
       isRetriable: error => error instanceof Status && (error.code === 429 || error.code >= 500),
@@ -94,8 +92,8 @@ export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptio
 }
 
 /**
- * Formats a session as JSON. Shortens the command and the groups if they exceed a record: callers
- * choose commands, and users may have thousands of groups.
+ * Formats a session as JSON. Shortens command and groups, which callers can make longer than a
+ * record.
  */
 function formatSession(session: Session): string {
   const whole = JSON.stringify(session)
@@ -108,7 +106,7 @@ function formatSession(session: Session): string {
 type Clock = {
   /** Seconds since the start. */
   readonly seconds: () => number
-  /** Nanoseconds since 1970. Strictly increasing, so that records keep their order. */
+  /** Nanoseconds since 1970, strictly increasing to keep the order of records. */
   readonly timeNs: () => bigint
 }
 

@@ -33,7 +33,7 @@ export type SessionEnd = {
   readonly reason: string
 }
 
-/** Kind of a record. A session has one start, any number of outputs and one end, in this order. */
+/** Kind of a record. A session has these in this order, with any number of outputs. */
 export type Part = 'start' | 'output' | 'end'
 
 /**
@@ -48,7 +48,7 @@ export function toRecord(session: Session, part: Part, log: string, timeNs: bigi
   }
 }
 
-/** Returns a filter for records with these parts: of the sessions `ids`, or of all if undefined. */
+/** Returns a filter for records of these kinds, of all sessions or of those with `ids`. */
 export function ofParts(parts: readonly Part[], ids?: readonly string[]): Expression {
   const ofIds = ids === undefined ? [] : [isOneOf({ field: 'session' }, ids)]
   return allOf([isOneOf({ field: 'part' }, parts), ...ofIds]) ?? { op: 'and', operands: [] }

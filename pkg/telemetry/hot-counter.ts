@@ -8,10 +8,10 @@ type Kept<L extends string> = { readonly values: Readonly<Record<L, string>>; co
 
 /**
  * Registers a counter for hot paths. prom-client looks up label values at each increment, which
- * costs as much as the rest of a small response. Here the caller keeps each time series, and counts
+ * costs as much as the rest of a small response. Here the caller keeps the time series, and counts
  * are copied to prom-client at a scrape.
  *
- * @returns creates the time series for label values; call it only once per combination
+ * @returns creates the time series of label values; call it once for each
  */
 export function tally<L extends string>(
   registry: Registry,

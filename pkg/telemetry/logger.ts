@@ -20,8 +20,8 @@ const secretKeys = [
 ]
 
 /**
- * Creates a logger that writes JSON lines, with RFC 3339 times and level names, to `destination` or
- * stderr. Errors belong in the field `err`.
+ * Creates a logger of JSON lines with RFC 3339 times and level names, to `destination` or stderr.
+ * Errors belong in the field `err`.
  */
 export function createLogger(options: {
   program: string

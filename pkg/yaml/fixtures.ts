@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Strings that some version or parser of YAML does not read as a string if they are plain. */
+/** Strings that some YAML version or parser does not read as strings if plain. */
 export const trickyTexts: readonly string[] = [
   ...['y', 'Y', 'n', 'N', 'yes', 'Yes', 'YES', 'yEs', 'no', 'NO', 'on', 'On', 'off', 'OFF', 'true', 'True'],
   ...[

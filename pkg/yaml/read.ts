@@ -13,7 +13,7 @@ export class YamlError extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     const isParseError = cause instanceof YAMLParseError
     const [start] = isParseError ? (cause.linePos ?? []) : []
-    // All other exceptions of the parser concern aliases: unknown anchors or too many aliases.
+    // Other exceptions concern aliases: unknown anchors or too many aliases.
     this.code = isParseError ? cause.code : 'BAD_ALIAS'
     this.place = start === undefined ? '' : `line ${start.line}, column ${start.col}`
   }

@@ -2,8 +2,8 @@ import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueA
 import { stringifyExactly } from '../json/stringify.ts'
 import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
 
-// Deeper values are written on one line: the size of the indentation grows with the square of the
-// depth, and parsers limit the depth of blocks.
+// Deeper values are written on one line: the size of indentation grows with the square of the
+// depth, which parsers limit.
 const maxBlockDepth = 64
 // YAML 1.1 (section 9.3) limits a key on the same line as its value to 1024 characters; escapes
 // take several.
@@ -114,10 +114,7 @@ class Writer {
     return end
   }
 
-  /**
-   * Writes a value on one line, like JSON with spaces. Not recursive, so deep nesting cannot
-   * overflow the stack.
-   */
+  /** Writes a value on one line, like JSON with spaces. Not recursive, to support any depth. */
   #flow(start: number): number {
     const json = this.#json
     const end = skipValue(json, start)

@@ -19,7 +19,7 @@ async function linesIn(folder: string): Promise<readonly string[]> {
 describe('a store that is killed in the middle of ingest', () => {
   const folder = useFolder()
 
-  /** Starts the program and kills it. @returns the number of the last acknowledged batch */
+  /** Starts and kills the program. @returns the last acknowledged batch */
   async function appendAndKill(firstBatch: number, afterMs: number): Promise<number> {
     const script = join(import.meta.dirname, 'crash-fixtures.ts')
     // In its own process group, so that the store's child processes are killed, too.

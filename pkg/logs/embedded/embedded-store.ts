@@ -147,8 +147,8 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
   }
 
   /**
-   * Adds the retention of namespaces to a filter: expired lines are hidden until their partition is
-   * deleted.
+   * Adds the retention of namespaces to a filter, which hides expired lines until their partition
+   * is deleted.
    */
   function kept(filter: LogFilter): LogFilter {
     if (namespaces.length === 0) return filter

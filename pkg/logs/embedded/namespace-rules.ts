@@ -15,7 +15,7 @@ export type NamespaceRule = {
 
 const rememberedNames = 10_000
 
-/** Returns a function that finds the first rule whose name matches a namespace. */
+/** Returns a function that finds the first rule that matches a namespace. */
 export function createRuleFinder<Rule extends { readonly name: string }>(
   rules: readonly Rule[],
 ): (namespace: string) => Rule | undefined {

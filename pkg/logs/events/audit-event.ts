@@ -68,8 +68,8 @@ export function toAuditRecord(json: string): LogRecord {
   return {
     timeNs: parseTimestamp(textOf(rest.requestReceivedTimestamp)) ?? 0n,
     log: bodies.find(log => log.length <= longestEntry) ?? '{}',
-    // Request paths may contain any text as the namespace. Events with an invalid namespace are
-    // only visible to users who may read all namespaces.
+    // Request paths may contain any text. Events with an invalid namespace are only visible to
+    // users who may read all namespaces.
     namespace: /^[a-z0-9-]{1,63}$/.test(namespace) ? namespace : '',
     pod: '',
     container: '',

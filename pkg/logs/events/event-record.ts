@@ -6,8 +6,8 @@ export type Columns = Readonly<Record<string, string | readonly string[]>>
 
 /** Maximum length of an event as JSON; longer ones are truncated. */
 export const longestEntry = 64 * 1024
-// Limits the length of values: callers can create names as long as a request line, and each is
-// stored.
+// Limits the length of values: each is stored, and callers can create names as long as a request
+// line.
 const longestValue = 2_000
 const mostValues = 100
 

@@ -49,10 +49,7 @@ export class EventWriter {
     return this.#waiting.map(({ id }) => id)
   }
 
-  /**
-   * Tries to store the buffered events a last time. Those that fail are dropped. Later events are
-   * ignored.
-   */
+  /** Tries a last time to store the buffered events, and drops those that fail. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#writing
@@ -88,7 +85,7 @@ export class EventWriter {
       ids: batch.map(({ id }) => id),
     })
     if (rejected.length === 0) return
-    // Not an error: after a start, the list usually has events older than the retention period.
+    // Not an error: the list after a start usually has events older than the retention period.
     const [first] = rejected
     this.#options.logger.debug(
       { rejected: rejected.length, reason: first?.reason },

@@ -22,9 +22,7 @@ export function kubeEvent(name: string, version: number, given: object = {}): Ku
   }
 }
 
-/**
- * Returns an audit event of a GET of pod web-0 in namespace shop by alice, overridden by `given`.
- */
+/** Returns an audit event of alice getting pod web-0 in namespace shop, overridden by `given`. */
 export function auditEvent(given: object = {}): object {
   return {
     kind: 'Event',
@@ -44,7 +42,7 @@ export function auditEvent(given: object = {}): object {
   }
 }
 
-/** Returns the record of an event that was received as JSON.stringify writes it. */
+/** Returns the record of an event. */
 export function kubeEventRecord(event: KubeObject): LogRecord {
   return toKubeEventRecord(event, JSON.stringify(event))
 }

@@ -29,8 +29,8 @@ export class EventFeed {
   readonly #reflector: Reflector
   readonly #stopping = new AbortController()
   /**
-   * Settles after the last list. Lists are handled one after the other, because each queries the
-   * store, which may be unavailable.
+   * Settles after the last list. Lists are handled one by one, because each queries the store,
+   * which may be unavailable.
    */
   #turn: Promise<void> = Promise.resolve()
 

@@ -18,10 +18,7 @@ export const kubeEvents: EventKind = {
     message_search: parts => hasPart('message', parts),
     type_filter: types => hasValue('type', types),
   },
-  /**
-   * Counts the objects to which events refer. `dockerId` has the object's UID, so the store counts
-   * these like containers.
-   */
+  /** Counts the objects to which events refer like containers: `dockerId` has their UID. */
   async count(store, filter, limits) {
     const { containers, logs } = await store.statistics(filter, limits)
     return { resources: containers, events: logs }
@@ -73,7 +70,7 @@ function shorten(json: string, message: string): string {
   )
 }
 
-/** Returns the ID of an update of an event, which is the same on every replica. */
+/** Returns the ID of an event's update, equal on all replicas. */
 export function versionOf({ metadata }: KubeObject): string {
   return `${metadata.uid}/${metadata.resourceVersion}`
 }

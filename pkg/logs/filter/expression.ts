@@ -1,8 +1,8 @@
 import type { Field } from '../record.ts'
 
 /**
- * A condition on a record. `createMatcher` defines its meaning; every store translates it to its
- * own queries. Values must become parameters, never query text, to prevent injection.
+ * A condition on a record. `createMatcher` defines its meaning; every store translates it, with
+ * values as parameters and never as query text.
  */
 export type Expression =
   | { readonly op: 'and' | 'or'; readonly operands: readonly Expression[] }
@@ -35,13 +35,11 @@ export type Test =
       readonly start: 'open' | 'word'
       readonly end: 'open' | 'word'
     }
-  /**
-   * The value is a number less or greater than `number`. Values that are not numbers do not match.
-   */
+  /** The value is a number in this relation to `number`. */
   | { readonly kind: 'compare'; readonly operator: '<' | '<=' | '>' | '>='; readonly number: string }
   /**
-   * The value is the name of a pod that a workload with one of these names generates, or the name
-   * itself. Only for the field `pod`.
+   * The value (of the field `pod`) is a name that a workload with one of these names generates, or
+   * the name itself.
    */
   | { readonly kind: 'workload'; readonly names: readonly string[] }
 

@@ -7,8 +7,8 @@ import { fold, wordsOf } from './words.ts'
 import { isPodOf } from './workload-pods.ts'
 
 /**
- * Returns a function that reports whether a record matches a filter. This defines the meaning of
- * filters: every store must find exactly these records.
+ * Returns a function that tests records. It defines the meaning of filters: every store must find
+ * exactly the same records.
  */
 export function createMatcher(filter: LogFilter): (record: LogRecord) => boolean {
   const inScope = createScopeTest(filter.scope)

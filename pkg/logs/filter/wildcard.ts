@@ -3,8 +3,8 @@ import type { Test } from './expression.ts'
 
 export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
 
-// A character next to a word: neither letter, digit nor mark, or a Han or Hiragana character, which
-// is a word by itself (see wordsOf).
+// A character next to a word: no letter, digit or mark, or a Han or Hiragana character (a word by
+// itself, see wordsOf).
 const besideWord = String.raw`[^\pL\pN\pM]|[\p{Han}\p{Hiragana}]`
 
 // Characters that a `?` at the start or end of a word does not match: ASCII and Latin-1 punctuation
@@ -40,7 +40,7 @@ export function wildcardSource(test: WildcardTest): string {
   ].join('')
 }
 
-/** Returns an equivalent syntax tree of a regular expression, without anchors. */
+/** Returns an equivalent syntax tree, without anchors. */
 export function wildcardNode(test: WildcardTest): RegexNode {
   const { pieces, extent } = test
   const any: RegexNode =

@@ -26,9 +26,9 @@ export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
 }
 
 /**
- * Folds case by code point, except where that would change the length. Positions thus stay valid,
- * and folding a substring gives a substring of the folded text. toLowerCase lacks this property: it
- * depends on neighbours for the final sigma.
+ * Folds case by code point, except where that would change the length. Folding a substring thus
+ * gives a substring of the folded text, unlike toLowerCase, which depends on neighbours for the
+ * final sigma.
  */
 export function fold(text: string): string {
   // Without these characters, toLowerCase of the text equals that of each code point.

@@ -6,8 +6,8 @@ import { readBatch } from './read-batch.ts'
 import { createOutcome, joinPieces } from './read-records.ts'
 
 /**
- * Creates `ingest` for a store that accepts records. Batches are parsed on the main thread, in time
- * slices that they share with other long computations.
+ * Creates `ingest` for a store that accepts records. Parses batches on the main thread in time
+ * slices.
  */
 export function createIngestRecords(append: LogStore['append'], timeSlices: TimeSlices): LogStore['ingest'] {
   return async batch => {

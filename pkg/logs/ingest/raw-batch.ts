@@ -8,8 +8,8 @@ import type { Note, Notes } from './line/line-notes.ts'
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
 
 /**
- * Returns the name of a batch: a digest of its bytes. A digest of its records would differ at a
- * retry, because lines without a time get the time of arrival.
+ * Returns the name of a batch: a digest of its bytes. Its records differ at a retry, because lines
+ * without a time get the time of arrival.
  */
 export function batchName({ protocol, body }: Pick<RawBatch, 'protocol' | 'body'>): string {
   return createHash('sha256').update(`${protocol}\n`).update(body).digest('base64')
@@ -30,10 +30,10 @@ export type Protocol = BatchForm['protocol']
 /** Why a line is not stored. `cause` is set if the store refused the line. */
 export type Problem = Pick<Rejection, 'reason' | 'cause'>
 
-/** Problems by index of the line in the batch. */
+/** Problems by index of the line. */
 export type Problems = ReadonlyMap<number, Problem>
 
-/** Changes of stored lines, by index of the line in the batch. */
+/** Changes of stored lines, by index of the line. */
 export type Changes = ReadonlyMap<number, Notes>
 
 export type BatchReading = {

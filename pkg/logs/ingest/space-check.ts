@@ -4,13 +4,11 @@ import type { LogStore } from '../store.ts'
 export type SpaceCheck = {
   /** The store's `ingest`; its results are tracked. */
   readonly ingest: LogStore['ingest']
-  /**
-   * Returns why the store is unavailable for new batches; undefined if it is not known to be full.
-   */
+  /** Returns why batches are rejected; undefined unless the store is known to be full. */
   readonly problem: () => string | undefined
 }
 
-// How long a store counts as full after a rejected batch: shippers retry with increasing delays.
+// How long a store counts as full after a rejected batch. Shippers retry with increasing delays.
 const rememberedMs = 300_000
 
 /** Tracks whether the store is full: from a batch rejected with 507 until the next stored one. */

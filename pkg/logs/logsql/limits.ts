@@ -5,10 +5,7 @@ const maxDepth = 100
 // Each term is searched in each line of up to 256 KiB, which blocks the process.
 const maxTerms = 500
 
-/**
- * Limits for the parts of a query that can be nested or repeated. Shared with the extra filters of
- * the request.
- */
+/** Limits for nested and repeated parts of a query, including the extra filters. */
 export type Limits = {
   /** Calls `parse` one nesting level deeper. @throws Status 400 beyond the limit */
   readonly nested: <T>(tokens: Tokens, parse: () => T) => T

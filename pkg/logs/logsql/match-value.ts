@@ -76,10 +76,7 @@ function createRangeTest(min: Bound, max: Bound): (value: string) => boolean {
   }
 }
 
-/**
- * Reports whether a text has `min` to `max` code points. Counts them only if the length in UTF-16
- * does not decide.
- */
+/** Reports whether a text has `min` to `max` code points. Counts them only if necessary. */
 function hasLength(value: string, min: number, max: number): boolean {
   if (value.length < min || value.length > 2 * max) return false
   const length = value.length - (value.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
@@ -87,8 +84,8 @@ function hasLength(value: string, min: number, max: number): boolean {
 }
 
 /**
- * Reports whether an ASCII code belongs to a word. Avoids a regular expression, because it is
- * called for every position of a line.
+ * Reports whether an ASCII code belongs to a word, without a regular expression: called at every
+ * position of a line.
  */
 function isAsciiWord(code: number): boolean {
   const letter = code | 0x20
@@ -117,10 +114,7 @@ function skipWord(text: string, from: number): number {
   return restOfWord.lastIndex
 }
 
-/**
- * Returns the index of a phrase at or after `from`, or -1. If `isOpen`, its last word may be the
- * beginning of a word.
- */
+/** Returns the index of a phrase from `from` on, or -1. If `isOpen`, its last word may continue. */
 function findPhrase(value: string, phrase: string, from = 0, isOpen = false): number {
   const startsWord = isWordAfter(phrase, 0)
   const endsWord = !isOpen && isWordBefore(phrase, phrase.length)

@@ -154,10 +154,7 @@ function inexact(expression: Expression | undefined): Necessary {
   return join(expression, false)
 }
 
-/**
- * Returns the condition that a value contains a text; undefined if nothing is known about matching
- * values.
- */
+/** Returns the condition that a value contains a text; undefined if that is unknown. */
 function part(field: Field, given: string, caseSensitive = true): Expression | undefined {
   const text = isOwn(field) ? partOfValue(given) : given
   return text === '' ? undefined : match(field, { kind: 'contains', text, caseSensitive })
@@ -175,16 +172,13 @@ function whole(field: Field, values: readonly string[]): Necessary {
   // Only the words of a line are indexed, not the line.
   if (field === 'log') return oneOfParts(field, values)
   const isOrigin = typeof field === 'string'
-  // Not translatable: an empty value also matches a missing field, and a list is one JSON text in
-  // LogsQL but several values in the store.
+  // Not translatable: an empty value matches a missing field, and a list is one JSON text in LogsQL
+  // but several values in the store.
   if (!isOrigin && values.some(value => value === '' || value.startsWith('['))) return nothing
   return { expression: isOneOf(field, values), isExact: !isOwn(field) }
 }
 
-/**
- * Reports whether the store and LogsQL fold the case of a text equally, which is only certain for
- * ASCII.
- */
+/** Reports whether the store and LogsQL fold the case of a text equally: only of ASCII. */
 function isCaseSafe({ text, anyCase }: { readonly text: string; readonly anyCase: boolean }): boolean {
   return !anyCase || /^[\x20-\x7e]*$/.test(text)
 }

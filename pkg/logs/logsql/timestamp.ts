@@ -63,7 +63,7 @@ function parseCalendar(text: string): Span | undefined {
 
 const widths = [86_400_000_000_000n, 3_600_000_000_000n, 60_000_000_000n]
 
-/** Returns the length of the range that a time of day with missing parts denotes. */
+/** Returns the length of a range given as an incomplete time of day. */
 function widthOf(clock: readonly (string | undefined)[], fraction: string | undefined): bigint {
   const width = widths[clock.indexOf(undefined)]
   if (width !== undefined) return width

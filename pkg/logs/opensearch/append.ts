@@ -6,8 +6,7 @@ import { reasonOf, refusedCredentials, type SearchClient } from './client.ts'
 import { toDocument } from './document.ts'
 import { indexOf } from './indices.ts'
 
-// Size of a request: far below the default http.max_content_length of 100 MB, and large enough to
-// be efficient.
+// Size of a request, far below the default http.max_content_length of 100 MB.
 const chunkBytes = 8 * 1024 * 1024
 const timeoutMs = 30_000
 // Error types of documents that the search engine can never store.

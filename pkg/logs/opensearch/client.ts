@@ -37,8 +37,8 @@ export type SearchClient = {
   readonly close: () => Promise<void>
 }
 
-// Maximum number of concurrent requests: about the number of search threads of a node. More would
-// queue in the search engine, where they cannot be cancelled.
+// Maximum number of concurrent requests: about the search threads of a node, where more would queue
+// and could not be cancelled.
 const maxInFlight = 16
 const maxWaiting = 256
 // Larger than the response to a maximum batch, which has a result for each line.
@@ -152,8 +152,7 @@ function toCause(error: unknown): Error {
 }
 
 /**
- * Returns type and reason of an error. Prefers the root cause: the outer error only says which
- * phase failed.
+ * Returns type and reason of an error's root cause: the outer error only names the failed phase.
  */
 export function reasonOf(body: unknown): string {
   const error = isRecord(body) ? body.error : undefined

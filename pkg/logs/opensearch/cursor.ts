@@ -4,9 +4,9 @@ import { formatTime } from '../rfc3339.ts'
 import type { Order } from '../store.ts'
 
 /**
- * The position of a record: its time, its sequence number in its shard, and its rank among records
- * for which both are equal. Each shard has its own sequence, and the search engine returns equal
- * records in the order of the shards.
+ * The position of a record: time, sequence number in its shard, and rank among records for which
+ * both are equal, since each shard has its own sequence. The search engine returns these in the
+ * order of the shards.
  */
 export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 
@@ -14,16 +14,16 @@ export type Place = { readonly time: string; readonly sequence: number; readonly
 const maxNth = 1024
 
 export const sortFields = (order: Order) => [
-  // Indices that other programs created have times in milliseconds. Compared in nanoseconds, these
-  // sort together with those of Kapis.
+  // Other programs create indices with milliseconds. Compared in nanoseconds, they sort together
+  // with those of Kapis.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
   // An index without lines lacks a mapping, which would be an error.
   { _seq_no: { order, unmapped_type: 'long' } },
 ]
 
 /**
- * Returns the `search_after` value from which a search returns all records with the time and
- * sequence of a position. The caller must skip those up to the cursor.
+ * Returns the `search_after` value that begins with all records of this time and sequence. The
+ * caller must skip those up to the cursor.
  */
 export function searchAfter({ time, sequence }: Place, order: Order): readonly [string, number] {
   return [time, order === 'asc' ? sequence - 1 : sequence + 1]

@@ -76,8 +76,8 @@ function toScalar(value: unknown): FieldScalar {
 }
 
 /**
- * Converts a value to text. Other programs may have stored any JSON. String() is unsafe for
- * objects, which may have a field `toString`.
+ * Converts a value to text. Other programs may have stored any JSON, such as an object with a field
+ * `toString`.
  */
 function toWords(value: unknown): string {
   return typeof value === 'object' ? formatJson(value) : String(value)

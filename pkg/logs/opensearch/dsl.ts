@@ -48,8 +48,7 @@ export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
 
 /**
  * Formats a time with nine fractional digits: Elasticsearch 8 rounds an upper bound without a
- * fraction up to the end of its second. Times after 2262 are not valid in nanoseconds and become
- * the latest valid time.
+ * fraction up to the end of its second. Times after 2262, which are rejected, become the latest.
  */
 function toBound(timeNs: bigint): string {
   const given = timeNs > latestNs ? latestNs : timeNs
@@ -57,9 +56,9 @@ function toBound(timeNs: bigint): string {
 }
 
 /**
- * Limits a query to the scope of the caller. Namespaces that are older than the requested time
- * share a `terms` clause. Younger ones get a clause per creation time if these are few, otherwise a
- * script with a table of creation times.
+ * Limits a query to the caller's scope. Namespaces older than the requested time share a `terms`
+ * clause. Younger ones get a clause per creation time if these are few, otherwise a script with a
+ * table.
  */
 function toScope(scope: Scope, startNs: bigint | undefined): readonly Dsl[] {
   if (scope === 'everything') return []
@@ -256,8 +255,8 @@ function toText(text: string, caseSensitive: boolean): string {
 }
 
 /**
- * Returns a regular expression for values that contain the words in sequence. As in label values,
- * words are separated by `-`, `_` and `.`.
+ * Returns a regular expression for words in sequence, separated as in label values by `-`, `_` and
+ * `.`.
  */
 function toWords(words: readonly string[], prefix: boolean): string {
   const spelled = words.map(word =>

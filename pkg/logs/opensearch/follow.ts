@@ -7,8 +7,8 @@ import { queryRecords, type Search } from './search.ts'
 const everyMs = 1_000
 const timeoutMs = 10_000
 const page = 1_000
-// Each poll searches this far back, because lines arrive late: shippers buffer them, and the search
-// engine makes them searchable with a delay.
+// Each poll searches this far back: shippers buffer lines, and the search engine makes them
+// searchable with a delay.
 const overlapNs = 15_000_000_000n
 
 /**

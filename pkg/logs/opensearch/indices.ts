@@ -3,10 +3,7 @@ const dayMs = 86_400_000
 // URL.
 const maxDays = 30
 
-/**
- * Returns the name of the index for a time. There is one per UTC day, named as Fluent Bit does with
- * Logstash_Format.
- */
+/** Returns the index of a time: one per UTC day, named as Fluent Bit does with Logstash_Format. */
 export function indexOf(prefix: string, timeMs: number): string {
   return `${prefix}-${new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '.')}`
 }

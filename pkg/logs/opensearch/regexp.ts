@@ -48,10 +48,10 @@ function toWhole(node: RegexNode, caseSensitive: boolean): string | undefined {
 }
 
 /**
- * Removes an assertion at the start or end of a sequence.
+ * Removes an assertion from an end of a sequence.
  *
- * @returns an expression for the text before the start or after the end; undefined if Lucene cannot
- * express the assertion
+ * @returns an expression for the text outside of that end; undefined if Lucene cannot express the
+ * assertion
  */
 function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefined {
   const edge = items.at(side === 'first' ? 0 : -1)

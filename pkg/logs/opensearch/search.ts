@@ -79,9 +79,8 @@ type Part = {
 }
 
 /**
- * Runs one search, for fewer records if the requested ones exceed the size limit of responses.
- * Records at the same position in several shards are distinguished by their rank, so the search
- * repeats some known records.
+ * Runs one search, for fewer records if responses become too large. Repeats some records, because
+ * those at the same position in several shards are distinguished by their rank.
  */
 async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<Part> {
   const { filter, order, size, start, withTotal } = query

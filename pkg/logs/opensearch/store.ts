@@ -46,10 +46,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   let expiring: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /**
-   * Creates the index template once. Must precede the first line, because a template only applies
-   * to later indices.
-   */
+  /** Creates the index template once, before the first line: it only applies to later indices. */
   function ready(): Promise<void> {
     setUp ??= prepare().catch(error => {
       setUp = undefined

@@ -1,5 +1,5 @@
-// The word pattern of wordsOf (see words.ts) in Java syntax. Lucene limits the length of terms, so
-// longer words are truncated.
+// The word pattern of wordsOf in Java syntax. Lucene limits the length of terms, so longer words
+// are truncated.
 const words = '[\\p{IsHan}\\p{IsHiragana}]|[\\p{L}\\p{N}\\p{M}&&[^\\p{IsHan}\\p{IsHiragana}]]+'
 const longestTerm = 8000
 

@@ -2,9 +2,8 @@ import type { Range } from '../regex/parse.ts'
 
 /**
  * Characters that separate words: spaces, punctuation and symbols, and Han and Hiragana characters,
- * each of which is a word. The list is short, because search engines limit expressions to a
- * thousand characters. It therefore includes unassigned code points where that saves a range, and
- * omits punctuation of rare scripts.
+ * each of which is a word. Search engines limit expressions to a thousand characters, so the list
+ * includes unassigned code points where that saves a range, and omits punctuation of rare scripts.
  */
 export const wordSeparators: readonly Range[] = [
   [0x00, 0x2f],

@@ -35,9 +35,7 @@ export function toExpression(term: Term, budget: RegexBudget): Expression {
   return match(field, test)
 }
 
-/**
- * Returns the field with a name. Names other than those of the origin denote fields of the line.
- */
+/** Returns the field with a name. Unknown names denote fields of the line. */
 function toField(name: string): Field {
   if (name.startsWith('labels.')) return { label: name.slice('labels.'.length) }
   return (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? { field: name }
@@ -81,8 +79,8 @@ function checkRegex(source: string, caseSensitive: boolean, position: number): v
 }
 
 /**
- * Returns the test of a field. A part of the origin must equal the text, case-sensitive; with
- * wildcards the case is ignored. For other fields, the case is always ignored.
+ * Returns the test of a field. The origin must equal the text, case-sensitive; with wildcards, and
+ * for other fields, the case is ignored.
  */
 function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
@@ -108,9 +106,7 @@ function logTest(pieces: readonly Piece[]): Test {
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'part', start, end }
 }
 
-/**
- * Returns the test of a text for words. A text without words, such as `=>`, is matched literally.
- */
+/** Returns the test for words, or for a literal text without words, such as `=>`. */
 export function textTest(text: string, prefix: boolean): Test {
   const words = wordsOf(text)
   if (words.length === 0) return { kind: 'contains', text, caseSensitive: false }

@@ -92,8 +92,7 @@ export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParam
   const interval = parseInterval(parameters.text('interval') || '15m')
   const isFollowed = parameters.boolean('follow', false)
   if (isFollowed && operation !== 'query') throw badRequest('follow is possible with operation=query only')
-  // Validates all parameters, even those that the operation does not use: invalid ones must not be
-  // ignored silently.
+  // Validates all parameters, even unused ones: invalid ones must not be ignored silently.
   readCounts(parameters)
   const form = readForm(parameters)
   const neighbours = readNeighbours(parameters)

@@ -45,8 +45,7 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
 }
 
 /**
- * Returns the error for a page that exceeds the size limit. Without an error, a shortened page
- * would look like the last one.
+ * Returns the error for a page beyond the size limit: cut short, it would look like the last one.
  */
 export function tooMuchText(parameter: string, fitting: number): Status {
   return badRequest(

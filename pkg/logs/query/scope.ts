@@ -9,11 +9,11 @@ const nsPerSecond = 1_000_000_000n
 
 /**
  * Restricts a query to what the caller may read. Callers who may read everything also see logs of
- * deleted namespaces. Others see logs of existing namespaces from their creation on, because an
+ * deleted namespaces. Others see those of existing namespaces from their creation on, because an
  * earlier namespace of the same name may have belonged to other users.
  *
  * @param created returns creation times of existing namespaces, in Unix seconds
- * @returns undefined if the caller may read none of the requested logs
+ * @returns undefined if nothing is visible
  */
 export function toFilter(
   { namespaces, namespaceParts, ...where }: Where,

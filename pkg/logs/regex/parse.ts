@@ -50,8 +50,8 @@ export function parseRegex(source: string): RegexNode | undefined {
 }
 
 /**
- * Escapes characters in a form that JavaScript accepts. With the u flag it rejects escapes without
- * a special meaning, which RE2 allows.
+ * Replaces escapes that RE2 allows but JavaScript rejects: with the u flag, those without a special
+ * meaning.
  */
 function withPlainEscapes(source: string): string {
   return source.replace(/\\(.)/gs, (found, character: string) =>

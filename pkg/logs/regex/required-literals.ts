@@ -53,8 +53,8 @@ function contains(text: string, caseSensitive: boolean): readonly Expression[] {
 }
 
 /**
- * Returns the only character of a set; undefined if matches may differ. Outside of ASCII, a letter
- * may have more than two case variants.
+ * Returns the only character of a set, otherwise undefined. Outside of ASCII, a letter may have
+ * more than two case variants.
  */
 function singleCharacter(
   { ranges, negated }: Extract<RegexNode, { kind: 'set' }>,

@@ -5,9 +5,9 @@ import type { Peer } from './tracing.ts'
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'])
 
 // Attribute names are those of the OpenTelemetry semantic conventions for HTTP. The query string is
-// never an attribute: it may contain an authorization code or a token.
+// omitted: it may contain an authorization code or token.
 
-/** Returns the method, or `_OTHER` if it is not a known one. */
+/** Returns the method, or `_OTHER` for unknown ones. */
 export function toMethod(method: string | undefined): string {
   return method !== undefined && methods.has(method) ? method : '_OTHER'
 }

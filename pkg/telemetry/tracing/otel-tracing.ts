@@ -116,10 +116,7 @@ export function traceWith(options: TracingOptions): Tracing {
   }
 }
 
-/**
- * Returns a parser of request lines that returns undefined for an invalid line. The request handler
- * rejects such requests itself.
- */
+/** Returns a parser of request lines; undefined for invalid ones, which the handler rejects. */
 function toleratingReader(): (
   method: string | undefined,
   url: string | undefined,
@@ -153,10 +150,7 @@ function toErrorType(error: unknown): string {
   return error instanceof Error ? error.name : '_OTHER'
 }
 
-/**
- * Calls `forward` and ends the span if it fails. If it succeeds, the end of the response ends the
- * span.
- */
+/** Calls `forward`, and ends the span if that fails. Otherwise the end of the response ends it. */
 function ending(child: Child, forward: () => void | Promise<void>): void | Promise<void> {
   const failed = (error: unknown) => {
     child.end({ error: toErrorType(error) })

@@ -29,9 +29,7 @@ export function toRoute({
   ].join('/')
 }
 
-/**
- * Returns the route of a non-resource path: `/oauth/token` as a whole, `/docs/{path}` for a file.
- */
+/** Returns the route of a non-resource path: `/oauth/token`, but `/docs/{path}` for files. */
 function toPlainRoute(path: string): string {
   const [first = '', second = '', ...more] = path.split('/').slice(1)
   if (second === '') return `/${first}`

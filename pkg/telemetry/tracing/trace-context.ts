@@ -22,9 +22,8 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
 }
 
 /**
- * Replaces the caller's trace context in a request by that of a span. Handlers that forward headers
- * or log the trace ID thus need no knowledge of tracing. Both `headers` and `rawHeaders` are
- * changed, because handlers read either.
+ * Replaces the caller's trace context by that of a span, in `headers` and `rawHeaders`, because
+ * handlers read either. Handlers that forward headers thus need no knowledge of tracing.
  */
 export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {
   const state = context.traceState?.serialize()

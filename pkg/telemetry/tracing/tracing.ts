@@ -17,8 +17,8 @@ type Forward<E extends Exchange, More extends unknown[]> = (
 type Authenticate<C> = (req: IncomingMessage) => C | Promise<C>
 
 /**
- * Wrappers that a program applies to its components. Each takes a function and returns one of the
- * same type. If tracing is disabled, it returns the same function, at no cost.
+ * Wrappers that a program applies to its components. Each returns a function of the same type; if
+ * tracing is disabled, the same function.
  */
 export type Tracing = {
   /** Starts a server span for each request. */
@@ -28,7 +28,7 @@ export type Tracing = {
    * trace.
    */
   readonly authenticate: <C extends { readonly identity: Identity }>(find: Authenticate<C>) => Authenticate<C>
-  /** Starts a client span for each call that is made while a request is served. */
+  /** Starts a client span for each call during a request. */
   readonly client: (client: KubeClient, peer: Peer) => KubeClient
   /**
    * Starts a client span for each proxied request, and sends its context to the upstream server.

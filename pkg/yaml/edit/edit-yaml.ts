@@ -6,10 +6,9 @@ import { explicitChild, type Splice, splicesOf } from './splices.ts'
 import { type Change, changed, isFields, type Value, valueAt } from './value.ts'
 
 /**
- * Edits the first document of a YAML text. Everything outside the changed values keeps its bytes,
- * including comments: parts of the text are replaced, and each result is parsed and compared with
- * the expected value. If no part can be replaced, for example because of a shared alias, the whole
- * document is rewritten without comments.
+ * Edits the first document of a YAML text. Replaces only parts of the text, so everything else
+ * keeps its bytes, including comments; each result is parsed and checked. If no part can be
+ * replaced, for example because of a shared alias, rewrites the whole document without comments.
  *
  * @throws Error if the text is not valid YAML, or no result has the expected value
  */

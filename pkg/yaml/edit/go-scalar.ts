@@ -7,8 +7,8 @@ const nulls = new Set(['', '~', 'null', 'Null', 'NULL'])
 const notANumber = /^(\.nan|\.NaN|\.NAN|[-+]?(\.inf|\.Inf|\.INF))$/
 const integer = /^[-+]?(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const decimal = /^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/
-// After a leading decimal point, Go requires a digit on both sides of `_`. In all other numbers
-// go-yaml removes `_` before it parses.
+// After a leading decimal point, Go requires a digit on both sides of `_`. Elsewhere go-yaml first
+// removes `_`.
 const badFraction = /^\..*(?:(?<!\d)_|_(?!\d))/
 const [least, most] = [-(2n ** 63n), 2n ** 64n - 1n]
 
@@ -32,7 +32,7 @@ export function isTrue(text: string): boolean {
 }
 
 /**
- * Reports whether a scalar is a boolean of YAML 1.1: `yes`, `Yes` and `YES` are, `yEs` is a string.
+ * Reports whether a scalar is a boolean of YAML 1.1, such as `yes`, `Yes` and `YES`, but not `yEs`.
  */
 function isBool(text: string): boolean {
   const lower = text.toLowerCase()

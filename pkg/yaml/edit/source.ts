@@ -49,8 +49,8 @@ const options = {
  * @throws Error for invalid YAML
  */
 export function readSource(text: string): Source {
-  // The parser does not know these line breaks of YAML 1.1. Each replacement has one character, so
-  // offsets remain valid.
+  // Line breaks of YAML 1.1 that the parser does not know. Offsets stay valid: each has one
+  // character.
   const lines = text.replaceAll(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n')
   const parsed = parseAllDocuments(lines, options)
   const document: Document.Parsed | undefined = Array.isArray(parsed) ? parsed[0] : undefined

@@ -168,7 +168,7 @@ function colonEnd({ srcToken }: Pair): number | undefined {
   return colon === undefined ? undefined : colon.offset + 1
 }
 
-/** Reports whether a key has no value. The position of such a node may be after a comment. */
+/** Reports whether a value is missing. Its position may be after a comment. */
 function isEmpty({ range }: Node): boolean {
   return range === undefined || range === null || range[0] === range[1]
 }
@@ -190,8 +190,8 @@ function contentEnd(node: Node | undefined): number {
 }
 
 /**
- * Returns `end` without a line break before it. Block scalars include their last line break, which
- * must be kept.
+ * Returns `end`, or the position before the line break that ends a block scalar, which must be
+ * kept.
  */
 function lastOnLine(text: string, end: number): number {
   return end - (/\r?\n$/.exec(text.slice(end - 2, end))?.[0].length ?? 0)

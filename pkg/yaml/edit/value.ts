@@ -1,6 +1,6 @@
 /**
- * A scalar other than string, boolean and null, such as a number or a scalar with a custom tag. It
- * is compared and written as source text.
+ * A scalar other than string, boolean and null, such as a number or one with a custom tag. Compared
+ * and written as source text.
  */
 export type Opaque = { readonly source: string }
 export type Fields = ReadonlyMap<string, Value>
@@ -32,7 +32,7 @@ export function field(value: Value | undefined, key: string): Value | undefined 
   return isFields(value) ? value.get(key) : undefined
 }
 
-/** Returns the `name` of a list item, or '' if it is missing or not a string. */
+/** Returns the `name` of a list item; '' unless it is a string. */
 export function nameOf(item: Value): string {
   const name = field(item, 'name')
   return typeof name === 'string' ? name : ''

@@ -24,10 +24,7 @@ export type EncodedBlock = Omit<Block, 'first'> & {
   readonly fields: Uint8Array | null
 }
 
-/**
- * Decoded columns. The text of line i begins at `ends[i - 1]` (0 for the first line) and ends at
- * `ends[i]`.
- */
+/** Decoded columns. The text of line i is from `ends[i - 1]` (0 for the first) to `ends[i]`. */
 export type Columns = {
   readonly times: Float64Array
   readonly streams: Uint32Array

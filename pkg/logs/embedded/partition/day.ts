@@ -1,7 +1,4 @@
-/**
- * Splits timestamps into days (UTC, since 1970) and times of day. A time of day in nanoseconds is
- * exact as a number; a 64-bit timestamp is not.
- */
+/** Splits timestamps into days (UTC, since 1970) and times of day, which are exact as numbers. */
 const dayNs = 86_400_000_000_000n
 
 export const dayMs = 86_400_000

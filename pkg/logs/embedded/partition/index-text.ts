@@ -2,8 +2,8 @@ import { fieldValues } from '../../field-values.ts'
 import { fold, wordsOf } from '../../filter/words.ts'
 import type { LogRecord } from '../../record.ts'
 
-// Prefixes of index terms for streams and fields. Words of a text do not contain these private-use
-// characters, so they cannot collide.
+// Prefixes of index terms for streams and fields: private-use characters, which words do not
+// contain.
 const streamMark = '\ue000'
 const fieldMark = '\ue001'
 const maxFieldChars = 200

@@ -190,8 +190,8 @@ export class PartitionReader {
   }
 
   /**
-   * Returns the columns of a block from a stored row. The row may contain more lines: the writer
-   * may have merged the block since it was listed.
+   * Returns the columns of a block from a row, which may have more lines if the writer has merged
+   * the block meanwhile.
    */
   #columnsOf(row: Row, block: Block): Columns {
     const columns = decodeRow(row)

@@ -65,10 +65,7 @@ export function partitionFiles(folder: string, id: PartitionId): readonly string
   return ['', '-wal', '-shm'].map(end => partitionFile(folder, id) + end)
 }
 
-/**
- * Creates an empty partition. It is renamed when complete, so that readers never open a partial
- * file.
- */
+/** Creates an empty partition, renamed when complete so that readers never open a partial file. */
 export function createPartition(folder: string, id: PartitionId): void {
   const file = `${partitionFile(folder, id)}.new`
   rmSync(file, { force: true })

@@ -10,16 +10,16 @@ import { type FromChild, fromPlainError } from './child-protocol.ts'
  * A child process that responds to requests. The first request starts it, also after it has ended.
  */
 export type Child = {
-  /** Starts the process and waits until it is ready. @throws Error if it fails to start */
+  /** Starts the process. Resolves when it is ready. @throws Error */
   readonly start: () => Promise<void>
   /**
    * Sends a request and returns the response.
    *
-   * @param signal on abort, the request is cancelled and rejects with the abort reason
-   * @throws Status 503 if the process ends before it responds; otherwise the error of the process
+   * @param signal on abort, cancels the request and rejects with the abort reason
+   * @throws Status 503 if the process ends before it responds; errors of the process
    */
   readonly request: (message: object, signal?: AbortSignal) => Promise<unknown>
-  /** Disconnects, so that the process ends after its requests in progress. Kills it after 30 s. */
+  /** Ends the process after its requests in progress; kills it after 30 s. */
   readonly stop: () => Promise<void>
 }
 

@@ -63,7 +63,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
     }
   }
 
-  /** Runs a time slice of the first query, then moves the query to the end of the list. */
+  /** Runs a time slice of the first query and moves it to the end of the list. */
   function advance(): void {
     const [first, ...others] = running
     if (first === undefined) return

@@ -18,7 +18,7 @@ export type IndexPlan = { readonly query?: string; readonly rest?: Expression }
 /** Query of a plan that no line can match. */
 export const nothing = ''
 
-// Maximum number of alternatives in a query. FTS5 checks all alternatives for each found line; with
+// Maximum number of alternatives in a query. FTS5 checks all of them for each found line; with
 // more, scanning the stream column is faster.
 const mostAlternatives = 32
 // The index cuts off longer words.
@@ -152,8 +152,8 @@ function planWords(expression: Expression, test: Extract<Test, { readonly kind: 
 }
 
 /**
- * Returns a query for the words of lines that contain the text. A first word that may be the end of
- * a longer word is omitted; a last word that may be the beginning of one becomes a prefix.
+ * Returns a query for the words of lines that contain the text. Omits a first word that may be the
+ * end of a longer one; a last word that may continue becomes a prefix.
  */
 function wordsWithin(given: string): string | undefined {
   const text = fold(given)
@@ -168,7 +168,7 @@ function wordsWithin(given: string): string | undefined {
   return terms.length === 0 ? undefined : join(terms, ' AND ')
 }
 
-/** Returns an FTS5 string. Words contain no quotation marks, so nothing needs escaping. */
+/** Returns an FTS5 string. Words contain no quotation marks to escape. */
 function quote(words: string): string {
   return `"${words}"`
 }

@@ -108,10 +108,7 @@ function createFieldCheck(name: string, test: Test): LineCheck {
   return (block, place) => mayPass(block, place) && check(block, place)
 }
 
-/**
- * Creates a substring search over whole blocks. The position of the next match also shows that the
- * lines before it do not match.
- */
+/** Creates a substring search over whole blocks: lines before the next match need no search. */
 function createPartCheck(
   { text: given, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
   column: 'text' | 'fields',

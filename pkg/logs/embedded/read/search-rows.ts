@@ -9,7 +9,7 @@ const lines = { first: 1000, most: 8000 }
 // Maximum length of a page of lines. Each concurrent query keeps a page in memory until all its
 // lines are rows.
 const maxLineChars = 2 * 1024 * 1024
-// Maximum size of a page of rows. Pipes may make rows that are much larger than their lines.
+// Maximum size of a page of rows, which may be much larger than their lines.
 const maxBytes = 4 * 1024 * 1024
 
 /**

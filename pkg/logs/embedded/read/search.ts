@@ -34,10 +34,7 @@ type Part = { readonly partition: PartitionReader; readonly query: PartitionQuer
 /** The number of the first line to search, by partition. */
 export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
 
-/**
- * New lines, and the next position in each partition. `isCut` means that more lines can be read
- * there now.
- */
+/** New lines, and the next position per partition. `isCut` means that more lines follow. */
 export type Arrived = {
   readonly hits: readonly Hit[]
   readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]

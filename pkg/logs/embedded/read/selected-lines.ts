@@ -112,8 +112,8 @@ export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
 function recordAt(open: OpenBlock, { partition, day, time, index }: Place): LogRecord {
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
-  // Copied: a substring would keep the whole text of its block in memory, and a page may have a
-  // line from each of many blocks.
+  // Copied: a substring would keep the text of its whole block in memory, and a page may use many
+  // blocks.
   const log = ownText(lineText(open, index))
   const record = { timeNs: toTimeNs(day, time), log, ...stream }
   const fields = lineFields(open, index)

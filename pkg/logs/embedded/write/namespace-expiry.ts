@@ -7,9 +7,9 @@ export type NamespaceExpiry = {
   /** Returns the partitions that may have expired and must be checked. */
   readonly candidates: (stored: readonly PartitionId[], nowMs: number) => readonly PartitionId[]
   /**
-   * Opens a partition and reports whether it has expired.
+   * Reports whether a partition has expired.
    *
-   * @param findNamespace returns the first namespace in the partition for which a test is true
+   * @param findNamespace returns the first namespace in the partition that passes a test
    */
   readonly isExpired: (
     id: PartitionId,
@@ -22,8 +22,8 @@ export function createNamespaceExpiry(rules: readonly NamespaceRule[]): Namespac
   const ruleOf = createRuleFinder(rules)
   const daysOf = (namespace: string) => ruleOf(namespace)?.retentionDays ?? Number.POSITIVE_INFINITY
   const leastDays = Math.min(...rules.map(({ retentionDays: days }) => days ?? Number.POSITIVE_INFINITY))
-  // The day from which to check each partition. A check finds a namespace that is still kept, which
-  // the partition never loses, so most files are opened only once.
+  // Day of each partition's next check. A check finds a namespace that is kept until then, so most
+  // files are opened only once.
   let lookFrom = new Map<PartitionId, number>()
   return {
     candidates(stored, nowMs) {

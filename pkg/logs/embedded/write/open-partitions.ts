@@ -27,8 +27,8 @@ export class OpenPartitions {
   /** @param storeBytes maximum total size of the partitions */
   constructor(folder: string, storeBytes: number) {
     this.#folder = folder
-    // Maximum size of a partition. Retention deletes whole partitions, so each must be a small part
-    // of the total.
+    // Maximum size of a partition: a small part of the total, because retention deletes whole
+    // partitions.
     this.#maxBytes = Math.min(Math.max(storeBytes / 16, partitionBytes.min), partitionBytes.max)
     for (const id of this.stored()) {
       const { day, part } = parsePartitionId(id)
@@ -78,7 +78,7 @@ export class OpenPartitions {
   }
 
   /**
-   * Returns a partition with room for `count` lines of a day. Opens or creates it if necessary.
+   * Returns a partition with room for `count` lines of a day.
    *
    * @param isBusy reports whether a partition must stay open
    */
@@ -97,7 +97,7 @@ export class OpenPartitions {
     return partition
   }
 
-  /** Closes the partitions of days before `day`. Those with many new lines are optimized first. */
+  /** Closes the partitions of days before `day`, after optimizing those with many new lines. */
   closeBefore(day: number, isBusy: (partition: PartitionWriter) => boolean): void {
     for (const partition of [...this.#open.values()]) {
       if (partition.day >= day || isBusy(partition)) continue
@@ -121,7 +121,7 @@ export class OpenPartitions {
     for (const file of partitionFiles(this.#folder, id)) rmSync(file, { force: true })
   }
 
-  /** Returns the sealed partition of a day: lines may arrive for a day that seemed complete. */
+  /** Returns the sealed partition of a day, if lines arrive late. */
   #unseal(day: number): PartitionWriter | undefined {
     const id = partitionId(day, this.#lastPart.get(day) ?? 0)
     const partition = this.#sealed.find(sealed => sealed.id === id)

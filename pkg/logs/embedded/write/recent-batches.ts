@@ -12,7 +12,7 @@ export type RecentBatches = {
   readonly delete: (name: string) => void
 }
 
-// Limits the remembered line indexes to about two batches of maximum size. Only retries need them.
+// Limits the remembered lines to about two batches of maximum size. Only retries need them.
 const rememberedRefusals = 200_000
 
 /** @param limit maximum number of names; beyond it the oldest are removed */

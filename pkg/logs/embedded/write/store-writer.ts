@@ -28,7 +28,7 @@ export type Committed = { readonly partition: PartitionId; readonly from: number
 export type Report = (message: string, error?: unknown) => void
 
 const rememberedBatches = 4096
-// Partitions of a day stay open this long after its end, because the last lines arrive late.
+// Partitions stay open this long after their day, because the last lines arrive late.
 const lateMs = 3_600_000
 
 /**
@@ -127,8 +127,7 @@ export class StoreWriter {
   rollback(): void {
     for (const [partition, batches] of this.#changed) {
       for (const key of batches) this.#recent.delete(key)
-      // Its in-memory state includes discarded lines. Opening it again loads the state from the
-      // file.
+      // The partition's in-memory state includes discarded lines. Reopening loads it from the file.
       this.#partitions.close(partition)
     }
     this.#changed.clear()

@@ -2,7 +2,7 @@ import { skipString } from '../../../json/scan.ts'
 import { parseExactJson } from '../../field-values.ts'
 import type { IngestLimits } from '../limits.ts'
 
-/** A JSON text with too many values: parsed, they would take many times the memory of the text. */
+/** A JSON text with too many values, which would take many times its memory. */
 export class TooManyValues extends Error {
   constructor(limit: number) {
     super(`has more than ${limit} values`)

@@ -1,11 +1,11 @@
 import { Status } from '../../../apierrors/status.ts'
 
 /**
- * Yields the parts of a batch up to a limit. The limit also applies to parts without lines, because
- * they take time, too.
+ * Yields the parts of a batch up to a limit, which includes parts without lines, because these take
+ * time, too.
  *
  * @param what the parts in plural, for the error message
- * @throws Status 413 if there are more parts than the limit
+ * @throws Status 413 for more parts
  */
 export function* upTo<T>(limit: number, what: string, parts: Iterable<T>): Generator<T> {
   let count = 0

@@ -7,16 +7,13 @@ import { type BulkItem, parseBulk } from './parse.ts'
 
 // Error types of refused lines: those of Elasticsearch for an exceeded shard limit and for a time
 // outside the range of an index. The status is 400, which shippers treat as final. After 429 they
-// would repeat the line, and block all later lines, until the quota is renewed at midnight.
+// would repeat the line, and block later lines, until the quota is renewed.
 const refusals = { quota: 'validation_exception', time: 'timestamp_error' } as const
 const unreadable = 'document_parsing_exception'
 
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
 
-/**
- * Reads a `_bulk` request of Elasticsearch. The response has one item per item of the request, in
- * the same order.
- */
+/** Reads a `_bulk` request of Elasticsearch. The response has its items in the same order. */
 export function readBulk(
   body: Buffer,
   { index, filterPath }: { readonly index: string; readonly filterPath: string },
@@ -52,8 +49,8 @@ export function readBulk(
 }
 
 /**
- * Remembers what the response needs of each item, but not its document, which is most of the batch.
- * Consecutive items with the same action line share an object.
+ * Remembers what the response needs of each item. The documents are most of the batch. Consecutive
+ * items with the same action line share an object.
  */
 function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem> {
   let last: Name | undefined
@@ -66,8 +63,8 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
 }
 
 /**
- * Creates a function that formats the items of a response. The common start of items is built once,
- * because formatting is much of the work for large batches.
+ * Creates a function that formats the items of a response. Their common start is built once,
+ * because large batches have many.
  */
 function createItemWriter(): (name: Name, problem?: Problem, changed?: Notes) => string {
   // Prefix of the generated document IDs, which must be unique.

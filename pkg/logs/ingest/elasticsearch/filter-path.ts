@@ -12,8 +12,8 @@ type Path = readonly string[]
 const maxPaths = 64
 
 /**
- * Parses `filter_path` of Elasticsearch: comma-separated paths of names with dots. A path that
- * begins with `-` is excluded.
+ * Parses `filter_path` of Elasticsearch: comma-separated paths with dots; `-` before a path
+ * excludes it.
  *
  * @param text paths; '' keeps everything
  * @throws Status 400
@@ -28,8 +28,7 @@ export function parseFilterPath(text: string): PathFilter {
 }
 
 /**
- * Splits a path at its dots. Repeated `**` are reduced to one: they match the same fields, but in
- * many ways, each of which would be tried.
+ * Splits a path at its dots. Reduces repeated `**`, which would match the same fields in many ways.
  */
 function toPath(text: string): Path {
   return text.split('.').filter((name, i, all) => name !== '**' || all[i - 1] !== '**')
@@ -65,7 +64,7 @@ export function filterValue(value: unknown, filter: PathFilter): unknown {
   return members.length === 0 ? undefined : Object.fromEntries(members)
 }
 
-/** Returns the remaining paths below a field; none if the path does not match the field. */
+/** Returns the remaining paths below a field; none if the field does not match. */
 function enter([head = '', ...rest]: Path, name: string): readonly Path[] {
   if (head === '**') return rest.length === 0 ? [rest] : [[head, ...rest], ...enter(rest, name)]
   return isMatch(head, name) ? [rest] : []
@@ -77,7 +76,7 @@ function isComplete(path: Path): boolean {
 
 /**
  * Reports whether a name matches a pattern. Each part between wildcards matches at its first
- * occurrence, except for the last part, which must be at the end.
+ * occurrence, the last at the end.
  */
 function isMatch(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')

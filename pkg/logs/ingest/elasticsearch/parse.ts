@@ -18,11 +18,10 @@ type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /**
  * Parses the body of a `_bulk` request of Elasticsearch: an action line per item, followed by a
- * document line except after `delete`. Logs are append-only, so only create and index are accepted.
+ * document except after `delete`. Logs are append-only, so only create and index are accepted.
  *
- * @param index the index in the request path; an item may have its own
- * @throws Status 400 for an invalid action line, because the meaning of all later lines is then
- * ambiguous
+ * @param index the index in the path; an item may have its own
+ * @throws Status 400 for an invalid action line, which makes all later lines ambiguous
  */
 export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
   let number = 0

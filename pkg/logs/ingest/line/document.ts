@@ -52,7 +52,7 @@ function toLine(text: string, document: unknown, limits: IngestLimits): Line {
 /**
  * Adds the fields of a document to a line.
  *
- * @param time the time of the line, and the field from which it was read
+ * @param time time of the line, and the field that has it
  * @returns the text of the line
  */
 export function putMembers(

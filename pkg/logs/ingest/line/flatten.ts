@@ -4,8 +4,7 @@ import type { LineNotes } from './line-notes.ts'
 import { isOriginName } from './origin-names.ts'
 
 /**
- * All values of a line by flattened name (`a.b.c`). The lists may be modified: they belong to the
- * map only.
+ * All values of a line by flattened name (`a.b.c`). Lists belong to the map and may be modified.
  */
 export type Flat = Map<string, FieldScalar | FieldScalar[]>
 

@@ -15,7 +15,7 @@ export function isLineTime(timeNs: bigint | undefined, { aheadDays }: IngestLimi
   return Number(timeNs) <= (Date.now() + aheadDays * dayMs) * nsPerMs
 }
 
-/** Returns the current time, for a line without a valid time, and adds a note. */
+/** Returns the current time for a line without time, with a note. */
 export function arrivalTime(notes: LineNotes): bigint {
   notes.add('time_of_arrival')
   return BigInt(Date.now()) * BigInt(nsPerMs)

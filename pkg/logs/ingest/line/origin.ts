@@ -27,8 +27,8 @@ export function takeOrigin(flat: Flat): Origin {
 }
 
 /**
- * Extracts the origin from fields. If several fields denote the same part, the first by precedence
- * is used. Others remain fields if their values differ.
+ * Extracts the origin from fields. Of several fields for the same part, the first by precedence is
+ * used; others remain fields if they differ.
  */
 function takeMembers(flat: Flat): Origin {
   const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
@@ -57,7 +57,7 @@ function withFile(origin: Origin, flat: Flat): Origin {
     if (said === undefined) continue
     const isUnknown = origin.namespace === '' && origin.pod === ''
     const whole = isUnknown ? { ...origin, ...said, dockerId: said.dockerId || origin.dockerId } : origin
-    // The origin contains everything in the file name, so the file name need not be stored.
+    // The origin contains the whole file name, which need not be stored.
     if (
       said.dockerId !== '' &&
       Object.entries(said).every(([key, value]) => whole[key as OriginName] === value)

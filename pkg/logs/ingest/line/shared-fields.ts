@@ -40,8 +40,7 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
 }
 
 /**
- * Limits shared data to what a line may have. Returns the data, its size, and the part that denotes
- * the origin.
+ * Limits shared data to what a line may have. Also returns its size and the part with the origin.
  */
 export function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]

@@ -1,7 +1,6 @@
 import { maxTimeNs } from '../../record.ts'
 
-// Above these values a number counts as the next smaller unit. As seconds, milliseconds or
-// microseconds they are all in the year 5138.
+// The largest values for each unit: all three are in the year 5138.
 const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n

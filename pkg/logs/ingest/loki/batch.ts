@@ -29,9 +29,9 @@ const originLabels: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads a push request of Loki. The labels of a stream contain the origin. Other labels, and the
- * structured metadata of a line, become fields. Like in Loki, the response is 400 if some lines are
- * rejected, although all others are stored.
+ * Reads a push request of Loki. Labels contain the origin; other labels, and the structured
+ * metadata of a line, become fields. Like in Loki, the response is 400 if some lines are rejected,
+ * although others are stored.
  */
 export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   let count = 0
@@ -74,18 +74,15 @@ function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
   if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes, limits)
   addAll(flat, entry.metadata, notes, limits)
   const line = typeof entry.line === 'string' ? entry.line : formatMember(entry.line, notes)
-  // Parses the line for its origin only if no label has it: applications must not be able to change
-  // the origin of their lines.
+  // Labels with an origin take precedence: an application must not be able to change the origin of
+  // its lines.
   const document = isOfPod(flat) || isOfPod(shared.flat) ? undefined : toDocument(line, limits)
   const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes, limits)
   shared.addTo(flat, notes)
   return toRecord({ timeNs, log }, flat, limits, notes)
 }
 
-/**
- * Parses a line that is a JSON object, which Fluent Bit sends as the line; undefined for other
- * lines.
- */
+/** Parses a line that is a JSON object, as Fluent Bit sends it; undefined for other lines. */
 function toDocument(line: string, limits: IngestLimits): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) return undefined
   try {

@@ -20,11 +20,10 @@ import {
 type Message = Readonly<Record<string, unknown>>
 
 /**
- * Parses an ExportLogsServiceRequest in the JSON encoding of OTLP: names in lowerCamelCase, 64-bit
- * numbers as decimal strings or numbers. Names of the .proto files (`resource_logs`) are accepted,
- * too, as in JSON parsers of protobuf.
+ * Parses an ExportLogsServiceRequest in the JSON encoding of OTLP: names in lowerCamelCase or as in
+ * the .proto file (`resource_logs`), 64-bit numbers as decimal strings or numbers.
  *
- * @throws Status 400 that names the field, 413 if there are too many values or resources
+ * @throws Status 400 that names the field, 413 for too many values or resources
  */
 export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Generator<OtlpGroup> {
   let parsed: unknown
@@ -45,7 +44,7 @@ export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Gene
 const notObject = 'must be an object'
 const notList = 'must be a list of objects'
 
-/** Yields the groups of a resource. An invalid group is reported and does not affect others. */
+/** Yields the groups of a resource. Invalid groups do not affect others. */
 function* readResourceLogs(logs: unknown, at: string): Generator<OtlpGroup> {
   if (!isRecord(logs)) yield toUnreadGroup(`${at}: ${notObject}`)
   else {
@@ -94,7 +93,7 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
   }
 }
 
-/** Returns a field by its name in lowerCamelCase, or by its name in the .proto file. */
+/** Returns a field by its name in lowerCamelCase or in the .proto file. */
 function member(message: Message, name: string): unknown {
   return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
 }

@@ -131,8 +131,7 @@ function parseCall(context: FilterContext, field: string | undefined): Filter | 
   }
   const values = (kind: 'in' | 'containsAll' | 'containsAny' | 'sequence', mayBeAll = true): Filter => {
     const list = parseValues(tokens, mayBeAll)
-    // Each phrase is searched separately, so it counts as a term. Values of `in` are one set
-    // lookup.
+    // Each phrase is searched separately, unlike the values of `in`, and counts as a term.
     if (kind !== 'in') for (const _ of list ?? []) context.limits.countTerm(tokens)
     return list === undefined ? matchAll : test(field, { kind, values: list })
   }

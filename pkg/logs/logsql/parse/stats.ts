@@ -63,7 +63,7 @@ const units: Readonly<Record<string, number>> = {
 // Maximum size and offset of a bucket: times and integers have 64 bits.
 export const maxSize = 2 ** 63
 
-/** Parses the size of a bucket. @returns undefined if it is invalid, not positive or too large */
+/** Parses the size of a bucket; undefined if it is invalid, not positive or too large. */
 export function bucketOf(text: string): Bucket | undefined {
   if (text === 'month' || text === 'year') return { size: 1, offset: 0, unit: text }
   const mask = /^\/(\d{1,2})$/.exec(text)

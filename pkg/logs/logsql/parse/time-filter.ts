@@ -52,7 +52,7 @@ function parseSpan(tokens: Tokens, nowNs: bigint): Span {
   return moment
 }
 
-/** Reports whether the current token is a time or `now`, as opposed to a duration. */
+/** Reports whether the current token is a time or `now`, not a duration. */
 function isMoment(tokens: Tokens): boolean {
   const { current, next } = tokens
   if (current.isQuoted) return parseDuration(current.text) === undefined

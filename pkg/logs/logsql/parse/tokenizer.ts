@@ -74,7 +74,7 @@ export class Tokens {
     return !isQuoted && keywords.includes(text.toLowerCase())
   }
 
-  /** Skips the current token if it is one of these keywords, and reports whether it was. */
+  /** Skips the current token if it is one of these keywords. @returns whether it was */
   take(...keywords: readonly string[]): boolean {
     const isTaken = this.is(...keywords)
     if (isTaken) this.#at += 1

@@ -13,7 +13,7 @@ import {
   passFilter,
 } from './row-stages.ts'
 
-/** Creates the function of a pipe, which returns the changed row, or undefined to drop it. */
+/** Creates a function that changes a row, or returns undefined to drop it. */
 export function createRowChange(pipe: RowPipe): (row: Row) => Row | undefined {
   switch (pipe.kind) {
     case 'fields':
@@ -34,8 +34,8 @@ export function createRowChange(pipe: RowPipe): (row: Row) => Row | undefined {
 }
 
 /**
- * Creates a function that converts a line to a row, tests it, and applies the pipes. It returns
- * undefined for lines without a row in the result.
+ * Creates a function that converts a line to a row and applies the pipes; undefined if the row is
+ * dropped.
  */
 export function createLineRow({
   test,

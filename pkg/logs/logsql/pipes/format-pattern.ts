@@ -54,8 +54,8 @@ export function checkOptions(steps: readonly PatternStep[], position: number): v
   )
 }
 
-// Maximum length of a result: more than a line with all of its fields. Without a limit, patterns
-// that repeat fields, and pipes that repeat results, would exhaust memory.
+// Maximum length of a result, more than any line with its fields. Patterns can repeat fields, and
+// pipes can repeat results.
 const maxLength = 2 * 1024 * 1024
 
 /** Formats a row with a pattern. @throws Status 400 if the result is too long */

@@ -1,10 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { ownText } from '../copy-text.ts'
 
-/**
- * A form of log lines, with `<*>` in place of the parts that differ, and the number of lines that
- * have it.
- */
+/** A form of log lines, with `<*>` for the parts that differ, and the number of its lines. */
 export type Counted = { readonly pattern: string; readonly count: number }
 
 type Shape = { readonly words: string[]; readonly separators: readonly string[]; count: number }

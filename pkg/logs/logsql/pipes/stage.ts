@@ -2,7 +2,7 @@ import { badRequest } from '../../../apierrors/status.ts'
 import type { Row } from '../row.ts'
 import type { Steps } from './steps.ts'
 
-/** A stage of a pipeline: receives rows one by one, and sends its results to the next stage. */
+/** A stage of a pipeline: receives rows one by one and sends rows to the next stage. */
 export type Stage = {
   /** Takes a row. @returns false if further rows cannot change the result */
   readonly push: (row: Row) => boolean
@@ -61,7 +61,7 @@ export function setField(row: Row, field: string, value: string): void {
   else row.set(field, value)
 }
 
-/** Returns a function that tests a name against field names and prefixes that end with `*`. */
+/** Returns a function that tests names against names and prefixes (`name*`). */
 export function createNameTest(fields: readonly string[]): (name: string) => boolean {
   const names = new Set(fields)
   const prefixes = fields.flatMap(field => (field.endsWith('*') ? [field.slice(0, -1)] : []))

@@ -48,8 +48,8 @@ function statesOf(what: StatsFunction, budget: Budget): Create {
 }
 
 /**
- * Returns a function that reads the values of fields: of named fields even if empty, of `*` all
- * that the row has.
+ * Returns a function that reads the values of fields: named fields even if empty, for `*` those of
+ * the row.
  */
 function createReader(fields: readonly string[]): (row: Row) => readonly string[] {
   if (!fields.some(field => field.endsWith('*'))) return row => valuesOf(row, fields)

@@ -49,10 +49,7 @@ export type Firsts<T> = {
   readonly items: readonly T[]
 }
 
-/**
- * Creates a collection of the first `most` items in sort order: a heap with the last of these items
- * at its top.
- */
+/** Creates a collection of the first `most` items: a heap with the last of them at its top. */
 export function createFirsts<T extends object>(most: number, compare: (a: T, b: T) => number): Firsts<T> {
   const items: T[] = []
   const isAfter = (i: number, j: number): boolean => {
