@@ -2,11 +2,11 @@ import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueA
 import { stringifyExactly } from '../json/stringify.ts'
 import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
 
-// Deeper values are written on one line: the size of indentation grows with the square of the
-// depth, which parsers limit.
+// Deeper values are written on one line: indentation grows with the square of the depth, and
+// parsers limit the depth.
 const maxBlockDepth = 64
-// YAML 1.1 (section 9.3) limits a key on the same line as its value to 1024 characters; escapes
-// take several.
+// YAML 1.1 (section 9.3) limits a key on the same line as its value to 1024 characters, and an
+// escaped character takes several.
 const maxKeyLength = 512
 
 /**

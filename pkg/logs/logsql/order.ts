@@ -38,7 +38,7 @@ export function compareNatural(a: string, b: string): number {
   let at = 0
   while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1
   if (at === length) return a.length - b.length
-  // Runs of digits are compared as a whole.
+  // Goes back to the start of a run of digits, which is compared as a whole.
   while (at > 0 && isDigit(a.charCodeAt(at - 1))) at -= 1
   const [m, n] = [digitsAt(a, at), digitsAt(b, at)]
   // Digits come before all other characters.

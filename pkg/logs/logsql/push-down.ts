@@ -18,8 +18,8 @@ export type PushedDown = {
 }
 
 /**
- * The translation of a filter for a store: a condition that every match meets, and whether all
- * records that meet it match.
+ * The translation of a filter for a store. Every match meets `expression`; if `isExact`, no other
+ * record does.
  */
 type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
 

@@ -166,7 +166,7 @@ describe('runQuery', () => {
         return store.query({ ...query, size: 1 }, limits)
       },
     }
-    // A page that is not full is the last one.
+    // Fills each page, because a page that is not full would be the last.
     const endless: LogStore = {
       ...slow,
       query: async (query, limits) => {

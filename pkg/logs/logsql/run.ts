@@ -28,7 +28,7 @@ export type Run = {
 const pageSize = 1000
 // Rows per page. Rows usually have few fields, and a small first page is often enough.
 const rowPageSizes = { first: 1000, next: 8000 }
-// Maximum size of a batch of rows: pipes may enlarge a page of lines beyond memory.
+// Maximum size of a batch of rows: pipes may enlarge a page of lines to more than fits into memory.
 const maxHandedOut = 4 * 1024 * 1024
 
 /** The query for the store, and the test of its results. */
@@ -106,8 +106,8 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
 function createOutput(maxBytes: number) {
   let rows: Row[] = []
   let size = 0
-  // At its end a query emits all rows together. Twice the limit, because later pipes may have
-  // enlarged them.
+  // At the end of a query all rows are collected before they are emitted. Twice the limit, because
+  // later pipes may have enlarged them.
   const budget = createBudget(2 * maxBytes)
   return {
     size: () => size,

@@ -32,7 +32,8 @@ const maxExpansions = 20_000
  * Input of the caller only becomes values in the JSON, never query syntax.
  */
 export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
-  // Elasticsearch 9 fails for a histogram of nanosecond times with only an upper bound.
+  // Always with a lower bound: without it, Elasticsearch 9 fails for a histogram of nanosecond
+  // times.
   const range = {
     gte: toBound(startNs ?? 0n),
     ...(endNs === undefined ? {} : { lte: toBound(endNs) }),

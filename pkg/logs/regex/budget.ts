@@ -10,7 +10,7 @@ export type RegexBudget = {
   readonly spendOn: (source: string) => boolean
 }
 
-// Far more than the expressions that users write.
+// Maximum total cost: far more than users need.
 const maxCost = 10_000
 export const baseRegexCost = 20
 

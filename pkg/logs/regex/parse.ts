@@ -44,7 +44,7 @@ export function parseRegex(source: string): RegexNode | undefined {
     const plain = withPlainEscapes(source)
     return toChoice(parser.parsePattern(plain, 0, plain.length, { unicode: true }).alternatives)
   } catch {
-    // Syntax errors, unsupported features and stack overflows by deep nesting.
+    // Catches syntax errors, unsupported features and stack overflows by deep nesting.
     return undefined
   }
 }

@@ -162,8 +162,8 @@ export class PartitionWriter {
     return noticeDamage(this.id, () => {
       const count = () => Number(this.#db.prepare('SELECT total_changes() AS count').get()?.count)
       const before = count()
-      // Not synchronized to disk, because a merge may be lost. The negative number merges segments
-      // of all levels; 100 pages take about 10 ms.
+      // Not synchronized to disk, because losing a merge is harmless. The negative number merges
+      // segments of all levels; 100 pages take about 10 ms.
       this.#db.exec(`PRAGMA synchronous = NORMAL;
         INSERT INTO words(words, rank) VALUES ('merge', -100);
         PRAGMA synchronous = FULL`)

@@ -86,7 +86,7 @@ export function* select(partition: PartitionReader, query: PartitionQuery, windo
       if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
       open ??= openBlock(partition, block)
       if (check(open, place)) setBit(passing, offset + place)
-      // A regular expression may take long on one line.
+      // Yields often: a regular expression may take long on one line.
       if (place % 64 === 0) yield
     }
     if (open !== undefined) yield

@@ -72,7 +72,7 @@ export function createWriteQueue(
         const result = apply(next)
         if (result === undefined) waiting.delete(next.id)
         else applied.push({ id: next.id, store: next.store, result })
-        // More requests may have arrived in the meantime.
+        // Lets further requests arrive, which then share the transaction.
         await nextTurn()
         if (performance.now() > until) break
       }

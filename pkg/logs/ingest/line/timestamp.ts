@@ -1,6 +1,7 @@
 import { maxTimeNs } from '../../record.ts'
 
-// The largest values for each unit: all three are in the year 5138.
+// Numbers below this are seconds, below 1000 times this milliseconds, below a million times this
+// microseconds. Each limit is in the year 5138.
 const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n

@@ -114,7 +114,7 @@ function parseComparison({ tokens }: FilterContext, operator: '<' | '>', isInclu
       ? { kind: 'range', min: bound, max: open(Infinity) }
       : { kind: 'range', min: open(-Infinity), max: bound }
   }
-  // The smallest text that is greater, in byte order.
+  // The text after `text` in byte order.
   const after = `${text}\0`
   if (operator === '>') return { kind: 'stringRange', min: isIncluded ? text : after }
   return { kind: 'stringRange', min: '', max: isIncluded ? after : text }
