@@ -8,7 +8,7 @@ import type { Note, Notes } from './line/line-notes.ts'
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
 
 /**
- * Returns the name of a batch: a digest of its bytes. Its records differ at a retry, because lines
+ * Returns the name of a batch: a digest of its bytes, because the records differ at a retry: lines
  * without a time get the time of arrival.
  */
 export function batchName({ protocol, body }: Pick<RawBatch, 'protocol' | 'body'>): string {

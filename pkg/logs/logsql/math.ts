@@ -103,7 +103,7 @@ function parseCall(tokens: Tokens, limits: Limits, name: string): MathExpression
   return { kind: 'function', name, operands }
 }
 
-/** Formats an expression. This is the name of a result that has no name in the query. */
+/** Formats an expression, to name a result that has no name in the query. */
 export function formatMath(expression: MathExpression): string {
   switch (expression.kind) {
     case 'number':

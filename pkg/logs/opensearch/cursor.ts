@@ -5,8 +5,7 @@ import type { Order } from '../store.ts'
 
 /**
  * The position of a record: time, sequence number in its shard, and rank among records for which
- * both are equal, since each shard has its own sequence. The search engine returns these in the
- * order of the shards.
+ * both are equal. Shards count separately; equal records are in the order of the shards.
  */
 export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 

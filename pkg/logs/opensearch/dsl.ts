@@ -49,7 +49,8 @@ export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
 
 /**
  * Formats a time with nine fractional digits: Elasticsearch 8 rounds an upper bound without a
- * fraction up to the end of its second. Times after 2262, which are rejected, become the latest.
+ * fraction up to the end of its second. Times after 2262, which search engines reject, become the
+ * latest valid time.
  */
 function toBound(timeNs: bigint): string {
   const given = timeNs > latestNs ? latestNs : timeNs
@@ -88,7 +89,7 @@ function namespaces(permitted: readonly PermittedNamespace[]): Dsl {
 }
 
 /**
- * Requires lines to be younger than their namespace, by a script. Its source is constant, so that
+ * Matches lines that are younger than their namespace, by a script. The source is constant, so that
  * it is compiled once; the namespaces are parameters. Creation times are whole seconds.
  */
 function createdBefore(permitted: readonly PermittedNamespace[]): Dsl {

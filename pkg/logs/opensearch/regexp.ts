@@ -16,7 +16,7 @@ const [wordCharacter, otherCharacter] = ['[0-9A-Za-z_]', '[^0-9A-Za-z_]']
  * except at the start of a range.
  *
  * @returns undefined for assertions that Lucene cannot express: `\B`, inner `^` and `$`, and `\b`
- * unless it is at an end and its neighbour is certainly a word character or certainly not
+ * unless it is at an end, next to characters that are all or none word characters
  */
 export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string | undefined {
   const options = root.kind === 'choice' ? root.options : [root]

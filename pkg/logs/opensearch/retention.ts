@@ -28,8 +28,8 @@ export async function deleteExpired(
 }
 
 /**
- * Returns the indices to delete: only those named after a past day. Kapis did not create others
- * with the same prefix.
+ * Returns the indices to delete: those named after a past day. Kapis does not own others with the
+ * same prefix.
  */
 export function findExpired(
   names: readonly string[],

@@ -4,8 +4,8 @@ import { type AST, RegExpParser } from '@eslint-community/regexpp'
 export type Range = readonly [number, number]
 
 /**
- * The syntax tree of a regular expression, as far as it affects whether a text matches. It has
- * neither groups nor the difference between greedy and lazy.
+ * The syntax tree of a regular expression, as far as it affects whether a text matches: without
+ * groups, and without the difference between greedy and lazy.
  */
 export type RegexNode =
   /** One character in the ranges or, if negated, outside of them. */

@@ -17,7 +17,7 @@ import type { TracingOptions } from './tracing.ts'
 
 export type Pipeline = { readonly tracer: Tracer; readonly stop: () => Promise<void> }
 
-/** Maximum number of unsent spans, a few megabytes, while the collector does not respond. */
+/** Maximum number of unsent spans: a few megabytes while the collector does not respond. */
 const maxWaiting = 8_192
 const batch = { maxQueueSize: maxWaiting, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 }
 const exportMs = 10_000

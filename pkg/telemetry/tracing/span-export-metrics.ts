@@ -17,8 +17,8 @@ const logEveryMs = 60_000
 
 /**
  * Counts exported, failed and dropped spans, and logs losses at most once a minute. OpenTelemetry
- * drops spans silently when its queue is full, so `gate` applies the same limit before and counts
- * what it drops.
+ * drops spans silently when its queue is full, so `gate`, in front of the queue, applies the same
+ * limit and counts what it drops.
  */
 export function countSpans(
   inner: SpanExporter,

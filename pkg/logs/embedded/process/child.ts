@@ -6,9 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Status, unavailable } from '../../../apierrors/status.ts'
 import { type FromChild, fromPlainError } from './child-protocol.ts'
 
-/**
- * A child process that responds to requests. The first request starts it, also after it has ended.
- */
+/** A child process that responds to requests. A request starts it if it is not running. */
 export type Child = {
   /** Starts the process. Resolves when it is ready. @throws Error */
   readonly start: () => Promise<void>

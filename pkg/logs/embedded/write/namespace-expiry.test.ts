@@ -17,7 +17,10 @@ const partitions: Readonly<Record<PartitionId, readonly string[]>> = {
 }
 const ids = Object.keys(partitions)
 
-/** Returns a function that returns which candidates of a day were opened and which have expired. */
+/**
+ * Returns a function that checks the candidates of a day: which were opened, and which have
+ * expired.
+ */
 function createLook() {
   const expiry = createNamespaceExpiry(rules)
   return (day: number) => {

@@ -49,8 +49,8 @@ export function readBulk(
 }
 
 /**
- * Remembers what the response needs of each item. The documents are most of the batch. Consecutive
- * items with the same action line share an object.
+ * Remembers action, index and ID of each item for the response, but not the documents, which are
+ * most of the batch. Consecutive items with the same action line share an object.
  */
 function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem> {
   let last: Name | undefined

@@ -106,8 +106,8 @@ function readTime(document: Document, key: TimeKey, text: string): bigint | unde
 }
 
 /**
- * Returns the first valid time and its field. If a shipper truncated the time of the container
- * runtime (`time`) to milliseconds, returns the latter.
+ * Returns the first valid time and its field. If a shipper truncated it, returns the time of the
+ * container runtime (`time`) instead.
  */
 function chooseTime(
   document: Document,

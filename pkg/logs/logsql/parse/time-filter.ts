@@ -83,7 +83,7 @@ function parseRange(tokens: Tokens, nowNs: bigint): Span {
   }
 }
 
-/** Parses the two ends of a range with `read`, and whether each is included. */
+/** Parses a range: both ends, with `read`, and whether they are included. */
 function parseEnds<T>(tokens: Tokens, read: () => T) {
   tokens.advance()
   const isStartIncluded = tokens.take('[')

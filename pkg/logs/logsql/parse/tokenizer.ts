@@ -98,7 +98,8 @@ export class Tokens {
   }
 
   /**
-   * Reads the name of a field. Their number is limited, because each name is looked up in each row.
+   * Reads the name of a field. The number of names is limited, because each is looked up in each
+   * row.
    *
    * @throws Status 400
    */
