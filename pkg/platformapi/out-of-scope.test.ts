@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeOutOfScope } from './out-of-scope.ts'
+import { describeOutOfScope, describeTenantOutOfScope } from './out-of-scope.ts'
 
 describe('describeOutOfScope', () => {
   const cases = [
@@ -16,6 +16,31 @@ describe('describeOutOfScope', () => {
   for (const [group, sentence] of cases) {
     it(`says of ${JSON.stringify(group)} ${sentence === undefined ? 'nothing' : 'what to use instead'}`, () => {
       expect(describeOutOfScope(group, 'kapis.io')).to.equal(sentence)
+    })
+  }
+})
+
+describe('describeTenantOutOfScope', () => {
+  const quotas = 'quotas of workspaces are not part of Kapis: use a ResourceQuota in each namespace'
+  const cases = [
+    ['workspaces/retail/resourcequotas', quotas],
+    ['workspaces/retail/resourcequotas/retail', quotas],
+    ['federatednamespaces', 'federated projects are not part of Kapis: create the namespace in each cluster'],
+    [
+      'workspaces/retail/workspacemembers/ann/devops',
+      'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
+    ],
+    ['metering/price', 'metering is not part of Kapis: ask Prometheus or OpenCost'],
+    // The names of a workspace and of a member are no resources.
+    ['workspaces/devops', undefined],
+    ['workspaces/metering/namespaces', undefined],
+    ['workspaces/retail/workspacemembers/devops', undefined],
+    ['constructor', undefined],
+    ['', undefined],
+  ] as const
+  for (const [path, sentence] of cases) {
+    it(`says of ${JSON.stringify(path)} ${sentence === undefined ? 'nothing' : 'what to use instead'}`, () => {
+      expect(describeTenantOutOfScope(path.split('/'))).to.equal(sentence)
     })
   }
 })

@@ -23,3 +23,24 @@ export function describeOutOfScope(group: string, groupDomain: string): string |
   const isOfPlatform = group === 'openpitrix.io' || group === `${name}.${groupDomain}`
   return isOfPlatform && Object.hasOwn(instead, name) ? instead[name] : undefined
 }
+
+/** The same for resources of `tenant.<group domain>/v1alpha2`. */
+const tenantInstead: Readonly<Record<string, string>> = {
+  resourcequotas: 'quotas of workspaces are not part of Kapis: use a ResourceQuota in each namespace',
+  federatednamespaces: 'federated projects are not part of Kapis: create the namespace in each cluster',
+  devops: 'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
+  metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
+}
+
+/**
+ * Returns what to use in place of a path of the tenant API that Kapis does not serve; undefined for
+ * any other path.
+ *
+ * @param parts below `/kapis/tenant.<group domain>/v1alpha2`
+ */
+export function describeTenantOutOfScope(parts: readonly string[]): string | undefined {
+  const [resource = '', , inWorkspace = resource, , ofMember = inWorkspace] = parts
+  const name =
+    resource !== 'workspaces' ? resource : inWorkspace === 'workspacemembers' ? ofMember : inWorkspace
+  return Object.hasOwn(tenantInstead, name) ? tenantInstead[name] : undefined
+}

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { openWindow } from '../e2e/chromium.ts'
 
 /** A console that one user is logged in to, and what its requests came to. */
@@ -9,6 +9,8 @@ export type Console = {
   readonly page: Page
   /** Opens a path of the console and waits until it has loaded. */
   readonly visit: (path: string) => Promise<void>
+  /** Opens the path of a terminal, and waits for a message of it. */
+  readonly open: (path: string, message: RegExp) => Promise<Terminal>
   /** Waits until no request is under way. */
   readonly settle: () => Promise<void>
   /** Takes a screenshot, and checks that no request has failed and no script since the last call. */
@@ -16,11 +18,14 @@ export type Console = {
   readonly close: () => Promise<void>
 }
 
+/** Types a text, and waits for a message of the server. */
+export type Terminal = { readonly type: (text: string, message: RegExp) => Promise<void> }
+
 const folder = process.env.KAPIS_SCREENSHOTS || '.run/console'
 
 /** APIs of KubeSphere that Kapis answers with 404, see docs/migration.md. */
 const outOfScope =
-  /^\/k?apis\/(monitoring|alerting|metering|gateway|devops|gitops|notification|network|servicemesh|edgeruntime|openpitrix|app\.k8s|snapshot\.storage\.k8s|storage)\b/
+  /^\/kapis\/tenant\.kubesphere\.io\/v1alpha2\/workspaces\/[^/]+\/resourcequotas|^\/k?apis\/(monitoring|alerting|metering|gateway|devops|gitops|notification|network|servicemesh|edgeruntime|openpitrix|app\.k8s|snapshot\.storage\.k8s|storage)\b/
 
 /** Every request of the browser, for the table in docs/console.md. */
 const requests = new Map<string, number>()
@@ -45,11 +50,12 @@ export async function logIn(
     const body = await response.text().catch(() => '')
     failures.push(`${method} ${pathname}${search}: ${response.status()} ${body.slice(0, 300)}`)
   })
+  const quiet = waiterOf(page)
   const settle = async () => {
-    await page.waitForLoadState('networkidle')
+    await quiet()
     // Text, since this program does not include the types of a browser.
     await page.waitForFunction("document.querySelector('.svg-loading') === null")
-    await page.waitForLoadState('networkidle')
+    await quiet()
   }
   await page.goto(`${url}/login`)
   await page.fill('input[name=username]', login.username)
@@ -67,6 +73,29 @@ export async function logIn(
       )
       await settle()
     },
+    async open(path, message) {
+      let received = ''
+      // As the console, which opens terminals in a window of their own.
+      const window = await page.context().newPage()
+      window.on('websocket', socket => {
+        socket.on('framereceived', ({ payload }) => {
+          received += String(payload)
+        })
+      })
+      const until = async (wanted: RegExp) => {
+        for (const deadline = Date.now() + 60_000; !wanted.test(received); await window.waitForTimeout(100))
+          if (Date.now() > deadline) throw new Error(`no ${wanted} in ${received}`)
+      }
+      await window.goto(`${url}${path}`)
+      await until(message)
+      return {
+        async type(text, wanted) {
+          await window.locator('.xterm').click()
+          await window.keyboard.type(text)
+          await until(wanted)
+        },
+      }
+    },
     async check(name) {
       await settle()
       mkdirSync(folder, { recursive: true })
@@ -75,6 +104,30 @@ export async function logIn(
       expect(failures.splice(0)).to.deep.equal([])
     },
     close: () => page.context().close(),
+  }
+}
+
+/**
+ * Waits until no request has been under way for half a second. Pages change without a load of the
+ * document, which Playwright's load states do not see.
+ */
+function waiterOf(page: Page): () => Promise<void> {
+  const open = new Set<Request>()
+  page.on('request', request => {
+    // Watches and logs that are followed stay open.
+    if (!/[?&](watch|follow)=true/.test(request.url())) open.add(request)
+  })
+  const close = (request: Request) => void open.delete(request)
+  page.on('requestfinished', close)
+  page.on('requestfailed', close)
+  return async () => {
+    const deadline = Date.now() + 60_000
+    for (let calm = 0; calm < 5; calm++) {
+      await page.waitForTimeout(100)
+      if (open.size > 0) calm = -1
+      if (Date.now() > deadline)
+        throw new Error(`still under way: ${[...open].map(request => request.url()).join(', ')}`)
+    }
   }
 }
 
