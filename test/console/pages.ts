@@ -60,13 +60,15 @@ export const lists: Readonly<Record<string, List>> = {
   ...below(inCluster, {
     ...workloads,
     jobs: ['import', 'Name', 'Last Run Time'],
+    // The first page has those of controllers, in each order.
+    serviceaccounts: ['controller', ...both],
     nodes: ['worker-1', ...name],
     projects: ['shop', ...name],
     customresources: ['iam.kubesphere.io', ...created],
     storageclasses: ['standard', ...name],
     'volumes/PV': ['pv-1', ...both],
     networkpolicies: ['deny', ...both],
-    members: ['admin', 'Username'],
+    members: ['visitor', 'Username'],
     roles: ['cluster-viewer', ...created],
   }),
   ...below(inWorkspace, { projects: ['shop', ...both], roles: ['retail-viewer', ...created] }),

@@ -11,6 +11,7 @@ import {
 } from '../../openapi/operation.ts'
 import { anyObject, kubeObject, kubeRef, oneOfTexts, type Schema } from '../../openapi/schema.ts'
 import { listOperation, objectOperation } from '../read/list-description.ts'
+import { patchTypes } from '../write/json-body.ts'
 import type { ViewPath } from './views.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
@@ -49,7 +50,6 @@ function remove(summary: string, parameters: readonly Parameter[]): Operation {
 }
 
 const jsonType = ['application/json']
-const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
 
 const templates: PathRow = {
   get: listOperation('WorkspaceTemplates: the workspaces that the caller sees', {

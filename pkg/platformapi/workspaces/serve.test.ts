@@ -238,6 +238,35 @@ describe('createWorkspaceViews', () => {
       },
       [201, template(blue)],
     ],
+    // A list is a JSON Patch, whatever its type says.
+    ...[merge, 'application/json', jsonPatch].map(
+      type =>
+        [
+          [
+            'PATCH',
+            `${now}/workspacetemplates/blue`,
+            [{ op: 'add', path: '/spec', value: { template: { spec: { manager: 'joe' } }, placement: {} } }],
+            type,
+          ],
+          {
+            method: 'PATCH',
+            path: `${native1}/blue`,
+            body: [{ op: 'add', path: '/spec', value: { manager: 'joe' } }],
+            contentType: jsonPatch,
+          },
+          [201, template(blue)],
+        ] as const,
+    ),
+    [
+      ['PATCH', `${now}/workspacetemplates/blue`, { metadata: { labels: { a: 'b' } } }, 'application/json'],
+      {
+        method: 'PATCH',
+        path: `${native1}/blue`,
+        body: { metadata: { labels: { a: 'b' } } },
+        contentType: merge,
+      },
+      [201, template(blue)],
+    ],
     [
       ['DELETE', `${now}/workspacetemplates/blue`, { propagationPolicy: 'Orphan' }],
       {
@@ -317,6 +346,16 @@ describe('createWorkspaceViews', () => {
       ['PATCH', `${now}/workspacetemplates/blue`, [{ op: 'remove', path: '/spec/placement' }], jsonPatch],
       400,
       'invalid path "/spec/placement": expected one below /metadata or /spec/template/spec',
+    ],
+    [
+      [
+        'PATCH',
+        `${now}/workspacetemplates/blue`,
+        [{ op: 'add', path: '/spec', value: { overrides: [{}] } }],
+        jsonPatch,
+      ],
+      422,
+      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.overrides: a workspace is one of this cluster: only spec.template is supported',
     ],
     [['POST', `${now}/workspacetemplates`, made, 'text/plain'], 415, 'the body must be application/json'],
     [

@@ -85,16 +85,21 @@ export function toWorkspaceMergePatch(patch: unknown, groupDomain: string): Sent
 /**
  * Converts a JSON Patch (RFC 6902) of a WorkspaceTemplate to one of a Workspace.
  *
- * @throws Status 400 for an unsupported path
+ * @throws Status 400 for an unsupported path, 422 for unsupported fields
  */
-export function toWorkspaceJsonPatch(patch: unknown): readonly Sent[] {
+export function toWorkspaceJsonPatch(patch: unknown, groupDomain: string): readonly Sent[] {
   if (!Array.isArray(patch) || !patch.every(isRecord))
     throw badRequest('the body must be a JSON Patch: a list of operations')
-  return patch.map(operation => ({
-    ...operation,
-    path: toWorkspacePointer(operation.path),
-    ...('from' in operation ? { from: toWorkspacePointer(operation.from) } : {}),
-  }))
+  return patch.map(operation => {
+    const { path, value } = operation
+    if (path === '/spec' && isRecord(value))
+      return { ...operation, value: readSpec(value, `tenant.${groupDomain}`).template?.spec ?? {} }
+    return {
+      ...operation,
+      path: toWorkspacePointer(path),
+      ...('from' in operation ? { from: toWorkspacePointer(operation.from) } : {}),
+    }
+  })
 }
 
 function toWorkspacePointer(pointer: unknown): string {

@@ -5,17 +5,12 @@ import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
-import { readJson, typeOf } from '../write/json-body.ts'
+import { readJson, readPatch } from '../write/json-body.ts'
 import type { WorkspaceTools } from './dependencies.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>
 
 const path = '/api/v1/namespaces'
-const patchTypes = [
-  'application/merge-patch+json',
-  'application/json-patch+json',
-  'application/strategic-merge-patch+json',
-]
 
 /** Restricts a list to namespaces with the label of a workspace. */
 export function isInWorkspace(groupDomain: string, workspace: string): ListRestriction {
@@ -66,9 +61,8 @@ export async function writeNamespace(
       return callAs(exchange, { method: 'PUT', path: one, body })
     }
     case 'PATCH': {
-      const contentType = typeOf(req)
-      const body = await readJson(req, patchTypes)
-      return callAs(exchange, { method: 'PATCH', path: one, body, contentType })
+      const { patch, contentType } = await readPatch(req, ['application/strategic-merge-patch+json'])
+      return callAs(exchange, { method: 'PATCH', path: one, body: patch, contentType })
     }
     default: {
       await callAs(exchange, {

@@ -2,7 +2,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { type CallAs, type Called, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
-import { readJson, typeOf } from '../write/json-body.ts'
+import { readJson, readPatch } from '../write/json-body.ts'
 import {
   toTemplateText,
   toWorkspace,
@@ -14,7 +14,6 @@ import {
 type Tools = { readonly groupDomain: string; readonly callAs: CallAs }
 
 const jsonPatch = 'application/json-patch+json'
-const mergePatch = 'application/merge-patch+json'
 
 /**
  * Writes the Workspace of a WorkspaceTemplate, as the caller.
@@ -42,10 +41,9 @@ export async function writeTemplate(
       return shown(await callAs(exchange, { method: 'PUT', path: one, body }))
     }
     case 'PATCH': {
-      const contentType = typeOf(req)
-      const sent = await readJson(req, [mergePatch, jsonPatch])
-      const body =
-        contentType === jsonPatch ? toWorkspaceJsonPatch(sent) : toWorkspaceMergePatch(sent, groupDomain)
+      const { patch, contentType } = await readPatch(req)
+      const convert = contentType === jsonPatch ? toWorkspaceJsonPatch : toWorkspaceMergePatch
+      const body = convert(patch, groupDomain)
       return shown(await callAs(exchange, { method: 'PATCH', path: one, body, contentType }))
     }
     default: {

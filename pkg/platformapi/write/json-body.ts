@@ -30,6 +30,28 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
   }
 }
 
+const jsonPatch = 'application/json-patch+json'
+const mergePatch = 'application/merge-patch+json'
+/** The media types of a patch. */
+export const patchTypes = [mergePatch, jsonPatch, 'application/json']
+
+/**
+ * Parses a JSON Merge Patch (RFC 7396) or a JSON Patch (RFC 6902) of an object. Clients of
+ * ks-apiserver send either with any of the types: a list can only be a JSON Patch.
+ *
+ * @param others media types of patches that are parsed as they are
+ * @returns the patch, and the type to send it with
+ * @throws Status 400, 413, 415
+ */
+export async function readPatch(
+  req: IncomingMessage,
+  others: readonly string[] = [],
+): Promise<{ readonly patch: unknown; readonly contentType: string }> {
+  const patch = await readJson(req, [...patchTypes, ...others])
+  if (others.includes(typeOf(req))) return { patch, contentType: typeOf(req) }
+  return { patch, contentType: Array.isArray(patch) || typeOf(req) === jsonPatch ? jsonPatch : mergePatch }
+}
+
 /** Returns the media type of a body in lower case without parameters; '' without one. */
 export function typeOf(req: IncomingMessage): string {
   const [type = ''] = (req.headers['content-type'] ?? '').split(';')

@@ -11,6 +11,7 @@ import {
 } from '../../../../openapi/operation.ts'
 import { arrayOf, kubeObject, object, oneOfTexts, type Schema, text } from '../../../../openapi/schema.ts'
 import { listOperation, objectOperation } from '../../../read/list-description.ts'
+import { patchTypes } from '../../../write/json-body.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
@@ -44,7 +45,6 @@ function remove(summary: string, parameters: readonly Parameter[]): Operation {
 const list = (summary: string) => listOperation(summary, { form: 'items', segments: [workspace] })
 const memberships = arrayOf(object({ userName: text(), groupName: text() }))
 const bindings = arrayOf(kubeObject)
-const mergePatch = 'application/merge-patch+json'
 
 /** OpenAPI descriptions of the group paths below `/kapis/iam.<group domain>/v1alpha2`. */
 export const groupPaths = {
@@ -61,10 +61,7 @@ export const groupPaths = {
   '/workspaces/{workspace}/groups/{group}': {
     get: objectOperation('A group', [workspace, group]),
     put: write('Replaces a group', [workspace, group], kubeObject),
-    patch: write('Changes a group', [workspace, group], kubeObject, [
-      mergePatch,
-      'application/json-patch+json',
-    ]),
+    patch: write('Changes a group', [workspace, group], kubeObject, patchTypes),
     delete: remove('Removes a group, its members and the bindings that Kapis has made for it', [
       workspace,
       group,

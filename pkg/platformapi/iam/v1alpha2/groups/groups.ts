@@ -7,13 +7,11 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
-import { readJson, typeOf } from '../../../write/json-body.ts'
+import { readJson, readPatch } from '../../../write/json-body.ts'
 import { mostWrites, writeEach } from '../roles/member-changes.ts'
 import type { ScopeReader } from '../roles/scope-reader.ts'
 import { groupsOf } from '../users/user-groups.ts'
 import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
-
-const patchTypes = ['application/merge-patch+json', 'application/json-patch+json', 'application/json']
 
 /**
  * Creates the handlers for the Groups of a workspace: custom resources that are written as the
@@ -120,6 +118,16 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     sendJson(exchange.res, 200, { message: 'success' })
   }
 
+  /** @throws Status 400, 413, 415 */
+  async function readChange({ req }: AuthenticatedExchange, workspace: string, name: string) {
+    if (req.method === 'PUT') {
+      const sent = await readJson(req, ['application/json'])
+      return { method: 'PUT', body: toGroup(sent, workspace, name) } as const
+    }
+    const { patch, contentType } = await readPatch(req)
+    return { method: 'PATCH', body: toPatch(patch, workspace), contentType } as const
+  }
+
   return {
     async collection(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
       const { method = '' } = exchange.req
@@ -135,17 +143,12 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
       const entry = await groups.one(exchange, workspace, name)
       if (method === 'GET' || method === 'HEAD') return show(exchange, [entry], name)
       if (method === 'DELETE') return remove(exchange, entry)
-      const isPatch = method === 'PATCH'
-      const sent = await readJson(req, isPatch ? patchTypes : ['application/json'])
-      // Consoles send a merge patch as application/json, as ks-apiserver accepts it.
-      const contentType = typeOf(req) === 'application/json' ? 'application/merge-patch+json' : typeOf(req)
-      const written = await callAs(exchange, {
-        path: withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`),
-        ...(isPatch
-          ? { method: 'PATCH', body: toPatch(sent, workspace), contentType }
-          : { method: 'PUT', body: toGroup(sent, workspace, name) }),
+      const at = withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`)
+      const { code, text } = await callAs(exchange, {
+        path: at,
+        ...(await readChange(exchange, workspace, name)),
       })
-      sendJsonText(res, written.code, written.text)
+      sendJsonText(res, code, text)
     },
   }
 }

@@ -5,7 +5,7 @@ import { addWarning } from '../../../../httpserver/response/warning.ts'
 import { isRecord, itemsOf, membersOf, parseObject } from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
-import { readJson, typeOf } from '../../../write/json-body.ts'
+import { readJson, readPatch } from '../../../write/json-body.ts'
 import { roleKinds, toRole } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
 import { aggregate, areAmong, templatesIn } from './role-templates.ts'
@@ -29,7 +29,6 @@ export type RoleWriteTools = {
 }
 
 const version = 'rbac.authorization.k8s.io/v1'
-const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
 
 /**
  * Writes the RBAC role behind a KubeSphere role, as the caller: a Role of the namespace, or a
@@ -63,13 +62,11 @@ export async function writeRole(
     return sendJson(res, 200, { message: 'success' })
   }
   const isPatch = method === 'PATCH'
-  const sent = await withTemplates(
-    tools,
-    exchange,
-    await readJson(req, isPatch ? patchTypes : ['application/json']),
-  )
+  const { patch, ...contentType } = isPatch
+    ? await readPatch(req)
+    : { patch: await readJson(req, ['application/json']) }
+  const sent = await withTemplates(tools, exchange, patch)
   const body = isPatch ? toPatch(sent) : toNative(sent, { groupDomain, place, name })
-  const contentType = isPatch ? { contentType: typeOf(req) } : {}
   const call = { method: toMethod(method), path, body, ...contentType }
   const { code, text } = await callAs(exchange, call).catch(asShown(groupDomain, place))
   sendJson(res, code, toRole(groupDomain, place, parseObject(JSON.parse(text))))

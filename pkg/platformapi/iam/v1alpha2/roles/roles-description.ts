@@ -12,6 +12,7 @@ import {
 } from '../../../../openapi/operation.ts'
 import { arrayOf, kubeObject, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
 import { listOperation, objectOperation } from '../../../read/list-description.ts'
+import { patchTypes } from '../../../write/json-body.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
@@ -41,8 +42,6 @@ function role(segments: readonly Parameter[], name: string): PathRow {
     },
   }
 }
-
-const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
 
 function writeRole(summary: string, parameters: readonly Parameter[], types: readonly string[]): Operation {
   return {
