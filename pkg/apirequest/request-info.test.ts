@@ -341,3 +341,18 @@ describe('isInScope', () => {
     })
   }
 })
+
+describe('a request in a member cluster', () => {
+  it('has the attributes of its path there, and the whole path', () => {
+    const path = '/clusters/m/api/v1/namespaces/ns/pods/p/exec'
+    expect(parseRequestInfo('POST', path, undefined, 'm')).to.include({
+      ...{ cluster: 'm', path, prefix: 'api', verb: 'create', version: 'v1', namespace: 'ns' },
+      ...{ resource: 'pods', name: 'p', subresource: 'exec' },
+    })
+    const version = '/clusters/m/version'
+    expect(parseRequestInfo('GET', version, undefined, 'm')).to.include({
+      ...{ cluster: 'm', path: version, prefix: 'version', verb: 'get', isResource: false },
+    })
+    expect(parseRequestInfo('GET', '/api/v1/pods').cluster).to.equal('')
+  })
+})

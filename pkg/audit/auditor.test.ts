@@ -90,6 +90,19 @@ describe('createAuditor', () => {
     })
   })
 
+  it('names the member cluster of a request', async () => {
+    const { port } = await start(
+      whole,
+      serveAs((_req, res) => sendJson(res, 201, {})),
+    )
+    await post(port, '/api/clusters/m/v1/namespaces/a/configmaps', '{}')
+    expect(events().at(-1)).to.deep.include({
+      requestURI: '/api/clusters/m/v1/namespaces/a/configmaps',
+      objectRef: { resource: 'configmaps', namespace: 'a', apiVersion: 'v1' },
+      annotations: { 'authorization.k8s.io/decision': 'allow', 'kapis.io/cluster': 'm' },
+    })
+  })
+
   it('never a secret, a token or a password, whatever the policy says', async () => {
     const { port, get } = await start(
       whole,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { badRequest, Status, unauthorized } from '../../apierrors/status.ts'
 import { jane, type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 import { type Auditor, noAuditor } from '../../audit/auditor.ts'
 import { RefusedIdentity } from '../../authn/authenticator.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
@@ -81,6 +82,24 @@ describe('createChain', () => {
     const { get, steps } = await start()
     expect((await get('/livez')).text).to.equal('"alive"\n')
     expect(steps).to.deep.equal([])
+  })
+
+  it('authenticates paths in member clusters, public ones too, where there are members', async () => {
+    const publicRoutes = {
+      handles: (path: string) => path === '/kapis/version',
+      isAudited: () => false,
+      handle: ({ res }: Exchange) => sendJson(res, 200, 'public'),
+    }
+    const { get, steps } = await start({ publicRoutes, clusters: 'all' })
+    expect((await get('/kapis/version')).text).to.equal('"public"\n')
+    expect((await get('/kapis/clusters/host/version')).text).to.equal('"public"\n')
+    expect(steps).to.deep.equal([])
+    await get('/kapis/clusters/m/version')
+    expect(steps).to.deep.equal(['authenticate', 'authorize jane get /clusters/m/kapis/version', 'route'])
+    await loopback?.close()
+    const without = await start({ publicRoutes })
+    expect((await without.get('/kapis/clusters/m/version')).code).to.equal(404)
+    expect(without.steps).to.deep.equal([])
   })
 
   it('breaks off what lasts when the login has ended, and nothing else', async () => {

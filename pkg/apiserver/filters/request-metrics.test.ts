@@ -15,7 +15,8 @@ function create() {
   const note = (method: string, url: string, code = 200) => {
     const [path = '', query = ''] = url.split('?')
     metrics.started()
-    metrics.finished(parseRequestInfo(method, path, new QueryParameters(query)), code, 0.003)
+    const cluster = /^\/clusters\/([^/]+)/.exec(path)?.[1]
+    metrics.finished(parseRequestInfo(method, path, new QueryParameters(query), cluster), code, 0.003)
   }
   const lines = async (name: string) =>
     (await registry.metrics()).split('\n').filter(line => line.startsWith(name) && !line.startsWith('#'))
@@ -35,6 +36,7 @@ describe('createRequestMetrics', () => {
     ['DELETE', `${g}/nodes`, 405, labels('DELETECOLLECTION', 'nodes', 'cluster', 405)],
     ['TRACE', `${g}/nodes`, 405, labels('OTHER', 'nodes', 'cluster', 405)],
     ['GET', `${g}/proxy/nodes/n1`, 404, labels('OTHER', 'nodes', 'resource', 404)],
+    ['GET', `/clusters/m${g}/nodes`, 200, labels('NONRESOURCE', '', '')],
     // Whatever callers make up falls into one and the same row.
     ['GET', `${g}/invented`, 404, labels('NONRESOURCE', '', '', 404)],
     ['GET', '/apis/invented.example.org/v1/nodes', 404, labels('NONRESOURCE', '', '', 404)],

@@ -88,7 +88,9 @@ type Row = { readonly total: { inc: () => void }; readonly duration: { observe: 
 const nothing = { verb: 'NONRESOURCE', group: '', version: '', resource: '', scope: '' }
 
 function toLabels(info: RequestInfo | undefined, isKnown: (group: string, resource: string) => boolean) {
-  if (info === undefined || !info.isResource || !isKnown(info.group, info.resource)) return nothing
+  // Resources of a member cluster are not those of this one.
+  if (info === undefined || !info.isResource || info.cluster !== '') return nothing
+  if (!isKnown(info.group, info.resource)) return nothing
   const { group, version, resource } = info
   const verb = knownVerbs.has(info.verb) ? info.verb.toUpperCase() : 'OTHER'
   return { verb, group, version, resource, scope: toScope(info) }

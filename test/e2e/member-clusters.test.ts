@@ -1,0 +1,248 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { isRecord } from '../../pkg/kubeclient/object/object.ts'
+import { bareCluster, type Cluster } from '../installation/control-plane.ts'
+import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
+import { type Answer, accessToken, kubectlOutput, tokenOf, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createUser, loginAs, removeUser } from './oauth.ts'
+import { follow, output, setting } from './run.ts'
+
+/** A real second control plane, which a kapis-apiserver with member clusters serves. */
+describe('member clusters', function () {
+  this.timeout(300_000)
+  const name = uniqueName('member').slice(-40)
+  const gone = uniqueName('gone').slice(-40)
+  const user = { username: uniqueName('jane'), password: 'Correct horse 1' }
+  const namespace = 'shop'
+  const resource = `clusters.cluster.${groupDomain}`
+  const kapisNamespace = setting('KAPIS_NAMESPACE')
+  let member: Cluster
+  let replica: ApiserverReplica
+  let token: string
+
+  const ask = (path: string, options = {}, as = token): Promise<Answer> =>
+    askAs(as, `${replica.server}${path}`, options)
+  const apply = (object: object) => output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(object) })
+  const messageOf = ({ body }: Answer): unknown => JSON.parse(body).message
+
+  async function kubeconfigFor(memberToken: string, server = member.env.KUBE_URL): Promise<string> {
+    const ca = readFileSync(member.env.KUBE_CA ?? '').toString('base64')
+    return JSON.stringify({
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+      clusters: [{ name: 'k', cluster: { server, 'certificate-authority-data': ca } }],
+      users: [{ name: 'u', user: { token: memberToken } }],
+    })
+  }
+  async function register(cluster: string, kubeconfig: string): Promise<void> {
+    await apply({
+      ...{ apiVersion: 'v1', kind: 'Secret', type: `cluster.${groupDomain}/kubeconfig` },
+      metadata: { name: cluster, namespace: kapisNamespace },
+      stringData: { kubeconfig },
+    })
+    const apiVersion = `cluster.${groupDomain}/v1alpha1`
+    await apply({ apiVersion, kind: 'Cluster', metadata: { name: cluster }, spec: { provider: 'e2e' } })
+  }
+  const createToken = async () => (await member.output(['create', 'token', 'kapis-host'])).trim()
+
+  /** The ClusterRole that docs/clusters.md has for the account of the kubeconfig. */
+  function documentedRole(): string {
+    const text = readFileSync(new URL('../../docs/clusters.md', import.meta.url), 'utf8')
+    const [, block = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? []
+    const role: unknown = parse(block)
+    if (!isRecord(role) || role.kind !== 'ClusterRole') throw new Error('docs/clusters.md has no ClusterRole')
+    return JSON.stringify(role)
+  }
+
+  before(async () => {
+    member = await bareCluster()
+    await member.output(['apply', '-f', '-'], documentedRole())
+    await member.output(['create', 'serviceaccount', 'kapis-host'])
+    const subject = '--serviceaccount=default:kapis-host'
+    await member.output(['create', 'clusterrolebinding', 'kapis-host', '--clusterrole=kapis-host', subject])
+    await member.output(['create', 'namespace', namespace])
+    const verbs = ['--verb=get,list,watch,create,delete', '--resource=pods,pods/exec,configmaps']
+    await member.output(['create', 'role', 'shop', '-n', namespace, ...verbs])
+    await member.output([
+      'create',
+      'rolebinding',
+      'shop',
+      '-n',
+      namespace,
+      '--role=shop',
+      `--user=${user.username}`,
+    ])
+    const pod = { spec: { nodeName: 'worker-1', containers: [{ name: 'web', image: 'web' }] } }
+    const overrides = `--overrides=${JSON.stringify(pod)}`
+    await member.output(['run', 'web', '-n', namespace, '--image=web', overrides])
+
+    replica = await startApiserver({ env: { KAPIS_MULTICLUSTER_ENABLED: 'true' } })
+    await createUser(user)
+    token = (await loginAs(user)).access_token
+    await register(name, await kubeconfigFor(await createToken()))
+    await register(gone, await kubeconfigFor('t', 'https://127.0.0.1:1'))
+    await member.output(['wait', '-n', namespace, 'pod/web', '--for=condition=Ready', '--timeout=120s'])
+  })
+  after(async () => {
+    await replica?.stop()
+    await removeUser(user.username)
+    for (const cluster of [name, gone]) {
+      await kubectlOutput('delete', resource, cluster, '--ignore-not-found')
+      await kubectlOutput('delete', 'secret', '-n', kapisNamespace, cluster, '--ignore-not-found')
+    }
+    for (const kind of ['clusterrole', 'clusterrolebinding'])
+      await kubectlOutput('delete', kind, name, '--ignore-not-found')
+  })
+
+  const pods = `/clusters/${name}/api/v1/namespaces/${namespace}/pods`
+
+  it('are closed to callers without the right proxy, whether there is one or not', async () => {
+    for (const cluster of [name, 'no-such-cluster']) {
+      const answer = await ask(`/clusters/${cluster}/api/v1/pods`)
+      expect([answer.code, messageOf(answer)]).to.deep.equal([
+        403,
+        `${resource} "${cluster}" is forbidden: User "${user.username}" cannot proxy resource "clusters" in API group "cluster.${groupDomain}" at the cluster scope`,
+      ])
+    }
+    const administrator = await accessToken()
+    const unknown = await ask('/clusters/no-such-cluster/api/v1/pods', {}, administrator)
+    expect([unknown.code, messageOf(unknown)]).to.deep.equal([404, `${resource} "no-such-cluster" not found`])
+    const { code } = await askAs(administrator, `/clusters/${name}/api`)
+    expect(code, 'the option is off').to.equal(404)
+  })
+
+  it('are used with the rights that the member gives', async () => {
+    const right = [
+      '--verb=proxy',
+      `--resource=${resource}`,
+      `--resource-name=${name}`,
+      `--resource-name=${gone}`,
+    ]
+    await kubectlOutput('create', 'clusterrole', name, ...right)
+    await kubectlOutput(
+      'create',
+      'clusterrolebinding',
+      name,
+      `--clusterrole=${name}`,
+      `--user=${user.username}`,
+    )
+    await eventually(async () => {
+      const { code, body } = await ask(pods)
+      expect(code, body).to.equal(200)
+      expect(
+        JSON.parse(body).items.map((pod: { metadata: { name: string } }) => pod.metadata.name),
+      ).to.deep.equal(['web'])
+    }, 20_000)
+    for (const path of [`/api/clusters/${name}/v1/namespaces/${namespace}/pods`, `/clusters/${name}/version`])
+      expect((await ask(path)).code).to.equal(200)
+    const refused = await ask(`/clusters/${name}/api/v1/namespaces/default/pods`)
+    expect([refused.code, messageOf(refused)]).to.deep.equal([
+      403,
+      `pods is forbidden: User "${user.username}" cannot list resource "pods" in API group "" in the namespace "default"`,
+    ])
+    const noKapis = await ask(`/kapis/clusters/${name}/iam.${groupDomain}/v1alpha2/users`)
+    expect([noKapis.code, messageOf(noKapis)]).to.deep.equal([
+      503,
+      `the cluster "${name}" does not serve /kapis: it has no kubesphereAPIEndpoint`,
+    ])
+  })
+
+  it('impersonate no other user for a header', async () => {
+    for (const headers of [
+      { 'impersonate-user': 'kubernetes-admin', 'impersonate-group': 'system:masters' },
+      { 'impersonate-user': 'system:serviceaccount:kube-system:default' },
+    ]) {
+      const { code, body } = await ask(`/clusters/${name}/api/v1/nodes`, { headers })
+      expect(code, body).to.equal(403)
+      expect(body).to.include('cannot impersonate')
+    }
+    // An administrator here may impersonate, but the group stays here.
+    const administrator = await accessToken()
+    const headers = { 'impersonate-user': 'stranger', 'impersonate-group': 'system:masters' }
+    const asMaster = await ask(`/clusters/${name}/api/v1/nodes`, { headers }, administrator)
+    expect([asMaster.code, messageOf(asMaster)]).to.deep.equal([
+      403,
+      'nodes is forbidden: User "stranger" cannot list resource "nodes" in API group "" at the cluster scope',
+    ])
+    const account = await ask(pods, {}, await tokenOf('default', 'default'))
+    expect(account.code).to.equal(403)
+  })
+
+  const kubectl = (...args: readonly string[]) => replica.kubectl(token, ...args)
+  const there = () => ['--server', `${replica.server}/clusters/${name}`, '-n', namespace]
+
+  it('carry exec, large objects and watches of kubectl', async () => {
+    const { code, stdout, stderr } = await kubectl(...there(), 'exec', 'web', '--', 'sh', '-c', 'echo out')
+    expect([code, stdout], stderr).to.deep.equal([0, 'out\n'])
+    const data = { text: 'x'.repeat(900_000) }
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data })
+    const created = await ask(`/clusters/${name}/api/v1/namespaces/${namespace}/configmaps`, {
+      ...{ method: 'POST', body },
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(created.code, created.body.slice(0, 500)).to.equal(201)
+    expect(JSON.parse(created.body).data).to.deep.equal(data)
+  })
+
+  it('show their health in lists', async () => {
+    const administrator = await accessToken()
+    await eventually(async () => {
+      const path = `/kapis/resources.${groupDomain}/v1alpha3/clusters?limit=10&sortBy=name`
+      const { code, body } = await ask(path, {}, administrator)
+      expect(code, body).to.equal(200)
+      const items: readonly { metadata: { name: string }; status: { conditions: readonly object[] } }[] =
+        JSON.parse(body).items
+      const statusOf = (cluster: string) => items.find(({ metadata }) => metadata.name === cluster)?.status
+      expect(statusOf(name)).to.include({ nodeCount: 2 })
+      expect(statusOf(name)?.conditions[0]).to.include({ type: 'Ready', status: 'True', reason: 'Passed' })
+      expect(statusOf(gone)?.conditions[0]).to.include({
+        ...{ type: 'Ready', status: 'False', reason: 'FailedCheck' },
+        message: 'the cluster is not responding (connection_refused)',
+      })
+    }, 30_000)
+  })
+
+  it('that are down are 503, and others are served', async () => {
+    const answer = await ask(`/clusters/${gone}/api/v1/pods`)
+    expect([answer.code, messageOf(answer)]).to.deep.equal([
+      503,
+      `the cluster "${gone}" is not ready: the cluster is not responding (connection_refused)`,
+    ])
+    expect((await ask(pods)).code).to.equal(200)
+  })
+
+  it('follow the Secret, and end with the Cluster', async () => {
+    await register(name, await kubeconfigFor('wrong'))
+    await eventually(async () => {
+      const refused = await ask(pods)
+      expect([refused.code, messageOf(refused)]).to.deep.equal([
+        503,
+        `the cluster "${name}" is not ready: the cluster refuses the credential of the kubeconfig`,
+      ])
+    }, 20_000)
+    await register(name, await kubeconfigFor(await createToken()))
+    await eventually(async () => expect((await ask(pods)).code).to.equal(200), 20_000)
+
+    const target = [
+      '--kubeconfig',
+      '/dev/null',
+      '--certificate-authority',
+      setting('KAPIS_CA'),
+      '--token',
+      token,
+    ]
+    const watch = follow('kubectl', [
+      ...target,
+      ...there(),
+      'get',
+      '--raw',
+      `/api/v1/namespaces/${namespace}/pods?watch=true`,
+    ])
+    await watch.line(line => line.includes('"ADDED"'), 20_000)
+    await kubectlOutput('delete', resource, name)
+    await watch.ended
+    await eventually(async () => expect((await ask(pods)).code).to.equal(404), 20_000)
+  })
+})
