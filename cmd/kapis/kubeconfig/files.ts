@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { devNull, homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { readRegularFile } from '../../../pkg/files/read-regular-file.ts'
 import { readSource } from '../../../pkg/yaml/edit/source.ts'
 import { child, field, type Value } from '../../../pkg/yaml/edit/value.ts'
 import { hasCode } from '../session/error-code.ts'
@@ -72,12 +73,9 @@ function load(path: string, bytes: Buffer): KubeconfigFile {
 }
 
 function readIfExists(path: string): Buffer | undefined {
-  // Reading a pipe without a writer would block, and /dev/zero has no end.
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats !== undefined && !stats.isFile() && !stats.isDirectory() && path !== devNull)
-    throw new Error(`failed to read the kubeconfig: ${path} is not a regular file`)
+  if (path === devNull) return Buffer.alloc(0)
   try {
-    return readFileSync(path)
+    return readRegularFile(path)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw new Error(`failed to read the kubeconfig: ${error instanceof Error ? error.message : error}`)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +23,12 @@ describe('readSource', () => {
       { kind: 'Secret', data: { 'kubesphere.yaml': base64 } },
     ])
       expect(read(document)).to.deep.equal({ logging: { host: 'a' } })
+  })
+
+  it('waits for no pipe', () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    expect(() => readSource(pipe)).to.throw(`${pipe} is not a regular file`)
   })
 
   it('says what is wrong, and quotes nothing of it', () => {

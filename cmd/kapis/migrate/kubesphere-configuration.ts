@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { readRegularFile } from '../../../pkg/files/read-regular-file.ts'
 import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -14,7 +15,8 @@ const fileName = 'kubesphere.yaml'
  * @throws Error if the file contains no KubeSphere configuration
  */
 export function readSource(file: string): Fields {
-  const document = parseText(readFileSync(file === '-' ? 0 : file, 'utf8'), file)
+  const bytes = file === '-' ? readFileSync(0) : readRegularFile(file)
+  const document = parseText(bytes.toString('utf8'), file)
   const { kind, data } = document
   if (kind !== 'ConfigMap' && kind !== 'Secret') return document
   const text = isRecord(data) ? data[fileName] : undefined

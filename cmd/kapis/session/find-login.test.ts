@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createCa } from '../../../pkg/certs/issue.ts'
-import { findServer, findTarget, parseServer, tokenFromEnvironment } from './find-login.ts'
+import { findServer, findTarget, parseServer, readCertificates, tokenFromEnvironment } from './find-login.ts'
 import { listLogins, removeLogin, type StoredLogin, writeCurrent, writeLogin } from './login-store.ts'
 import { loginCommand } from './refresh-login.ts'
 
@@ -44,6 +45,16 @@ describe('the login that a command uses', () => {
     const { server, login: used } = findTarget(values, io(env), isExact)
     return `${server.url} ${used?.name ?? 'none'}`
   }
+
+  it('waits for no pipe in place of the CA', () => {
+    const pipe = join(home, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const message = `${pipe} is not a regular file`
+    expect(() => findServer({ server: a, ca: pipe }, io())).to.throw(`invalid --ca ${pipe}: ${message}`)
+    const env = { KAPIS_CA: pipe }
+    expect(() => findServer({ server: a }, io(env))).to.throw(`invalid KAPIS_CA ${pipe}: ${message}`)
+    expect(() => readCertificates('/dev/zero', '--kube-ca')).to.throw('/dev/zero is not a regular file')
+  })
 
   it('is known by server and context: several users of one server do not share it', () => {
     store(login(a, 'ali'), login(a, 'adm'), login(b, 'ali'))

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readRegularFile } from '../../../pkg/files/read-regular-file.ts'
 import { assertCertificates } from '../../../pkg/http/ca-certificates.ts'
 import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { type Io, UsageError } from '../command.ts'
@@ -129,7 +129,7 @@ function readCa(values: ServerValues, { env }: Io, url: string): string | undefi
 /** Returns the content of a file with PEM certificates. @throws UsageError */
 export function readCertificates(file: string, option: string): string {
   try {
-    const pem = readFileSync(file, 'utf8')
+    const pem = readRegularFile(file).toString('utf8')
     assertCertificates(pem)
     return pem
   } catch (error) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +55,23 @@ describe('readPlainKubeconfig', () => {
       const credentials = read(cluster, user)
       expect(credentials?.server).to.equal('https://h:1')
       expect(await credentials?.options()).to.deep.equal(options)
+    }
+  })
+
+  it('waits for no pipe', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const message = `${pipe} is not a regular file`
+    expect(() => readPlainKubeconfig(pipe)).to.throw(message)
+    for (const [cluster, user] of [
+      [{ 'certificate-authority': 'pipe' }, {}],
+      [{}, { 'client-certificate': 'pipe' }],
+      [{}, { tokenFile: 'pipe' }],
+    ] as const) {
+      const error = await read(cluster, user)
+        ?.options()
+        .catch(thrown => thrown)
+      expect(error).to.be.an('error').with.property('message', message)
     }
   })
 

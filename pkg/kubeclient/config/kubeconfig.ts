@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
+import { readRegularFile } from '../../files/read-regular-file.ts'
 import { parseYaml } from '../../yaml/read.ts'
 import { isRecord, membersOf } from '../object/object.ts'
 
@@ -29,7 +28,7 @@ export const embedded = {
 export function readPlainKubeconfig(
   file: string,
 ): { readonly server: string; readonly options: () => Promise<RequestOptions> } | undefined {
-  const { cluster, user } = readCurrentContext(parseYaml(readFileSync(file, 'utf8')))
+  const { cluster, user } = readCurrentContext(parseYaml(readRegularFile(file).toString('utf8')))
   if (cluster === undefined || user === undefined) return undefined
   const other =
     firstOther(cluster, [...embedded.cluster, 'certificate-authority', 'insecure-skip-tls-verify']) ??
@@ -42,12 +41,10 @@ export function readPlainKubeconfig(
   return {
     server,
     async options() {
-      const [ca, cert, key, token] = await Promise.all([
-        content(cluster, 'certificate-authority', folder),
-        content(user, 'client-certificate', folder),
-        content(user, 'client-key', folder),
-        tokenOf(user, folder),
-      ])
+      const ca = content(cluster, 'certificate-authority', folder)
+      const cert = content(user, 'client-certificate', folder)
+      const key = content(user, 'client-key', folder)
+      const token = tokenOf(user, folder)
       const servername = text(cluster['tls-server-name'])
       return {
         headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
@@ -87,16 +84,16 @@ export function text(value: unknown): string | undefined {
  * Returns `<name>-data` (base64), which takes precedence as in client-go, or the content of the
  * file `<name>`. The file is read again on each call.
  */
-async function content(fields: Fields, name: string, folder: string): Promise<string | undefined> {
+function content(fields: Fields, name: string, folder: string): string | undefined {
   const data = text(fields[`${name}-data`])
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
   const file = text(fields[name])
-  return file === undefined ? undefined : readFile(resolve(folder, file), 'utf8')
+  return file === undefined ? undefined : readRegularFile(resolve(folder, file)).toString('utf8')
 }
 
 /** Returns the token. As in client-go, the file takes precedence over the value. */
-async function tokenOf(user: Fields, folder: string): Promise<string | undefined> {
+function tokenOf(user: Fields, folder: string): string | undefined {
   const file = text(user.tokenFile)
   if (file === undefined) return text(user.token)
-  return (await readFile(resolve(folder, file), 'utf8')).trim()
+  return readRegularFile(resolve(folder, file)).toString('utf8').trim()
 }
