@@ -121,7 +121,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     const passkey = (await store.read(user)).passkeys.find(({ id }) => id === response.id)
     if (party === undefined || passkey === undefined) return 'wrong_passkey'
     const { verifyAssertion } = await loadWebAuthn()
-    const verified = await verifyAssertion({ party, challenge }, user, passkey, response)
+    const verified = await verifyAssertion({ party, challenge }, passkey, response)
     if (verified === undefined) return 'wrong_passkey'
     return changeOrExplain(user, known => usePasskey(known, { ...passkey, ...verified, challenge }))
   }
@@ -186,7 +186,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     async addPasskey(user, { response, challenge, name, mayReplace }) {
       if (party === undefined) return { outcome: 'wrong_passkey' }
       const { verifyRegistration } = await loadWebAuthn()
-      const verified = await verifyRegistration({ party, challenge }, response)
+      const verified = await verifyRegistration({ party, challenge }, user, response)
       if (verified === undefined) return { outcome: 'wrong_passkey' }
       const nowMs = Date.now()
       const passkey = { ...verified, name, createdAtMs: nowMs, lastUsedAtMs: nowMs }

@@ -3,7 +3,7 @@ import { hasFactors, noFactors, parseFactors } from './factors.ts'
 
 const totp = { secret: 'GEZDGNBVGY3TQOJQ', lastStep: 1 }
 const passkey = {
-  ...{ id: 'AQ', publicKey: 'pQ', counter: 3, transports: ['usb'], name: 'key' },
+  ...{ id: 'AQ', publicKey: 'pQ', counter: 3, transports: ['usb'], userHandle: 'dQ', name: 'key' },
   ...{ createdAtMs: 1, lastUsedAtMs: 2 },
 }
 

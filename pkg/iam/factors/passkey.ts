@@ -12,6 +12,8 @@ export type Passkey = {
   readonly counter: number
   /** How the browser reaches the authenticator, as reported by the browser. */
   readonly transports: readonly string[]
+  /** The user handle that the authenticator stores, which the passkey keeps if the user is restored. */
+  readonly userHandle: string
   readonly name: string
   readonly createdAtMs: number
   readonly lastUsedAtMs: number
@@ -43,12 +45,13 @@ export function parsePasskeyName(text: string): string | undefined {
 /** @throws Error */
 export function parsePasskey(value: unknown): Passkey {
   if (!isRecord(value)) throw new Error('a passkey is not an object')
-  const { id, publicKey, counter, transports, name, createdAtMs, lastUsedAtMs } = value
+  const { id, publicKey, counter, transports, userHandle, name, createdAtMs, lastUsedAtMs } = value
   if (typeof id !== 'string' || typeof publicKey !== 'string' || typeof name !== 'string')
     throw new Error('a passkey is invalid')
+  if (typeof userHandle !== 'string') throw new Error('a passkey is invalid')
   if (typeof counter !== 'number' || typeof createdAtMs !== 'number' || typeof lastUsedAtMs !== 'number')
     throw new Error('a passkey is invalid')
   if (!Array.isArray(transports) || !transports.every(each => typeof each === 'string'))
     throw new Error('the transports of a passkey are invalid')
-  return { id, publicKey, counter, transports, name, createdAtMs, lastUsedAtMs }
+  return { id, publicKey, counter, transports, userHandle, name, createdAtMs, lastUsedAtMs }
 }

@@ -246,6 +246,13 @@ describe('passkeys', () => {
     expect(await use(service, own)).to.equal('right')
   })
 
+  it('belong to the user still after a restore, which gives users another UID', async () => {
+    const service = createService()
+    const key = createAuthenticator(origin)
+    await add(service, key)
+    expect(await use(service, key, { user: memoryUser('alice', { uid: 'restored' }) })).to.equal('right')
+  })
+
   it('are bounded, named, and removed but for the last factor that the policy requires', async () => {
     const service = createService(['dev'])
     const keys = Array.from({ length: maxPasskeys + 1 }, () => createAuthenticator(origin))

@@ -36,7 +36,7 @@ export function creationOptions(
     rpID: party.id,
     userName: user.name,
     userDisplayName: user.displayName || user.name,
-    userID: Buffer.from(user.uid),
+    userID: Buffer.from(toHandle(user), 'base64url'),
     challenge: Buffer.from(challenge, 'base64url'),
     timeout,
     attestationType: 'none',
@@ -60,8 +60,9 @@ export function requestOptions({ party, challenge }: Expected, passkeys: readonl
 /** Verifies a new passkey. @returns undefined if it is invalid */
 export async function verifyRegistration(
   { party, challenge }: Expected,
+  user: Pick<User, 'uid'>,
   response: RegistrationResponseJSON,
-): Promise<Pick<Passkey, 'id' | 'publicKey' | 'counter' | 'transports'> | undefined> {
+): Promise<Omit<Passkey, 'name' | 'createdAtMs' | 'lastUsedAtMs'> | undefined> {
   try {
     if (isForeign(response) || hasCertificates(response)) return undefined
     const { registrationInfo } = await verifyRegistrationResponse({
@@ -76,7 +77,8 @@ export async function verifyRegistration(
     if (credential === undefined || credential.id !== response.id) return undefined
     const { id, publicKey, counter, transports = [] } = credential
     if (publicKey.length > maxKeyBytes || Buffer.byteLength(id, 'base64url') > maxIdBytes) return undefined
-    return { id, publicKey: Buffer.from(publicKey).toString('base64url'), counter, transports }
+    const key = Buffer.from(publicKey).toString('base64url')
+    return { id, publicKey: key, counter, transports, userHandle: toHandle(user) }
   } catch {
     // The library throws for every invalid response.
     return undefined
@@ -91,12 +93,11 @@ export async function verifyRegistration(
  */
 export async function verifyAssertion(
   { party, challenge }: Expected,
-  user: Pick<User, 'uid'>,
-  { id, publicKey }: Pick<Passkey, 'id' | 'publicKey'>,
+  { id, publicKey, userHandle: expected }: Pick<Passkey, 'id' | 'publicKey' | 'userHandle'>,
   response: AuthenticationResponseJSON,
 ): Promise<Pick<Passkey, 'counter'> | undefined> {
   const { userHandle } = response.response
-  if (userHandle !== undefined && userHandle !== Buffer.from(user.uid).toString('base64url')) return undefined
+  if (userHandle !== undefined && userHandle !== expected) return undefined
   try {
     if (isForeign(response)) return undefined
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -128,6 +129,11 @@ function hasCertificates({ response }: RegistrationResponseJSON): boolean {
   const format = attestation.get('fmt')
   if (format === 'none') return false
   return format !== 'packed' || attestation.get('attStmt').get('x5c') !== undefined
+}
+
+/** Returns the user handle of new passkeys, which must not be personal (section 14.6.1). */
+function toHandle({ uid }: Pick<User, 'uid'>): string {
+  return Buffer.from(uid).toString('base64url')
 }
 
 function toDescriptor({ id, transports }: KnownPasskey) {
