@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 
-/** Each takes 0.1 s and tens of megabytes to load, and a Pod does not need it to become ready. */
+/** Libraries that take 0.1 s and tens of megabytes each to load, and are not needed at startup. */
 const later = [
   '@kubernetes/client-node',
   '@opensearch-project/opensearch',
-  // Its `api`, which is small, comes with prom-client.
+  // Except for its small `api`, which prom-client loads.
   '@opentelemetry/(?!api/)[^/]+',
   'node-forge',
   '@simplewebauthn',
@@ -27,7 +27,7 @@ describe('the start of a program', () => {
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
       const files: readonly string[] = JSON.parse(stdout)
       expect(files.some(file => file.includes('/node_modules/prom-client/'))).to.equal(true)
-      // Modules that importing node:http loads (pkg/httpserver/node-http.ts).
+      // Modules that an import of node:http would load (pkg/httpserver/node-http.ts).
       expect(files.filter(file => file.startsWith('NativeModule'))).to.deep.equal([])
       for (const library of later) {
         const pattern = new RegExp(`/node_modules/${library}/`)

@@ -36,9 +36,9 @@ import { createRoutes } from './wiring/routes.ts'
 import { createSubrequestRoutes } from './wiring/subrequests.ts'
 
 /**
- * Builds and connects all parts, and serves until `signal` aborts. kube-apiserver may start later
- * than this program: it waits for the certificates before it opens the listener, and is ready once
- * its caches have synced.
+ * Creates and connects all parts, and serves until `signal` aborts. kube-apiserver may start later
+ * than this program: the listener is opened when certificates are available, and the program is
+ * ready when its caches have synced.
  */
 export async function runApiserver(
   parts: {
@@ -50,7 +50,7 @@ export async function runApiserver(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  // Reports an invalid certificate at the start, and not with the first connection.
+  // Reports an invalid proxy setting at startup rather than at the first connection.
   readProxyEnvironment(process.env)
   const { config, secrets, reloads, logger, build } = parts
   const { live } = reloads
@@ -164,14 +164,14 @@ export async function runApiserver(
   resources.start().then(
     async () => {
       logger.info('ready')
-      // Before the first probe succeeds.
+      // At startup, before the first probe succeeds.
       await collectGarbage().catch(err => logger.warn({ err }, 'failed to release memory after startup'))
     },
     err => logger.error({ err }, 'failed to start the resource cache'),
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
-  // Uninstalling Kapis also deletes the APIService.
+  // When Kapis is uninstalled, the APIService is deleted too and must not be created again.
   keeper.stop()
   await shutDownGracefully(servers, {
     probes,

@@ -4,14 +4,14 @@ import { hooksOf } from '../../httpserver/hooked-message.ts'
 const requestId = /^[\w.:/+=-]{1,128}$/
 
 /**
- * Sets Audit-Id and X-Request-Id on every response, no matter which handler writes the headers. If
- * the caller sent an X-Request-Id, it is returned.
+ * Sets Audit-Id and X-Request-Id on every response, regardless of how the handler writes headers.
+ * An X-Request-Id that the caller sent is returned.
  */
 export function withAuditId(req: Pick<IncomingMessage, 'headers'>, res: ServerResponse, id: string): void {
   const { 'x-request-id': given, upgrade } = req.headers
   const isGiven = typeof given === 'string' && requestId.test(given)
-  // The header of an upstream server replaces this one. A WebSocket handshake is written from the
-  // headers set here.
+  // The header of an upstream server replaces this one. A WebSocket handshake is written with the
+  // headers that are set here.
   if (isGiven) res.setHeader('x-request-id', given)
   if (isGiven || upgrade !== undefined) res.setHeader('audit-id', id)
   else hooksOf(res).addToHead('audit-id', id)

@@ -3,7 +3,10 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Exchange } from '../../apirequest/request-context.ts'
 import type { RequestLine } from '../../apirequest/request-line.ts'
 
-/** An authenticated caller, and whether kube-apiserver has sent the request for them. */
+/**
+ * An authenticated caller, and whether kube-apiserver forwarded the request on behalf of the
+ * caller.
+ */
 export type Caller = { readonly identity: Identity; readonly isAggregated: boolean }
 
 export function toExchange(
@@ -16,7 +19,7 @@ export function toExchange(
   return { req, res, id, info, rawPath, rawQuery, query }
 }
 
-// Field by field: this is done for every request, and a spread costs ten times as much.
+// Copies fields by name: this code runs for every request, and a spread costs ten times as much.
 export function toAuthenticated(
   exchange: Exchange,
   { identity, isAggregated }: Caller,

@@ -7,15 +7,18 @@ const lookEveryMs = 10
 export type BodyArrival = {
   /**
    * Waits until the body of a request has arrived, or as much of it as Node.js buffers (64 KiB), or
-   * the client has disconnected. It does not consume the body. It does not wait for a body that the
-   * client sends only after 100 (Continue).
+   * the client has disconnected. The body is not consumed. A body that the client sends only after
+   * 100 (Continue) is not waited for.
    *
    * @returns undefined if there is nothing to wait for
    */
   readonly of: (req: IncomingMessage) => Promise<void> | undefined
 }
 
-/** One timer for all requests: an attacker may have thousands with bodies that never arrive. */
+/**
+ * Checks all waiting requests with a single timer: an attacker may send thousands of requests whose
+ * bodies never arrive.
+ */
 export function createBodyArrival(): BodyArrival {
   const waiting = new Map<IncomingMessage, () => void>()
   let timer: NodeJS.Timeout | undefined
@@ -35,7 +38,7 @@ export function createBodyArrival(): BodyArrival {
     of(req) {
       if (!hasBody(req) || awaitsContinue(req) || isThere(req)) return undefined
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Most bodies arrive with their headers, and are parsed before this turn ends.
+      // Most bodies arrive with their headers, and are parsed before this event-loop turn ends.
       setImmediate(() => {
         if (isThere(req)) return resolve()
         waiting.set(req, resolve)
@@ -47,7 +50,7 @@ export function createBodyArrival(): BodyArrival {
 }
 
 function isThere(req: IncomingMessage): boolean {
-  // The handler rejects such a length.
+  // An invalid length, which the handler rejects.
   if (!Number.isSafeInteger(Number(req.headers['content-length'] ?? 0))) return true
   return req.complete || req.destroyed || req.readableLength >= req.readableHighWaterMark
 }

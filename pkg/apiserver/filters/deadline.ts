@@ -5,8 +5,8 @@ import { renderError } from '../../httpserver/response/render-error.ts'
 
 /**
  * Responds with 504 if the response headers are not sent within the deadline, and aborts the
- * request. A started response continues at the speed of its client; if the request body is still
- * arriving, the connection is closed after the response.
+ * request. A response that has begun continues as fast as its client reads. If the request body is
+ * still arriving, the connection is closed after the response.
  *
  * @returns a function that cancels the deadline
  */
@@ -27,7 +27,7 @@ export function withDeadline(exchange: Exchange, seconds: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** kube-apiserver's words. */
+/** Returns the timeout error of kube-apiserver. */
 function timedOut(): Status {
   const message = 'Timeout: request did not complete within the allotted timeout'
   return new Status(504, 'Timeout', message, { details: {} })
@@ -36,8 +36,8 @@ function timedOut(): Status {
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
 /**
- * `?timeout=` is a Go duration and may shorten the deadline. An invalid value is left for the
- * handler to reject.
+ * Returns the deadline. `?timeout=` is a Go duration and may shorten it; an invalid value is left
+ * for the handler to reject.
  */
 function deadlineMs(query: QueryParameters, seconds: number): number {
   const given = query.first('timeout')

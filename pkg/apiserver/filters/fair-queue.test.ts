@@ -14,7 +14,10 @@ function start(most: number, waitMs = 1_000) {
     refuse: () => tooManyRequests('too many', 1),
   })
   const taken: string[] = []
-  /** Takes a place, now or later; `taken` has the users in the order in which they got theirs. */
+  /**
+   * Acquires a seat, possibly after waiting. `taken` lists the users in the order in which they
+   * acquired theirs.
+   */
   const take = async (user: string, gone = neverGone): Promise<Seat> => {
     const found = places.take(user, gone)
     const place = found instanceof Promise ? await found : found
@@ -95,9 +98,10 @@ describe('createPlaces', () => {
     held[0]?.idle(true)
     held[0]?.idle(true)
     await turn()
-    // e has the place; a has one as before.
+    // e has got the seat of a; the second request of a still waits.
     expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e'])
-    // An admitted request does not wait: for a moment there is one more than allowed.
+    // A request that is no longer idle does not wait for a seat, so the limit is exceeded for a
+    // moment.
     held[0]?.idle(false)
     held[1]?.leave()
     await turn()

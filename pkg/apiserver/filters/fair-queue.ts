@@ -1,19 +1,19 @@
 import type { Status } from '../../apierrors/status.ts'
 
-/** An acquired seat. After `leave` its other methods do nothing. */
+/** An acquired seat. After `leave`, its other methods have no effect. */
 export type Seat = {
   readonly leave: () => void
   /**
-   * While a request waits for its client (for a slow body, or a response that is not read) it
-   * counts only against the limit of its user.
+   * Marks a request as idle while it waits for its client: for a slow body, or for a response to be
+   * read. An idle request counts only against the limit of its user.
    */
   readonly idle: (isIdle: boolean) => void
 }
 
 export type FairQueueOptions = {
-  /** Number of seats, as configured now; 0 for no limit. */
+  /** Returns the current number of seats; 0 for no limit. */
   readonly most: () => number
-  /** How long a request waits for a place. */
+  /** Returns the time for which a request waits for a seat. */
   readonly waitMs: () => number
   /** Creates the error for a request that found no seat. */
   readonly refuse: () => Status
@@ -27,9 +27,9 @@ export type FairQueue = {
    * @throws Status made by `refuse`, also through the promise
    */
   readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
-  /** The same without waiting. @throws Status */
+  /** Acquires a seat without waiting. @throws Status */
   readonly takeNow: (flow: string) => Seat
-  /** Requests that are queued by the in-flight limits. */
+  /** Returns the number of queued requests. */
   readonly waiting: () => number
 }
 
@@ -40,26 +40,27 @@ type Gone = {
 type Waiter = { readonly grant: () => void }
 type Flow = { readonly name: string; taken: number; readonly waiting: Set<Waiter> }
 
-/** The share of one user. */
+/** The share of the seats that one user may occupy. */
 export const share = 1 / 4
 /**
- * Limits the requests that wait for their clients in addition to the seats: each holds a part of
- * its response in memory.
+ * Maximum number of idle requests in relation to the seats: each keeps a part of its response in
+ * memory.
  */
 const maxIdle = 1 / 2
-// Queues thousands of concurrent requests of one client in order, as kube-apiserver does.
+// Maximum queue length of one user. As in kube-apiserver, thousands of concurrent requests of one
+// client are queued.
 const maxWaitingOfFlow = 10_000
 
 export const unlimitedSeat: Seat = { leave: () => undefined, idle: () => undefined }
 
 /**
- * Fair queuing like API Priority and Fairness of kube-apiserver (KEP-1040): a user gets at most a
- * quarter of the seats, further requests wait in the queue of their user for a limited time, and
- * free seats are given to waiting users in turn.
+ * Creates a fair queue like API Priority and Fairness of kube-apiserver (KEP-1040). A user gets at
+ * most a quarter of the seats. Further requests wait in the queue of their user for a limited time,
+ * and free seats are given to waiting users in turn.
  */
 export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): FairQueue {
   const flows = new Map<string, Flow>()
-  // Users with queued requests who have not used up their share; the next one first.
+  // Users with queued requests who have not used up their share, in the order of their turns.
   const ready = new Set<Flow>()
   let taken = 0
   let idling = 0
@@ -102,7 +103,7 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
       const [waiter] = flow.waiting
       if (waiter === undefined || !isBelowShare(flow)) continue
       waiter.grant()
-      // Moves the user to the end: others are next.
+      // Re-inserting moves the user to the end, so that others are next.
       if (flow.waiting.size > 0) ready.add(flow)
     }
   }

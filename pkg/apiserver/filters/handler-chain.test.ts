@@ -16,7 +16,7 @@ import { createSlowClients } from './slow-clients.ts'
 
 type Record = { readonly [key: string]: unknown }
 
-/** One seat per user, and a queue timeout of a tenth of a second. */
+/** Limits with few seats and a queue timeout of a tenth of a second. */
 function inFlightOf(places: number) {
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.4 }
   return createMaxInFlight({ limits: () => limits, refused: () => undefined })
@@ -338,7 +338,7 @@ describe('createChain', () => {
       'allowed',
       'completed 200',
     ])
-    // A proxied request is authorized by kube-apiserver, whose audit log has the decision.
+    // kube-apiserver authorizes proxied requests, and its audit log contains the decision.
     expect(await ask('/api/v1/nodes', { authorize: () => 'delegated' })).to.not.include('allowed')
     const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
     expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
@@ -353,7 +353,7 @@ describe('createChain', () => {
       'failed: Unauthorized',
       'completed 401',
     ])
-    // The caller is known, although the identity cannot be sent to the upstream server.
+    // The caller is known, although headers cannot carry the identity to an upstream server.
     const unusable = () => {
       throw new RefusedIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
     }
@@ -426,7 +426,7 @@ describe('createChain', () => {
     })
     const first = busy.get('/api/v1/nodes')
     let second = await busy.get('/livez')
-    // The first request may still be in progress.
+    // The first request may not have acquired its seat yet.
     while (second.code === 200) second = await busy.get('/api/v1/nodes')
     expect([second.code, second.headers['retry-after']]).to.deep.equal([429, '1'])
     waiting.resolve()

@@ -23,21 +23,21 @@ import type { SlowClients } from './slow-clients.ts'
 export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
 
 /**
- * Returns the impersonated identity, or null when the request impersonates no one. @throws Status
+ * Returns the impersonated identity, or null if the request impersonates no user. @throws Status
  * 400, 403, 503
  */
 export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity | null> | Identity | null
 
 export type HandlerChainOptions = ServeOptions & {
   readonly logger: Logger
-  /** Whether each request is logged at level info instead of debug. */
+  /** Returns whether requests are logged at level info rather than debug. */
   readonly accessLog: () => boolean
   readonly metrics: RequestMetrics
   readonly auditor: Auditor
-  /** Served without authentication: the probes, and kapis-oauth. */
+  /** The routes that are served without authentication: probes and kapis-oauth, for example. */
   readonly publicRoutes: {
     readonly handles: (path: string) => boolean
-    /** Probes come every second and have no useful information. */
+    /** Returns whether requests for a path are audited; probes are not. */
     readonly isAudited: (path: string) => boolean
     readonly handle: Handler<Exchange>
   }
@@ -48,7 +48,7 @@ export type HandlerChainOptions = ServeOptions & {
   readonly maxParameterLength?: number
   /** Whether paths in member clusters are served. */
   readonly clusters?: Clusters
-  /** Handles an upgrade request; `exchange.upgrade` holds the bytes that followed its head. */
+  /** Handles an upgrade request; `exchange.upgrade` contains the bytes after its headers. */
   readonly upgrade: Handler
 }
 
@@ -56,7 +56,7 @@ const uuid = /^[0-9A-Fa-f-]{8,64}$/
 
 export type HandlerChain = {
   readonly request: (req: IncomingMessage, res: ServerResponse) => void
-  /** Handles an upgrade request; `head` holds the bytes that followed its head. */
+  /** Handles an upgrade request; `head` contains the bytes after its headers. */
   readonly upgrade: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void
 }
 
@@ -76,12 +76,12 @@ export function createHandlerChain(given: HandlerChainOptions): HandlerChain {
 
 type Tools = HandlerChainOptions & { readonly readLine: (method: string, url: string) => RequestLine }
 
-// A client that disconnects is not a server error.
+// An error on the response means that the client disconnected, which is not logged.
 const ignore = () => undefined
 
 /**
- * Handles one request. It stays synchronous where possible: on the hot path every extra microtask
- * is measurable.
+ * Handles one request. Stays synchronous where possible: every additional microtask in this path is
+ * measurable.
  */
 async function handle(
   options: Tools,
@@ -98,21 +98,21 @@ async function handle(
   const atEnd: (() => void)[] = []
   let isOver = false
   let isLasting = false
-  // The client may be gone before the last cleanup is registered.
+  // The client may disconnect before the last cleanup function is registered.
   const onFinish = (end: () => void) => void (isOver ? end() : atEnd.push(end))
   const slowClient = options.slowClients.follow(req, res)
   onFinish(slowClient.stop)
   let exchange: Exchange | undefined
   let user: string | undefined
   let impersonatedUser: string | undefined
-  // A WebSocket emits it again for a client that had disconnected before.
+  // Once: a WebSocket emits the event again for a client that had already disconnected.
   res.once('close', () => {
     isOver = true
     const seconds = (performance.now() - startedAt) / 1000
     options.metrics.finished(exchange?.info, res.statusCode, isLasting ? undefined : seconds)
     for (const end of atEnd) end()
-    // Checked first: at ten thousand requests per second, even creating an unused log record is
-    // measurable.
+    // The level is checked first: at ten thousand requests per second, even creating an unused log
+    // record is measurable.
     if (options.accessLog() || options.logger.isLevelEnabled('debug'))
       logRequest(options, {
         id,
@@ -134,8 +134,8 @@ async function handle(
   }
   try {
     refuseAmbiguousHead(req)
-    // OPTIONS * concerns the server and not a resource (RFC 9110 section 9.3.7). Go's net/http also
-    // answers it before any handler.
+    // OPTIONS * applies to the server, not to a resource (RFC 9110 section 9.3.7). net/http of Go
+    // also responds before any handler.
     if (req.method === 'OPTIONS' && req.url === '*')
       return void res.writeHead(200, { 'content-length': '0' }).end()
     exchange = toExchange(options.readLine(req.method ?? 'GET', req.url ?? '/'), req, res, id)
@@ -181,7 +181,7 @@ async function handle(
 
 type Failed = { readonly res: ServerResponse; readonly id: string; readonly path: string | undefined }
 
-/** Answers with an error, unless the deadline has answered already. */
+/** Sends an error response, unless the deadline has already sent one. */
 function answerFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed, error: unknown): void {
   if (res.writableEnded && isLateWrite(error)) return
   const status = res.writableEnded ? toStatus(error) : renderError(res, error)
@@ -189,13 +189,17 @@ function answerFailure({ logger }: HandlerChainOptions, { res, id, path }: Faile
   logger.error({ id, path, code: status.code, err: status.cause ?? status }, 'request failed')
 }
 
-/** The response of a handler that the deadline has overtaken. */
+/**
+ * Returns whether a handler failed to write its response because the deadline had already sent one.
+ */
 function isLateWrite(error: unknown): boolean {
   return membersOf(error).code === 'ERR_HTTP_HEADERS_SENT'
 }
 
 /**
- * @param refused called with an authenticated caller whose identity is rejected
+ * Authenticates the caller.
+ *
+ * @param refused called for an authenticated caller whose identity is rejected
  * @throws Status 401, 403, 503
  */
 function withAuthentication(

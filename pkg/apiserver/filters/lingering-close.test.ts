@@ -5,13 +5,13 @@ import { expect } from 'chai'
 import { startLoopback } from '../../apirequest/fixtures.ts'
 import { withLingeringClose } from './lingering-close.ts'
 
-/** The data received before the connection was closed or reset. */
+/** Returns the data that was received before the connection was closed or reset. */
 async function answerOf(socket: Socket): Promise<string> {
   let answer = ''
   socket.on('data', chunk => {
     answer += chunk
   })
-  // Not events.once, which a reset would end with an error.
+  // Not `once` of node:events, which would throw after a reset.
   await new Promise(resolve => socket.once('close', resolve))
   return answer
 }

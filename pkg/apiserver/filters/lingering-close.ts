@@ -2,23 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../httpserver/request/has-body.ts'
 
 /**
- * Limits how long a request body may still arrive after the response was sent. Reading on for a
- * while lets the client see the response (RFC 9112 section 9.6); without a limit, anyone could hold
- * connections by sending a rejected body byte by byte.
+ * Limits the time for which a request body may still arrive after the response. Reading on for a
+ * while lets the client receive the response (RFC 9112 section 9.6). Without a limit, attackers
+ * could occupy connections by sending a rejected body byte by byte.
  */
 export function withLingeringClose(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {
   if (!hasBody(req)) return
   const { socket } = req
   res.once('finish', () => {
     if (req.complete) return
-    // Uses the socket and not the request: a request whose body was piped elsewhere is destroyed
-    // with the pipe, but its connection is not.
+    // Destroys the socket rather than the request: if the body was piped, the request was destroyed
+    // with the pipe, but its connection was not.
     const timer = setTimeout(() => {
       settle()
       if (!req.complete) socket.destroy()
     }, withinMs)
     timer.unref()
-    // A connection serves thousands of requests: finished ones must leave no listeners.
+    // A connection serves thousands of requests, so finished ones must not leave listeners.
     const settle = () => {
       clearTimeout(timer)
       socket.off('close', settle)

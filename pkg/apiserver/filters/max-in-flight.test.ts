@@ -19,7 +19,7 @@ function start(places: number) {
   const refused: SeatKind[] = []
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.08 }
   const inFlight = createMaxInFlight({ limits: () => limits, refused: kind => refused.push(kind) })
-  /** The place, where it is not waited for. */
+  /** Returns a seat that is available immediately. */
   const enter = (asked: AuthenticatedExchange, isUntimed = false): RequestSeat => {
     const stay = inFlight.enter(asked, isUntimed)
     if (stay instanceof Promise) throw new Error('it waits')
@@ -78,7 +78,7 @@ describe('createInFlight', () => {
     const stay = enter(upgrade)
     stay.longRunning()
     expect(() => enter(upgrade)).to.throw(Status)
-    // The rejected request did not keep the other seat.
+    // The rejected request released its other seat.
     enter(list)
   })
 

@@ -9,18 +9,18 @@ import { createFairQueue, type Seat, unlimitedSeat } from './fair-queue.ts'
 export type MaxInFlightLimits = {
   readonly reading: number
   readonly mutating: number
-  /** Watches, followed logs and upgraded connections. */
+  /** Limit for watches, logs that are followed, and upgraded connections. */
   readonly lasting: number
   /**
-   * The request timeout; a request waits in the queue for at most a quarter of it, as in
-   * kube-apiserver.
+   * The request timeout. As in kube-apiserver, a request waits in the queue for at most a quarter
+   * of it.
    */
   readonly requestSeconds: number
 }
 
 export type SeatKind = 'reading' | 'mutating' | 'lasting'
 
-/** A request in flight. */
+/** The seat of a request in flight. */
 export type RequestSeat = Seat & {
   /**
    * Marks the request as long-running and releases its seat.
@@ -32,33 +32,33 @@ export type RequestSeat = Seat & {
 
 export type MaxInFlight = {
   /**
-   * Acquires a seat for a request until it is released. A request with a body gets it once the body
-   * has arrived, so that slow uploads hold no seats.
+   * Acquires a seat for a request until it is released. A request with a body gets one after the
+   * body has arrived, so that slow uploads occupy no seats.
    *
-   * @param isUntimed for requests that may be long-running at kube-apiserver, which need no seat
-   * there either
+   * @param isUntimed for proxied requests that may be long-running, which need no seat at
+   * kube-apiserver either
    * @throws Status 429 with Retry-After, also through the promise
    */
   readonly enter: (exchange: AuthenticatedExchange, isUntimed: boolean) => RequestSeat | Promise<RequestSeat>
-  /** Requests that are queued by the in-flight limits. */
+  /** Returns the number of queued requests. */
   readonly waiting: (kind: SeatKind) => number
 }
 
 export type MaxInFlightOptions = {
-  /** The current limits. */
+  /** Returns the current limits. */
   readonly limits: () => MaxInFlightLimits
   /** Called for each rejected request. */
   readonly refused: (kind: SeatKind) => void
 }
 
 const readingVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
-// The user name of kube-apiserver when it fetches discovery and OpenAPI documents.
+// The user names with which kube-apiserver fetches discovery and OpenAPI documents.
 const aggregators = new Set(['system:aggregator', 'system:kube-aggregator'])
 
 /**
- * The max-in-flight filter of kube-apiserver with fair shares: reads, writes and long-running
- * requests have separate limits, and no user can take all of one. Members of system:masters (to
- * repair a cluster) and kube-apiserver itself are exempt.
+ * Creates a max-in-flight filter with fair shares. Reads, writes and long-running requests have
+ * separate limits, none of which a single user can use up. Members of system:masters (who may have
+ * to repair a cluster) and kube-apiserver itself are exempt.
  */
 export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxInFlight {
   const bodies = createBodyArrival()
@@ -75,11 +75,11 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
   const places = {
     reading: placesOf('reading', waitMs),
     mutating: placesOf('mutating', waitMs),
-    // It is unknown when a seat becomes free.
+    // Does not wait: long-running requests release their seats at unpredictable times.
     lasting: placesOf('lasting', () => 0),
   }
 
-  /** A long-running request has a second seat until it ends. */
+  /** Returns a seat of which a long-running request has a second one until it ends. */
   function stay(short: Seat, user: string, asksToLast: boolean): RequestSeat {
     let long: Seat | undefined
     const takeLong = () => {

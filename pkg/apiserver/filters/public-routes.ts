@@ -15,7 +15,7 @@ export type PublicRoutesOptions = {
   readonly probes: Probes
   readonly versionInfo: object
   readonly logPage: LogPage | undefined
-  /** Hands a request on to kapis-oauth. */
+  /** Forwards a request to kapis-oauth. */
   readonly forward: Handler<Exchange>
 }
 
@@ -31,7 +31,7 @@ export function createPublicRoutes(parts: PublicRoutesOptions): HandlerChainOpti
     versionInfo,
     kubernetesVersion: createKubernetesVersion(client),
   })
-  // kapis-oauth knows the identity providers, which the public configuration lists.
+  // The public configuration lists the identity providers, which only kapis-oauth knows.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const { issuer } = config.oauth
   const isForOAuth = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig

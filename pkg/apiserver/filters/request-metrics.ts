@@ -5,8 +5,10 @@ import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
 export type RequestMetrics = {
   readonly started: () => void
   /**
-   * @param info undefined when not even the request line could be read
-   * @param seconds undefined for a long-running request: its duration says nothing about latency
+   * Counts a finished request.
+   *
+   * @param info undefined if the request line could not be parsed
+   * @param seconds undefined for a long-running request, whose duration is not a latency
    */
   readonly finished: (info: RequestInfo | undefined, code: number, seconds: number | undefined) => void
 }
@@ -27,10 +29,11 @@ const knownVerbs = new Set([
 ])
 
 /**
- * Request metrics with the names of kube-apiserver, so that its dashboards and alerts apply.
+ * Creates request metrics with the names of kube-apiserver, so that its dashboards and alerts
+ * apply.
  *
- * @param isKnown whether group and resource are served; unknown ones never become label values,
- * since callers could invent them
+ * @param isKnown returns whether group and resource are served. Unknown ones never become label
+ * values, since callers could invent them.
  */
 export function createRequestMetrics(
   registry: Registry,
@@ -49,10 +52,9 @@ export function createRequestMetrics(
     help: 'Requests in flight, including watches.',
     collect: metric => metric.set(inFlight),
   })
-  // Looking up the child of label values costs more than incrementing it, and there are few of
-  // them.
+  // Cached by label values, since looking up a child of the metric costs more than incrementing it.
   const rows = new Map<string, Row>()
-  // Frequent requests share one RequestInfo object.
+  // Frequent requests share one RequestInfo object (see createLineReader).
   const last = new WeakMap<RequestInfo, { readonly code: number; readonly row: Row }>()
   function rowOf(info: RequestInfo | undefined, code: number): Row {
     const kept = info && last.get(info)

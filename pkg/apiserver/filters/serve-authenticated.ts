@@ -10,12 +10,12 @@ import type { TrackedRequest } from './slow-clients.ts'
 export type ServeOptions = {
   readonly sessionRevocation: SessionRevocation
   readonly maxInFlight: MaxInFlight
-  /** Whether kube-apiserver serves the request. */
+  /** Returns whether kube-apiserver serves the request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
   /**
-   * Authorizes a request; returns `delegated` when its handler does that itself. @throws Status
-   * 401, 403, 503
+   * Authorizes a request; returns `delegated` if its handler does so itself. @throws Status 401,
+   * 403, 503
    */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
   readonly route: Handler
@@ -24,10 +24,10 @@ export type ServeOptions = {
 export type RequestScope = {
   readonly onFinish: (end: () => void) => void
   readonly allowed: () => void
-  /** Called when the response turns out to be long-running. */
+  /** Called when the response becomes long-running. */
   readonly lasted: () => void
   readonly slowClient: TrackedRequest
-  /** The authenticated caller, also while it impersonates another user. */
+  /** The authenticated caller, which may impersonate another user. */
   readonly caller: Identity
 }
 
@@ -39,8 +39,8 @@ export async function serveAuthenticated(
 ): Promise<void> {
   const { res } = given
   const asksToLast = mayLast(given)
-  // A followed log may be silent for hours, and kube-apiserver does not send its headers before the
-  // first line.
+  // No deadline for a log that is followed: kube-apiserver sends its headers with the first line,
+  // which may take hours.
   const isUntimed = asksToLast && options.isProxied(given)
   let seat: RequestSeat | undefined
   let stopDeadline: (() => void) | undefined
@@ -72,7 +72,7 @@ export async function serveAuthenticated(
   seat = entered instanceof Promise ? await entered : entered
   onFinish(seat.leave)
   slowClient.seat = seat
-  // The client disconnected, or the deadline passed, before the request had a seat.
+  // The client disconnected or the deadline passed while the request was waiting for a seat.
   if (res.writableEnded || res.destroyed) return
 
   const exchange = withLongRunning(given, lasts)

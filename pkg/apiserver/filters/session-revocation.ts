@@ -11,8 +11,8 @@ export type SessionRevocation = {
 }
 
 /**
- * Aborts the watches, tails and upgraded connections of a login when it ends, for example because
- * it was stolen. An expired token aborts nothing, as in kube-apiserver.
+ * Aborts the watches, tails and upgraded connections of a login when it is ended, for example after
+ * a theft. As in kube-apiserver, the expiry of a token aborts nothing.
  *
  * @param hasEnded polled for each caller with such a request
  */

@@ -70,7 +70,7 @@ describe('createPace', () => {
     await sleep(70)
     expect(seen.at(-1)).to.equal(false)
     await sleep(500)
-    // Before the response headers only the deadline closes the request.
+    // Before the response headers are sent, only the deadline closes the connection.
     expect(isClosed).to.equal(true)
   })
 

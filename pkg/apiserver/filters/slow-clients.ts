@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../httpserver/request/has-body.ts'
 import type { RequestSeat } from './max-in-flight.ts'
 
-/** Tracks a request. */
+/** A tracked request. */
 export type TrackedRequest = {
-  /** Its seat, once it has one. */
+  /** The seat of the request; undefined until it has acquired one. */
   seat: RequestSeat | undefined
   readonly stop: () => void
 }
@@ -14,11 +14,11 @@ export type SlowClients = { readonly follow: (req: IncomingMessage, res: ServerR
 type Entry = TrackedRequest & { moved: number; sinceMs: number }
 
 /**
- * Checks every second the requests that wait for their client: for the rest of a body, or to read a
- * response. Such a request releases its seat and only counts for its user; after `stallMs` without
- * progress its connection is closed, like send_timeout of nginx.
+ * Checks every second which requests wait for their client: for the rest of a body, or for a
+ * response to be read. Such a request releases its seat and only counts for its user. After
+ * `stallMs` without progress its connection is closed, like send_timeout of nginx.
  *
- * @param stallMs as configured now
+ * @param stallMs returns the current setting
  */
 export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowClients {
   const followed = new Map<Entry, readonly [IncomingMessage, ServerResponse]>()
@@ -36,7 +36,7 @@ export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowC
         continue
       }
       entry.seat?.idle(true)
-      // Before the response headers, the deadline of the request applies.
+      // Before the response headers are sent, the deadline of the request applies.
       if (res.headersSent && now - entry.sinceMs > stallMs()) socket.destroy()
     }
   }

@@ -7,7 +7,7 @@ describe('followCredential', () => {
   const over = new AbortController()
   after(() => over.abort())
 
-  /** A kube-apiserver with a sequence of responses, of which the last is repeated. */
+  /** A kube-apiserver with a sequence of responses, the last of which is repeated. */
   function follow(...outcomes: readonly (Error | object)[]) {
     let asked = 0
     const call = async () => {

@@ -6,15 +6,15 @@ import type { Check } from './probes.ts'
 export type CredentialCheckOptions = {
   readonly client: Pick<KubeClient, 'call'>
   readonly signal: AbortSignal
-  /** Interval of the check, and the shorter one after a rejection. */
+  /** Interval of the check; `againMs` is the shorter interval after a rejection. */
   readonly everyMs?: number
   readonly againMs?: number
 }
 
 /**
- * Fails while kube-apiserver rejects the credential of Kapis (401), since every request would get
- * 503. It takes more than one rejection, because a token file may just have been renewed. Other
- * checks report a kube-apiserver that is not responding.
+ * Creates a health check that fails while kube-apiserver rejects the credential of Kapis (401),
+ * since every request would get a 503. More than one rejection is required, because a token file
+ * may just have been renewed. Other checks report a kube-apiserver that is not responding.
  */
 export function checkCredential({
   client,

@@ -13,9 +13,9 @@ export type OAuthReadinessOptions = {
 }
 
 /**
- * Fails until kapis-oauth has responded once: both start at the same time, and logins sent earlier
- * would fail. It waits for at most half a minute, and only at the start: without kapis-oauth
- * everything except logins works.
+ * Creates a health check that fails until kapis-oauth has responded once. Both programs start at
+ * the same time, and earlier logins would fail. The check waits for at most half a minute, and only
+ * at startup: without kapis-oauth, everything except logins works.
  */
 export function checkOAuthReadiness({
   socket,

@@ -95,8 +95,7 @@ describe('createProbes', () => {
     ['/', false],
     ['/api/healthz', false],
     ['/metrics', false],
-    // Properties that every JavaScript object has are not probes: these paths require authorization
-    // like any other.
+    // Inherited properties of JavaScript objects are not probes: such paths require authorization.
     ['/constructor', false],
     ['/toString/x', false],
     ['/__proto__', false],

@@ -3,18 +3,19 @@ import type { QueryParameters } from '../../apirequest/query/query-parameters.ts
 import type { Exchange } from '../../apirequest/request-context.ts'
 import { send } from '../../httpserver/response/respond.ts'
 
-/** A health check; `problem` returns the reason of a failure. */
+/** A health check; `problem` returns why it fails. */
 export type Check = {
   readonly name: string
   readonly problem: () => string | undefined
   /**
-   * Only affects its own probe path: a failure must not stop other checks or restart the process.
+   * Set for a check that affects only its own path: its failure must neither stop traffic nor
+   * restart the process.
    */
   readonly isPartial?: boolean
 }
 
 export type Probes = {
-  /** Returns whether the path is /healthz, /livez, /readyz or one of the checks below them. */
+  /** Returns whether a path is /healthz, /livez, /readyz or below one of these. */
   readonly handles: (path: string) => boolean
   readonly handle: (exchange: Exchange) => void
   /**
@@ -31,9 +32,9 @@ const probePath = /^\/(healthz|livez|readyz)(?:\/([^/]*))?$/
 export type Outcome = { readonly probe: string; readonly name: string; readonly isGood: boolean }
 
 /**
- * Health checks of a Kubernetes API server: `ok`, or with ?verbose one line for each check;
+ * Serves the health checks of a Kubernetes API server: `ok`, or with ?verbose one line per check.
  * ?exclude= skips a check; /readyz/<name> runs one. Checks that only kube-apiserver has are
- * proxied. Liveness does not depend on kube-apiserver, since restarting would not help.
+ * proxied. Liveness does not depend on kube-apiserver, since restarting Kapis would not help.
  *
  * @param observe called with the result of each check
  */
@@ -86,7 +87,7 @@ function answer(res: ServerResponse, probe: string, checks: readonly Check[], qu
     } else if (problem() === undefined) {
       lines.push(`[+]${name} ok`)
     } else {
-      // Anyone may call it: the reason is only in the log and the metrics.
+      // The path is public, so the cause is only in the log and the metrics.
       lines.push(`[-]${name} failed: reason withheld`)
       if (isPartial !== true) isHealthy = false
     }

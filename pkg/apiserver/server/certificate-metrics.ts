@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { ServingMaterial } from '../../certs/serving-certificates.ts'
 import { gauge, type Registry } from '../../telemetry/metrics.ts'
 
-/** When the serving certificate and its CA expire, for alerts before that. */
+/** Exports the expiry times of the serving certificate and its CA as metrics, for alerts. */
 export function observeCertificates(registry: Registry, current: () => ServingMaterial): void {
   gauge(registry, {
     name: 'kapis_certificate_expiration_timestamp_seconds',

@@ -8,7 +8,7 @@ const lingerMs = 1_000
 
 /**
  * Responds to invalid HTTP and closes the connection: after a framing error the start of the next
- * request is unknown (RFC 9112 section 11.2), and guessing enables request smuggling.
+ * request is unknown (RFC 9112 section 11.2), and guessing it enables request smuggling.
  */
 export function respondToClientErrors(server: Server | HttpsServer): void {
   const begun = new WeakMap<Duplex, Set<ServerResponse>>()
@@ -24,7 +24,7 @@ export function respondToClientErrors(server: Server | HttpsServer): void {
     const answering = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
     answer(error, socket, answering)
   })
-  // Without a listener Node.js closes the connection without a response.
+  // Without a listener for CONNECT, Node.js closes the connection without a response.
   server.on('connect', (_req, socket) => {
     if (begun.get(socket)?.size || !socket.writable) socket.destroy()
     else endInStages(socket, toText(noTunnel))
@@ -39,12 +39,11 @@ const noTunnel = {
 
 function answer(error: Error, socket: Duplex, answering: ServerResponse | undefined): void {
   if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
-    // If the invalid bytes follow a complete request, that request is still answered, as the last
-    // one.
+    // The invalid bytes follow a complete request, whose response is still sent, as the last one.
     answering.shouldKeepAlive = false
     return
   }
-  // Input that arrives after the error response below.
+  // More input after the error response below.
   if (socket.writableEnded && isParseError(error)) return
   if (!socket.writable || answering?.headersSent === true || codeOf(error) === 'ECONNRESET') {
     socket.destroy()
@@ -71,9 +70,9 @@ function toText({ code, reason, message }: Problem): string {
 }
 
 /**
- * Reads and discards what the client still sends for a while: closing the connection would reset
- * it, and the client would lose the response (RFC 9112 section 9.6). Only used after the parser has
- * failed permanently or is detached (CONNECT), so none of it can become a request.
+ * Reads and discards input for a while before closing: an immediate close would reset the
+ * connection, and the client would lose the response (RFC 9112 section 9.6). Only used after the
+ * parser has failed permanently or is detached (CONNECT), so no input can become a request.
  */
 function endInStages(socket: Duplex, text: string): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs)
@@ -104,7 +103,7 @@ function describe(error: Error): Problem {
 }
 
 /**
- * Returns whether the request is valid except for its method, which the parser does not know (RFC
+ * Returns whether a request line is valid except for a method that the parser does not know (RFC
  * 9110 section 9.1).
  */
 function isRequestLine(error: Error): boolean {

@@ -3,21 +3,21 @@ import type { Server, Socket } from 'node:net'
 /** The connections of one address. */
 type Source = {
   open: number
-  /** In order of age, the newest last; some may have closed already. */
+  /** Connections from oldest to newest, some of which may have closed. */
   sockets: Socket[]
 }
 
 /**
- * Limits the number of connections. At the limit, the newest connection of the address with the
- * most connections is closed to accept one from another address, and new ones from that address are
- * rejected, so that no client can lock out the others. The cost does not grow with the number of
+ * Limits the number of connections. At the limit, the address with the most connections cannot open
+ * new ones. To accept a connection from another address, the newest connection of that address is
+ * closed. No client can therefore lock out others. The cost does not grow with the number of
  * connections.
  *
- * @param most as configured now; 0 for no limit
+ * @param most returns the current limit; 0 for no limit
  */
 export function limitConnections(server: Server, most: () => number): void {
   const byAddress = new Map<string, Source>()
-  /** By how many connections they have open. */
+  /** Addresses by their number of open connections. */
   const bySize = new Map<number, Set<Source>>()
   let count = 0
   let largest = 0

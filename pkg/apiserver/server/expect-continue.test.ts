@@ -10,7 +10,9 @@ describe('100-continue', () => {
   let stop: (() => Promise<void>) | undefined
   afterEach(() => stop?.())
 
-  /** The data received by a client that sends its body only after 100 (Continue). */
+  /**
+   * Returns the data that is received by a client that sends its body only after 100 (Continue).
+   */
   async function speak(listener: RequestListener): Promise<string> {
     const server = createHttpListener(listener, { headersSeconds: 60, headerKilobytes: 64 })
     stop = () => closeServer(server)

@@ -4,7 +4,7 @@ type Listener = (req: IncomingMessage, res: ServerResponse) => void
 
 const continues = /(?:^|\W)100-continue(?:$|\W)/i
 
-/** Returns whether a client sends the body only after 100 (RFC 9110 section 10.1.1). */
+/** Returns whether a client sends the body only after a 100 response (RFC 9110 section 10.1.1). */
 export function awaitsContinue({
   headers,
   httpVersion,
@@ -13,8 +13,8 @@ export function awaitsContinue({
 }
 
 /**
- * A `checkContinue` listener: sends 100 when a handler begins to read the body, so that the client
- * of a rejected request need not send it.
+ * Returns a `checkContinue` listener that sends 100 when a handler begins to read the body, so that
+ * the client of a rejected request need not send it.
  */
 export function continueWhenRead(listener: Listener): Listener {
   return (req, res) => {

@@ -4,9 +4,9 @@ import type { Logger } from '../../telemetry/logger.ts'
 
 export type ShutdownOptions = {
   readonly probes: { readonly drain: () => void }
-  /** Ends watches and tails, which would continue for ever. */
+  /** Parts with watches and tails, which must be closed because they do not end by themselves. */
   readonly longRunning: readonly { readonly close: () => void }[]
-  /** Connections of each server without a request. */
+  /** Connections of each server on which no request was sent yet. */
   readonly unused: readonly { readonly close: () => void }[]
   readonly delaySeconds: number
   readonly logger: Logger
@@ -14,13 +14,13 @@ export type ShutdownOptions = {
 
 const drainMs = 60_000
 const sweepMs = 100
-// A connection that was opened last may have its first request in transit.
+// The first request of the newest connection may still be in transit.
 const firstRequestMs = 1_000
 
 /**
- * Fails /readyz first, then closes the listener, then ends watches and tails, then waits for the
- * remaining responses. From the start, every response closes its connection, so that clients with
- * keep-alive connections move to another server and are not cut off in the middle of a request.
+ * First makes /readyz fail, then closes the listener, then ends watches and tails, then waits for
+ * the remaining responses. From the start, every response closes its connection, so that clients
+ * with keep-alive connections move to another server without losing a request.
  */
 export async function shutDownGracefully(
   servers: readonly Server[],
@@ -32,8 +32,8 @@ export async function shutDownGracefully(
   await sleep(delaySeconds * 1000)
   const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
   for (const part of endless) part.close()
-  // A connection becomes idle only after its last response, and kube-apiserver keeps idle
-  // connections open for long.
+  // Repeated: a connection becomes idle only after its last response, and kube-apiserver keeps idle
+  // connections open for a long time.
   const began = performance.now()
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()

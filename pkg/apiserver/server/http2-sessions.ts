@@ -16,26 +16,27 @@ import { MemoryConnection } from './memory-connection.ts'
 
 export type Http2Sessions = {
   readonly accept: (socket: TLSSocket) => void
-  /** Sends GOAWAY to all clients, and lets started responses finish. */
+  /** Sends GOAWAY to all clients, and lets responses complete that have begun. */
   readonly close: () => void
   readonly destroy: () => void
 }
 
-// As kube-apiserver's HTTP/1.1 connections: the server must not be the first to close.
+// Longer than the idle timeout of kube-apiserver: the client must close an idle connection first.
 const idleMs = 130_000
-// The default of Go; its clients open another connection when they need more.
+// The default of Go, whose clients open another connection if they need more streams.
 const maxStreams = 250
-// The limit of kube-apiserver: a caller with thousands of groups arrives with as many headers.
+// The limit of kube-apiserver, which sends a caller with thousands of groups as that many headers.
 const clientHeadKilobytes = 1_024
 const maxSessionMegabytes = 64
-// Headers of a megabyte fit into the eight frames that nghttp2 accepts (CVE-2024-28182).
+// With this size, a megabyte of headers fits into the eight frames that nghttp2 accepts
+// (CVE-2024-28182).
 const maxFrameSize = 256 * 1024
 
 /**
  * Serves HTTP/2 by passing each request to the HTTP/1.1 handler through a connection in memory. The
- * aggregator of kube-apiserver sends identity headers unchanged only over HTTP/2: over HTTP/1.1, Go
- * strips spaces, and the group " system:masters" would arrive as system:masters. A value with
- * leading or trailing spaces is therefore rejected before it becomes HTTP/1.1.
+ * aggregator of kube-apiserver sends identity headers unchanged only over HTTP/2. Over HTTP/1.1, Go
+ * strips spaces, and the group " system:masters" would arrive as system:masters. Values with
+ * leading or trailing spaces are therefore rejected before the conversion to HTTP/1.1.
  */
 export function createHttp2Sessions(listener: RequestListener, limits: ServerLimits): Http2Sessions {
   const headKilobytes = Math.max(limits.headerKilobytes, clientHeadKilobytes)
@@ -45,17 +46,17 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
     settings: {
       maxConcurrentStreams: maxStreams,
       maxFrameSize,
-      // TLS has verified client certificates of known CAs before any headers are read.
+      // Larger headers are only accepted from clients whose certificate TLS has verified.
       maxHeaderListSize: (authorized ? headKilobytes : limits.headerKilobytes) * 1024,
     },
     maxSessionMemory: maxSessionMegabytes,
-    // Groups are repeated headers, as in HTTP/1.1.
+    // A high limit, since each group is a header of its own, as in HTTP/1.1.
     maxHeaderListPairs: 65_536,
     strictFieldWhitespaceValidation: false,
   })
 
   function accept(socket: TLSSocket): void {
-    // Loaded at the first session: most of a program's start does not need it.
+    // Loaded with the first session, since the program can start without HTTP/2.
     const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, optionsFor(socket))
     sessions.add(session)
     let open = 0
@@ -73,7 +74,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
 
   function serve(stream: ServerHttp2Stream, head: Head, socket: TLSSocket): void {
     stream.on('error', () => stream.destroy())
-    // Node.js would wait for a tunnel (RFC 9113 section 8.5).
+    // Node.js would wait for tunnel data after CONNECT (RFC 9113 section 8.5).
     if (head.headers[':method'] === 'CONNECT') {
       refuse(stream, methodNotAllowed([]))
       return
@@ -108,11 +109,14 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
 type Head = {
   readonly headers: IncomingHttpHeaders
   readonly flags: number
-  /** Name, value, name, value; pseudo-headers too. */
+  /** Names and values in turn, including pseudo-headers. */
   readonly rawHeaders: readonly string[]
 }
 
-/** RFC 9113 section 8.2.1: a malformed request. */
+/**
+ * Returns the name of a header whose value has leading or trailing blanks. Such a request is
+ * malformed (RFC 9113 section 8.2.1).
+ */
 function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
   const at = rawHeaders.findIndex((text, i) => i % 2 === 1 && /^[ \t]|[ \t]$/.test(text))
   return at < 0 ? undefined : rawHeaders[at - 1]
@@ -131,13 +135,13 @@ function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head
   stream.on('close', () => {
     if (!connection.destroyed) request.destroy()
   })
-  // If the stream were closed instead of destroyed, an aborted response would look complete.
+  // Destroyed, not closed: a truncated response must not look complete.
   const fail = (error: Error) => void stream.destroy(error)
   request.on('error', fail)
   request.on('response', response => {
     const { statusCode = 500 } = response
     const hasNoBody = headers[':method'] === 'HEAD' || statusCode === 204 || statusCode === 304
-    // The client may be gone.
+    // The client may have disconnected.
     if (stream.destroyed || stream.closed) {
       request.destroy()
       return
@@ -154,7 +158,7 @@ function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head
 // RFC 9113 section 8.2.2: connection-specific headers are not allowed in HTTP/2.
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
-/** The header lines of HTTP/1.1: RFC 9113 sections 8.3.1 and 8.2.3. */
+/** Returns the headers of the HTTP/1.1 request, as RFC 9113 sections 8.3.1 and 8.2.3 require. */
 function toLines(headers: IncomingHttpHeaders, rawHeaders: readonly string[], hasBody: boolean): string[] {
   const authority = headers[':authority']
   const lines = authority === undefined ? [] : ['Host', authority]

@@ -214,7 +214,7 @@ describe('an offer of another protocol', () => {
     ...['websocket', 'SPDY/3.1', 'hello', 'tlsx'].map(
       protocol => [`of ${protocol} is taken up`, bodiless, protocol, 'taken up: '] as const,
     ),
-    // Unauthorized requests would follow on the connection.
+    // With these protocols, further requests would follow on the connection without authorization.
     ...['h2c', 'H2C', 'h2', 'h2c-14', 'HTTP/2.0', 'http', 'https/1.1', 'TLS/1.2', 'h3', 'websocket, h2c'].map(
       protocol => [`of ${protocol} is ignored`, bodiless, protocol, 'asked: '] as const,
     ),

@@ -11,17 +11,17 @@ import { continueWhenRead } from './expect-continue.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
 
-/** Settings of the TLS layer: the serving certificate and the CAs for client certificates. */
+/** The serving certificate, and the CAs for client certificates. */
 export type TlsMaterial = {
   readonly certPem: string
   readonly keyPem: string
   readonly clientCaPems: readonly string[]
 }
 
-/** Enables HTTP/2 for clients that connect with this server name (RFC 6066 section 3). */
+/** Enables HTTP/2 for clients that request this server name in TLS (RFC 6066 section 3). */
 export type Http2Option = { readonly serverName: string; readonly accept: (socket: TLSSocket) => void }
 
-/** Timeout and maximum size of request headers. */
+/** Timeout for and maximum size of request headers. */
 export type ServerLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
 
 function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
@@ -32,24 +32,25 @@ function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
     // one.
     keepAliveTimeout: 130_000,
     headersTimeout: headersSeconds * 1000,
-    // Interval of the checks: a client that opens connections and sends nothing holds them no
-    // longer than both timeouts together.
+    // The interval of timeout checks. A client that opens a connection and sends nothing can keep
+    // it for at most both timeouts together.
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
-    // Watches have no end; bodies have limits and deadlines of their own.
+    // No timeout for whole requests: watches do not end, and bodies have limits and deadlines of
+    // their own.
     requestTimeout: 0,
     shouldUpgradeCallback: mayUpgrade,
   }
 }
 
-// For example h2c, HTTP/2.0 and TLS/1.2: all of them carry further requests.
+// Protocols that carry further requests, such as h2c, HTTP/2.0 and TLS/1.2.
 const carriesRequests = /^(?:h[23]|https?|tls)(?:[c/-]|$)/i
 
 /**
- * Returns whether a request may be upgraded to the protocol that it offers; the offer may be
- * ignored (RFC 9110 section 7.8). Node.js does not read the body of an upgraded request, so a body
- * with preconditions or a dry run would be lost or read as the other protocol. HTTP protocols are
- * not accepted either: a component that supports them would receive requests with any identity
- * headers, without the filters.
+ * Returns whether a request may be upgraded to the protocol that it offers. A server may ignore the
+ * offer (RFC 9110 section 7.8). Node.js does not read the body of an upgraded request: a body with
+ * preconditions or a dry run would be lost or read as the other protocol. HTTP protocols are not
+ * accepted either: a component that supports them would receive requests with any identity headers,
+ * without the filters.
  */
 function mayUpgrade(req: IncomingMessage): boolean {
   const offers = (req.headers.upgrade ?? '').split(',')
@@ -58,7 +59,7 @@ function mayUpgrade(req: IncomingMessage): boolean {
 
 /**
  * Creates the HTTPS server. Client certificates are requested but not required; the authenticators
- * decide whether they are valid.
+ * verify them.
  */
 export function createHttpsListener(
   material: TlsMaterial,
@@ -84,11 +85,12 @@ export function createHttpsListener(
   const server = createHttpsServer({ ...toServerOptions(limits), ...toTlsOptions(material), ...own }, serve)
   server.on('checkContinue', continueWhenRead(serve))
   server.maxHeadersCount = 0
-  // Must run before the next listener, which would wait for a handshake that never completes, to
-  // respond on it: nothing else closes the connection.
+  // Prepended: the other listener would try to send a response after a handshake that has failed,
+  // and nothing else would close the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
   respondToClientErrors(server)
-  // A write is a whole response or a batch of events: waiting for more (Nagle) only adds latency.
+  // Disables the Nagle algorithm: each write is a whole response or a batch of events, so waiting
+  // for more data would only add latency.
   server.prependListener('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
   if (http2 !== undefined) divert(server, http2.accept)
   return server
@@ -107,17 +109,17 @@ function divert(server: HttpsServer, accept: Http2Option['accept']): void {
 }
 
 /**
- * Makes the HTTP parser read from the stream of a socket and not from its handle. Node.js pauses a
- * connection when a request arrives before the previous response is complete, but TLS still
- * delivers what it has received; the paused parser reports that as an error (HPE_PAUSED) and closes
- * the connection. The stream buffers it instead.
+ * Makes the HTTP parser read from the stream of a socket rather than from its handle. Node.js
+ * pauses a connection when a request arrives before the previous response is complete, but TLS
+ * still delivers data that it has received. The paused parser would report this data as an error
+ * (HPE_PAUSED) and close the connection. The stream buffers it.
  */
 function readThroughStream(socket: Socket): void {
-  // A listener for readable makes Node.js leave its fast path.
+  // A data listener disables the fast path in which the parser reads from the handle.
   socket.on('data', () => undefined)
 }
 
-/** Sets the certificates for new connections; existing ones are not affected. */
+/** Sets the certificates for new connections; existing connections are not affected. */
 export function updateTls(server: HttpsServer, material: TlsMaterial): void {
   server.setSecureContext(toTlsOptions(material))
 }
@@ -131,8 +133,8 @@ export function createHttpListener(listener: RequestListener, limits: ServerLimi
 }
 
 /**
- * Creates a response for an upgrade request, which Node.js does not do, so that it passes the same
- * filters as other requests. If an earlier request of the connection is still being answered
+ * Creates a response for an upgrade request, as Node.js does for other requests, so that it passes
+ * the same filters. If the response to an earlier request of the connection is incomplete
  * (pipelining), the connection is closed.
  */
 export function toUpgradeListener(
@@ -148,14 +150,14 @@ export function toUpgradeListener(
       socket.destroy()
       return
     }
-    // Node.js removes its listener together with the parser.
+    // Node.js removes its own drain listener together with the parser.
     socket.on('drain', () => res.emit('drain'))
     res.once('finish', () => socket.end())
     listener(req, res, head)
   }
 }
 
-/** @returns the port, which the system chooses for 0 */
+/** @returns the port, which the system chooses if `port` is 0 */
 export async function listen(server: Server | HttpsServer, address: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)

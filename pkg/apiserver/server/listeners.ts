@@ -19,15 +19,15 @@ export type ListenersOptions = {
   readonly request: (req: IncomingMessage, res: ServerResponse) => void
   readonly upgrade: Parameters<typeof toUpgradeListener>[0]
   readonly tls: () => TlsMaterial
-  /** Calls back when the serving certificate or the client CAs change. */
+  /** Registers a callback for changes of the serving certificate or the client CAs. */
   readonly onTlsChange: (listener: () => void) => void
-  /** Connections of each listener at most. */
+  /** Returns the maximum number of connections of each listener. */
   readonly maxConnections: () => number
 }
 
 export type Listeners = {
   readonly servers: readonly Server[]
-  /** Connections of each server without a request in progress. */
+  /** Connections of each server on which no request was sent yet. */
   readonly unused: readonly ReturnType<typeof trackUnusedConnections>[]
   readonly sessions: ReturnType<typeof createHttp2Sessions>
 }
@@ -42,7 +42,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   const upgrade = toUpgradeListener(options.upgrade)
   const sessions = createHttp2Sessions(request, config.limits)
   const secure = createHttpsListener(tls(), request, config.limits, {
-    // The server name that the aggregator of kube-apiserver uses, at any address.
+    // The server name that the aggregator of kube-apiserver requests, regardless of the address.
     serverName: `${config.service.name}.${config.kubernetes.namespace}.svc`,
     accept: sessions.accept,
   })

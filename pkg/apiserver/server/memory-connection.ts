@@ -3,15 +3,15 @@ import { Duplex } from 'node:stream'
 const pieceBytes = 65_536
 
 /**
- * One end of a connection in memory. Data written to one end is read from the other in chunks and
- * with back-pressure. duplexPair of Node.js would pass a body of 20 MB as one chunk, and report it
- * as sent before any of it is read.
+ * One end of a connection in memory. The peer reads written data in chunks, with back-pressure. In
+ * contrast, duplexPair of Node.js would pass a body of 20 MB as one chunk, and report it as sent
+ * before any of it is read.
  */
 export class MemoryConnection extends Duplex {
   bytesRead = 0
   bytesWritten = 0
   #peer: MemoryConnection | undefined
-  /** Continues a write when the peer reads. */
+  /** Continues a write; called when the peer reads. */
   #resume: (() => void) | undefined
 
   static pair(): readonly [MemoryConnection, MemoryConnection] {
@@ -33,7 +33,7 @@ export class MemoryConnection extends Duplex {
     this.#send(chunk, done)
   }
 
-  /** Data written after the peer has closed is lost, as on any connection. */
+  /** Passes data to the peer. As on any connection, data is lost if the peer has closed. */
   #send(chunk: Buffer, done: () => void): void {
     const peer = this.#peer
     if (peer === undefined || peer.destroyed || chunk.length === 0) {
@@ -58,8 +58,8 @@ export class MemoryConnection extends Duplex {
   }
 
   /**
-   * Destroying an end before its last write aborts the connection; afterwards the peer can read to
-   * the end.
+   * If this end is destroyed before its last write, the connection is aborted. After it, the peer
+   * can still read all data.
    */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const peer = this.#peer

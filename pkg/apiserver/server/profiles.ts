@@ -8,11 +8,11 @@ import type { DocumentRoute } from '../wiring/router.ts'
 const prefix = '/debug/profile/'
 
 /**
- * Serves CPU profiles of the running programs to callers with `get` on the path. kapis-oauth does
- * not authorize requests itself and is only reachable through kapis-apiserver, so its profiles are
- * requested here.
+ * Serves CPU profiles of both programs to callers with `get` on the path. kapis-oauth does not
+ * authorize requests itself and is only reachable through kapis-apiserver, so requests for its
+ * profiles are authorized here.
  *
- * @param forward proxies a request to kapis-oauth, and waits for as long as the profile takes
+ * @param forward proxies a request to kapis-oauth, with a timeout longer than any profile
  */
 export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentRoute {
   const answer = createProfileHandler('kapis', logger)

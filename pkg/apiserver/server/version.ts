@@ -1,7 +1,8 @@
 export type BuildInfo = { readonly version: string; readonly commit: string }
 
 /**
- * version.Info of k8s.io/apimachinery with the fields that apply; goVersion is the Node.js version.
+ * Returns version.Info of k8s.io/apimachinery. goVersion is the version of Node.js; fields that do
+ * not apply are omitted.
  */
 export function toVersionInfo({ version, commit }: BuildInfo): object {
   const [major = '0', minor = '0'] = version.split('.')

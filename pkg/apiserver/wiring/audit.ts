@@ -11,15 +11,15 @@ export type RunningAudit = { readonly auditor: Auditor; readonly stop: () => Pro
 export type AuditParts = {
   readonly logger: Logger
   readonly registry: Registry
-  /** Called with each event, a line of JSON, next to the file. */
+  /** Called with each event, a line of JSON, in addition to writing the file. */
   readonly keep?: ((event: string) => void) | undefined
 }
 
 /**
  * Opens the audit log if it is configured.
  *
- * @throws Error if the policy is invalid or the file cannot be written: the program does not start
- * without its audit log
+ * @throws Error if the policy is invalid or the file cannot be written, so that the program does
+ * not run without its audit log
  */
 export async function startAudit(
   config: AuditConfig,

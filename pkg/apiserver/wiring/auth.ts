@@ -37,40 +37,40 @@ import type { Authenticate, Impersonate } from '../filters/handler-chain.ts'
 import type { Check } from '../health/probes.ts'
 import { createKubernetesVersion, isAtLeast } from './documents/kubernetes-version.ts'
 
-/** undefined means that the object does not exist. */
+/** Called with a User before and after a change; undefined if it did not or does not exist. */
 type UserListener = (before: User | undefined, after: User | undefined) => void
 
 export type Auth = {
   readonly authenticate: Authenticate
-  /** Returns whether the login of an authenticated caller has ended since. */
+  /** Returns whether the login of an authenticated caller has ended since the authentication. */
   readonly hasEnded: (identity: Identity) => boolean
   /**
-   * Returns whether a caller has just logged in with the password (fresh-login.ts).
+   * Returns whether a caller has logged in with the password a moment ago (fresh-login.ts).
    *
    * @throws Status 503
    */
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
-  /** @param requestOf returns the attributes to authorize a request with */
+  /** @param requestOf returns the attributes with which to authorize a request */
   readonly impersonate: (requestOf: RequestOf) => Impersonate
-  /** Ends all logins of a user, personal access tokens included. @throws Status 503 */
+  /** Ends all logins of a user, including personal access tokens. @throws Status 503 */
   readonly endLogins: (user: string, why: string) => Promise<void>
   readonly authorize: Authorize
   /** Authorizes reading a Secret. @throws Status 403 */
   readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /**
-   * The same for a Service; '' for one in any namespace.
+   * Authorizes reading a Service; name and namespace may be '' for any.
    *
    * @throws Status 403
    */
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
+  /** Requires an RBAC permission at the cluster scope. @throws Status 403, 503 */
   readonly requirePermission: RequirePermission
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
-  /** Sets the password check for log shippers; until then passwords are rejected. */
+  /** Sets the password check for log shippers. Until it is set, passwords are rejected. */
   readonly acceptPasswords: (passwords: PasswordChecker) => void
-  /** CAs for client certificates; they may change at run time. */
+  /** Returns the current CAs for client certificates. */
   readonly clientCaPems: () => readonly string[]
   readonly onChange: (listener: () => void) => void
   readonly start: () => void
@@ -81,16 +81,16 @@ type RequestOf = (exchange: AuthenticatedExchange) => Promise<RequestInfo> | Req
 
 export type AccessOptions = {
   readonly client: KubeClient
-  /** Whether kube-apiserver accepts requests without a credential. @throws Status 503 */
+  /** Returns whether kube-apiserver accepts requests without a credential. @throws Status 503 */
   readonly isAnonymousAllowed: () => Promise<boolean>
   readonly config: Config
-  /** The options that are followed. */
+  /** Returns the current values of options that can change without a restart. */
   readonly live: () => Config
   readonly logger: Logger
   readonly registry: Registry
   readonly group: string
   readonly clientAddress: ClientAddress
-  /** Why RBAC refuses a request, for callers who may read RBAC. */
+  /** Explains why RBAC denies a request, for callers who may read RBAC. */
   readonly explain: Explain
   readonly narrowingRole: NarrowingRole
 }
@@ -141,7 +141,7 @@ export function createAuth(options: AccessOptions): Auth {
 
   const known = {
     get(name: string) {
-      // Before the first list every user would look unknown.
+      // Before the first list has been stored, every user would appear to be unknown.
       if (!users.isReady || !sessions.isReady)
         throw unavailable('the cache for users has not synced yet; retry later')
       return users.get(name)
@@ -201,8 +201,8 @@ export function createAuth(options: AccessOptions): Auth {
   })
 
   const kubeVersion = createKubernetesVersion(client)
-  // On by default since Kubernetes 1.36 (KEP-5284). If it is off at kube-apiserver it must be off
-  // here too: a role with all verbs would otherwise grant more here.
+  // On by default since Kubernetes 1.36 (KEP-5284). It must be off here if it is off at
+  // kube-apiserver: otherwise a role with all verbs would grant more here than there.
   const isConstrained = async () =>
     config.authentication.constrainedImpersonation === 'auto' && isAtLeast(await kubeVersion(), 36)
 
@@ -263,11 +263,12 @@ export function createAuth(options: AccessOptions): Auth {
 }
 
 const api = /^(\/clusters\/[^/]+)?\/(kapis|kapi|apis|api)(\/|$)/
-// Verifying a password for each batch of log lines would cost more than the batch.
+// A longer cache for log shippers: verifying a password would cost more than storing a batch of log
+// lines.
 const forIngest = { cacheMs: 300_000, takesFirstPassword: true }
 const forApis = { cacheMs: 10_000, takesFirstPassword: false }
 
-/** Counts by two labels, each of few values. */
+/** Returns a function that counts by two labels, each of which has few values. */
 function byTwo(rowOf: (a: string, b: string) => Row): (a: string, b: string) => void {
   const rows = new Map<string, Map<string, Row>>()
   return (a, b) => {

@@ -6,7 +6,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { observeCertificates } from '../server/certificate-metrics.ts'
 
-/** The serving certificates: from files, or issued by Kapis itself. */
+/** Wires the serving certificates, which are read from files or issued by Kapis itself. */
 export function createCertificates(parts: {
   readonly client: KubeClient
   readonly config: Config

@@ -4,7 +4,7 @@ import { createOAuthForward, type OAuthForwardOptions } from '../../proxy/oauth.
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 
-/** A handler that kapis-oauth answers. */
+/** Creates a handler that forwards requests to kapis-oauth. */
 export type ForwardToOAuth = (
   how: Pick<OAuthForwardOptions, 'silenceMs' | 'path' | 'errors'>,
 ) => Handler<Exchange>

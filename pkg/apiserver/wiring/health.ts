@@ -4,13 +4,13 @@ import { createHealthMetrics, type HealthMetrics } from '../health/health-metric
 import { checkOAuthReadiness } from '../health/oauth-readiness-check.ts'
 import { type Check, createProbes, type Probes } from '../health/probes.ts'
 
-/** Wires the probes with the checks of all parts, and counts their results. */
+/** Wires the probes with the checks of all parts, and exports their results as metrics. */
 export function createHealth(parts: {
   readonly checks: readonly Check[]
-  /** Checks of parts that the rest of the program works without. */
+  /** Checks of optional parts, which do not affect the readiness of the program. */
   readonly partial: readonly Check[]
   readonly client: KubeClient
-  /** Of kapis-oauth. */
+  /** Unix socket of kapis-oauth. */
   readonly socket: string
   readonly signal: AbortSignal
 }): { readonly probes: Probes; readonly document: HealthMetrics['document'] } {

@@ -11,20 +11,20 @@ import { forwardUpgrade, kubeUpgrade } from '../../proxy/upgrade.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 
 export type KubeApiserver = {
-  /** As kapis-apiserver itself. */
+  /** Sends requests with the credential of kapis-apiserver itself. */
   readonly client: KubeClient
-  /** Whether requests without a credential are accepted. @throws Status 503 */
+  /** Returns whether kube-apiserver accepts requests without a credential. @throws Status 503 */
   readonly isAnonymousAllowed: () => Promise<boolean>
-  /** As the calling user, on connections of its own. */
+  /** Creates the proxy, which sends requests as their caller on separate connections. */
   readonly proxy: (gonePods: GonePods) => Handler
   readonly upgrade: (recording: Pick<SessionRecording, 'begin'>) => Handler
-  /** Exec of pods, for a terminal; nothing is impersonated. */
+  /** Opens exec of pods for a terminal, without impersonation. */
   readonly openChannels: OpenChannels
-  /** Closes all connections but those of `client`. */
+  /** Closes all connections except those of `client`. */
   readonly close: () => void
 }
 
-// Each watch and terminal through the proxy holds a connection; short requests share the others.
+// Each watch or terminal occupies a connection; short requests share the others.
 const maxProxied = { short: 640, long: 4_096 }
 
 /** Wires the client of kube-apiserver, and the proxy to it. */

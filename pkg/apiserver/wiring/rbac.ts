@@ -9,13 +9,13 @@ import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { createTurnQueue, type TurnQueue } from '../../scheduling/turn-queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
-/** Everything that is computed from the roles and bindings of kube-apiserver. */
+/** Everything that is computed from RBAC roles and bindings. */
 export type Rights = {
   readonly bindings: RbacIndex
   readonly explain: Explain
   readonly narrowed: NarrowedLists
   readonly narrowingRole: NarrowingRole
-  /** Checks the permissions of watches after a change. */
+  /** Checks the permissions of watches after a change of roles or bindings. */
   readonly turns: TurnQueue
 }
 

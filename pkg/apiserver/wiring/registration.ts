@@ -33,9 +33,10 @@ export function createRegistration({
     groupDomain: config.groupDomain,
     service,
     caBundle: () => certificates.current().bundlePem,
-    // A CA of Kapis is published before it signs certificates; a CA from files may not be.
+    // Kapis publishes its own CA before signing with it. A CA from files may not be in caBundle yet
+    // at all replicas.
     keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
-    // Helm deletes objects one after the other, and keeps the namespace.
+    // Helm deletes objects one after another, but not the namespace.
     async isTerminating() {
       const path = `/api/v1/namespaces/${service.namespace}`
       return (await isTerminating(client, path)) || isTerminating(client, `${path}/services/${service.name}`)

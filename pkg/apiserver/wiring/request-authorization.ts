@@ -10,12 +10,12 @@ import type { Router } from './router.ts'
 import type { Subrequests } from './subrequests.ts'
 
 export type RequestAuthorization = {
-  /** Returns the attributes to authorize a request with. */
+  /** Returns the attributes with which to authorize a request. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: AuthorizeRequest
 }
 
-/** Wires the authorization of requests with the APIs that they are for. */
+/** Wires the authorization of requests with the APIs that serve them. */
 export function createRequestAuthorization(parts: {
   readonly access: Pick<Auth, 'authorize'>
   readonly apis: Pick<
@@ -33,8 +33,8 @@ export function createRequestAuthorization(parts: {
   function attributesOf(exchange: AuthenticatedExchange) {
     const { info } = exchange
     if (router.isProxied(exchange)) return info
-    // A request for a kind of another group is authorized as that kind, which the resource cache
-    // selects.
+    // A request for a kind of another group is authorized as a request for that kind, which the
+    // resource cache looks up.
     const native =
       tenant.attributesOf(exchange) ?? terminal.attributesOf(exchange) ?? resources.attributesOf(exchange)
     if (native !== undefined) return native

@@ -11,35 +11,37 @@ export type DocumentRoute = {
 }
 
 export type RouterOptions = {
-  /** resources.<group domain> */
+  /** `resources.<group domain>`. */
   readonly group: string
   readonly version: string
   readonly aggregated: Handler
   /** The handlers under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
-  /** The API of another component for a group and version under /kapis. */
+  /** Returns the handler of another component for a group and version under /kapis. */
   readonly aggregatedApi: (group: string, version: string) => Handler | undefined
-  /** Any other resource under /kapis. */
+  /** Handles any other resource under /kapis. */
   readonly generic: Handler
-  /** Discovery and OpenAPI documents, each with its paths. */
+  /** Discovery and OpenAPI documents, each with the paths that it handles. */
   readonly documents: readonly DocumentRoute[]
-  /** The same for direct callers of kapis-apiserver, not through kube-apiserver. */
+  /** Documents for direct callers of kapis-apiserver, which kube-apiserver does not get. */
   readonly ownDocuments: readonly DocumentRoute[]
-  /** Everything of kube-apiserver's own, as the calling user. */
+  /** Proxies all requests for APIs of kube-apiserver itself, as their caller. */
   readonly proxy: Handler
   readonly registry: Registry
   readonly versionInfo: object
-  /** The handlers that filter a narrowed list by what its caller may see. */
+  /** The handlers that restrict a narrowed list to the objects that its caller may see. */
   readonly narrowing: ReadonlySet<Handler>
-  /** Whether a request was authorized as a narrowed list. */
+  /** Returns whether a request was authorized as a narrowed list. */
   readonly isNarrowed: (exchange: AuthenticatedExchange) => boolean
 }
 
 export type Router = {
   readonly route: Handler
-  /** Whether kube-apiserver serves a request. */
+  /** Returns whether kube-apiserver serves a request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
-  /** Whether the handler of a request filters a narrowed list by what its caller may see. */
+  /**
+   * Returns whether the handler of a request restricts a narrowed list to what its caller may see.
+   */
   readonly narrows: (exchange: AuthenticatedExchange) => boolean
 }
 
@@ -51,7 +53,9 @@ export function createRouter(options: RouterOptions): Router {
   const isDelegated = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
   const rest = (exchange: AuthenticatedExchange) =>
     isDelegated(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
-  /** The handler of a resource of Kapis or of a component; undefined for any other request. */
+  /**
+   * Returns the handler of a resource of Kapis or of a component; undefined for any other request.
+   */
   function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
     const { group, version } = info
     if (!info.isResource) return undefined
@@ -71,13 +75,13 @@ export function createRouter(options: RouterOptions): Router {
   function route(exchange: AuthenticatedExchange): void | Promise<void> {
     const { info } = exchange
     const handler = handlerOf(exchange)
-    // The component may have been registered after the request was authorized.
+    // The handler may have changed since the authorization, because a component was registered.
     if (options.isNarrowed(exchange) && !narrows(exchange))
       throw unavailable('the API has just changed; retry')
     if (handler === undefined) return rest(exchange)
     const isPlatformApi =
       isPlatformPrefix(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
-    // Parameters of LogsQL may be repeated, and those of a form are added to them.
+    // Exempt, since parameters of LogsQL may be repeated, and those of a form are added.
     const isLogsql = info.resource === 'select' && info.group.startsWith('logging.')
     if (handler === options.aggregated || (isPlatformApi && !isLogsql)) exchange.query.refuseAmbiguous()
     if (isPlatformApi && hasVerbPrefix(info) && info.verb !== 'watch')
@@ -87,7 +91,7 @@ export function createRouter(options: RouterOptions): Router {
   return { route, isProxied: isDelegated, narrows }
 }
 
-/** All other paths: discovery, OpenAPI, operations, and unknown ones. */
+/** Handles all other paths: discovery, OpenAPI, operations, and unknown paths. */
 function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange): void | Promise<void> {
   const { res, info } = exchange
   const { path, prefix } = info
@@ -112,10 +116,10 @@ function documentsFor(
 }
 
 /**
- * Returns whether a request goes to kube-apiserver: all of /api and /apis except the group of the
- * extension API and the discovery documents of all groups, and every path that Kapis does not have,
- * such as `/`, `/version/` and `/openid/v1/jwks`. Requests from kube-apiserver itself get the
- * discovery documents of this server.
+ * Returns whether kube-apiserver serves a request. It serves all of /api and /apis, except for the
+ * group of the extension API and the discovery documents of all groups. It also serves every path
+ * that Kapis does not have, such as `/`, `/version/` and `/openid/v1/jwks`. Requests from
+ * kube-apiserver itself get the discovery documents of this server.
  */
 function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): boolean {
   const { info, isAggregated } = exchange
@@ -124,14 +128,14 @@ function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): bo
   if (prefix === 'api' || prefix === 'apis') return !isBelow(path, options.group)
   if (isPlatformPrefix(prefix) || path === metricsPath) return false
   if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
-  // Includes /version, which kubectl compares with its own. The version of Kapis is at
-  // /kapis/version.
+  // kube-apiserver also serves /version, which kubectl compares with its own. The version of Kapis
+  // is at /kapis/version.
   return path === '/openapi/v2' || !documentsFor(options, exchange).some(({ handles }) => handles(path))
 }
 
 /**
- * Returns whether a path is `/apis/<group>` or below it. It runs for each request, so it allocates
- * nothing.
+ * Returns whether a path is `/apis/<group>` or below it. Runs for every request, so it allocates no
+ * memory.
  */
 function isBelow(path: string, group: string): boolean {
   const end = '/apis/'.length + group.length
@@ -143,8 +147,8 @@ function isBelow(path: string, group: string): boolean {
 }
 
 /**
- * Returns group and version of a path that is too short for a resource: the root of an API, where
- * its discovery is.
+ * Returns group and version of the root of an API, which has no resource. Its discovery is at this
+ * path.
  */
 function groupOf(path: string): [group: string, version: string] {
   const [, , group = '', version = ''] = path.split('/')

@@ -18,13 +18,13 @@ import type { Subrequests } from './subrequests.ts'
 
 export type Routes = Router & { readonly upgrade: Handler }
 
-// A profile takes up to a minute without any response.
+// A profile takes up to a minute before the response begins.
 const profileSilenceMs = 90_000
 
-/** Wires the router with the APIs, and with the documents of kapis-apiserver itself. */
+/** Wires the router with the APIs and the documents of kapis-apiserver itself. */
 export function createRoutes(parts: {
   readonly apis: Apis
-  /** The platform API of resources, with watches that share a connection. */
+  /** The platform API of resources, including requests that consist of subrequests. */
   readonly subrequests: Pick<Subrequests, 'platform'>
   readonly kubeApiserver: KubeApiserver
   readonly config: Config

@@ -17,16 +17,13 @@ import type { Router } from './router.ts'
 export type SubrequestParts = {
   readonly group: string
   readonly version: string
-  /** The other resources of the group. */
+  /** Handles all other requests of the group. */
   readonly platform: Handler
   readonly maxParameterLength: number
   readonly timeSlices: UserTimeSlices
   readonly broadcaster: WatchBroadcaster
   readonly requestSeconds: () => number
-  /**
-   * The filters that each subrequest passes like any other request; available once the handler
-   * chain is complete.
-   */
+  /** Returns the filters for subrequests; available when the handler chain has been created. */
   readonly chain: () => {
     readonly auditor: Auditor
     readonly authorize: AuthorizeRequest
@@ -36,24 +33,24 @@ export type SubrequestParts = {
 }
 
 export type Subrequests = {
-  /** Lists a kind for a part of another request. */
+  /** Lists a kind as a part of another request. */
   readonly collect: CollectList
   /** The handler of the resources group, including requests that consist of subrequests. */
   readonly platform: Handler
-  /** Whether a request consists of subrequests, which are authorized one by one. */
+  /** Returns whether a request consists of subrequests, each of which is authorized. */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
 /**
- * Adds subscriptions, counts and lists of several kinds to the resources group: requests that
- * consist of others.
+ * Adds requests that consist of subrequests to the resources group: subscriptions, counts, and
+ * lists of several kinds.
  */
 export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const { group, version, platform, broadcaster } = parts
   const startMs = () => parts.requestSeconds() * 1_000
   const readLine = createLineReader(parts.maxParameterLength)
   const serve: Handler = exchange => {
-    // Nested subrequests would multiply the limit per connection.
+    // Nested subrequests would circumvent the limit per connection.
     if (handlerOf(exchange) !== undefined)
       throw badRequest(`invalid path: ${exchange.info.resource} cannot be part of another request`)
     return serveSubrequest(parts.chain(), exchange)
@@ -105,12 +102,13 @@ async function serveSubrequest(
   const subrequest: AuthenticatedExchange =
     openWatch === undefined ? exchange : { ...exchange, openWatch: open }
   try {
-    // Handlers of other requests would write to the response, which nothing reads.
+    // Other handlers would write to a response that nothing reads.
     if (!router.narrows(subrequest))
       throw badRequest(
         'invalid path: expected a watch of a kind that Kapis caches, below /kapis, /kapi or /apis/resources.<group domain>',
       )
-    // A connection has no seat. Counts share that of their request, and are made one by one.
+    // Each watch needs a seat, since its connection has none. Counts run one by one in the seat of
+    // their request.
     if (openWatch !== undefined) seat = await maxInFlight.enter(subrequest, false)
     if ((await authorize(subrequest)) !== 'delegated') record.allowed()
     await router.route(subrequest)

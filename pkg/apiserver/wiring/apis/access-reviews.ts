@@ -9,7 +9,7 @@ import type { KubeClient } from '../../../kubeclient/client.ts'
 import { resourcesGroup, resourcesVersion } from '../../../resourcecache/kinds.ts'
 import type { Auth } from '../auth.ts'
 
-/** Joins the reviews of access with the roles and bindings that they are made from. */
+/** Wires the access reviews with the RBAC index from which they are computed. */
 export function createAccessReviews(parts: {
   readonly client: KubeClient
   readonly config: Config

@@ -18,14 +18,17 @@ import type { Peer, Tracing } from '../../../telemetry/tracing/tracing.ts'
 export type RunningAggregatedApis = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
-  /** Returns whether the request was for a component; resolves when the response is complete. */
+  /**
+   * Handles an upgrade; resolves when the response is complete, to false if the request is not for
+   * a component.
+   */
   readonly upgrade: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly start: () => void
   readonly stop: () => void
 }
 
 const retryMs = 10_000
-/** Groups of the platform: another component must not be able to replace them. */
+/** Groups of the platform, which other components cannot register. */
 const ownGroups = [
   'resources',
   'iam',
@@ -72,7 +75,7 @@ export function createAggregatedApis({
   certificates.onChange(() => components.certificateChanged())
   const abort = new AbortController()
 
-  /** Runs in the background: without a certificate only the components are unavailable. */
+  /** Loads the certificate in the background: without it, only the components are unavailable. */
   function prepare(): Promise<void> {
     const message = 'failed to load the front-proxy certificate, retrying'
     return retryUntilSuccess(() => certificates.start(), {
@@ -118,8 +121,8 @@ export function createAggregatedApis({
 }
 
 /**
- * Rejects requests that a component could interpret differently than they were authorized: with the
- * path prefix `watch`, servers that follow Kubernetes watch whatever the method is.
+ * Rejects requests that a component could interpret differently than they were authorized. For
+ * example, servers that follow Kubernetes treat the path prefix `watch` as a watch for all methods.
  *
  * @throws Status 400, 405
  */

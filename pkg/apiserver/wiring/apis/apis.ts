@@ -24,7 +24,7 @@ import { createLogs, type Logs } from './logs.ts'
 import { createResources, type Resources } from './resources.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 
-/** The APIs that Kapis serves, each wired in a file of its own. */
+/** The APIs that Kapis serves, each of which is wired in a file of its own. */
 export type Apis = {
   readonly proxy: ReturnType<KubeApiserver['proxy']>
   readonly resources: Resources
@@ -35,7 +35,7 @@ export type Apis = {
   readonly operations: Operations
   readonly components: RunningAggregatedApis
   readonly checks: readonly Check[]
-  /** Starts everything except the resource cache, which reports when it has synced. */
+  /** Starts everything except the resource cache, whose start reports when it has synced. */
   readonly start: () => void
   readonly stop: () => void
 }
@@ -53,7 +53,7 @@ export type ApisOptions = {
   readonly access: Auth
   readonly certificates: Pick<ServingCertificates, 'current'>
   readonly broadcaster: WatchBroadcaster
-  /** Lists a kind for a part of another request. */
+  /** Lists a kind as a part of another request. */
   readonly collect: CollectList
 }
 

@@ -10,7 +10,10 @@ import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import { toImpersonation } from '../../../proxy/identity-headers.ts'
 import type { SessionRecording } from '../../../proxy/session-recording.ts'
 
-/** A client that calls kube-apiserver as the caller of a request, and passes on warnings. */
+/**
+ * Creates a client that sends requests to kube-apiserver as the caller of a request, and passes on
+ * warnings.
+ */
 export function createCallAs(client: KubeClient): CallAs {
   return async ({ identity, id, res }, call) => {
     let code = 0
@@ -26,7 +29,10 @@ export function createCallAs(client: KubeClient): CallAs {
   }
 }
 
-/** Runs commands in containers as the caller of a request, and records those that a policy selects. */
+/**
+ * Creates a function that runs commands in containers as the caller of a request, and records
+ * sessions that a policy selects.
+ */
 export function createOpenExec(
   openChannels: OpenChannels,
   recording: Pick<SessionRecording, 'openExec'>,
@@ -39,14 +45,17 @@ export function createOpenExec(
   }
 }
 
-/** @throws Status 503 where kube-apiserver has refused Kapis, and not its caller */
+/**
+ * @throws Status 503 if kube-apiserver has rejected Kapis rather than the caller; otherwise the
+ * error
+ */
 function throwOwn(error: unknown): never {
   throw isAboutKapis(error)
     ? unavailable('the Kapis service account is not allowed to impersonate the caller', error)
     : error
 }
 
-/** Whether kube-apiserver has refused Kapis, and not its caller. */
+/** Returns whether kube-apiserver has rejected Kapis rather than the caller. */
 function isAboutKapis(error: unknown): boolean {
   if (!(error instanceof Status)) return false
   const { code, message } = error

@@ -7,10 +7,10 @@ import { plain } from '../../../resourcecache/kinds/platform.ts'
 import { ObjectStore } from '../../../resourcecache/store/store.ts'
 
 /**
- * Computed reads, calculated for one request from Kubernetes objects: they have the paging, filters
- * and sorting of all lists, but no watch.
+ * Serves objects that are computed for one request from Kubernetes objects. They have the paging,
+ * filters and sorting of all lists, but no watch.
  *
- * @param byPlural the kind of a plural; undefined if kube-apiserver does not serve it
+ * @param byPlural returns the store of a plural; undefined if kube-apiserver does not serve it
  */
 export function createViews(
   tools: ReadTools,

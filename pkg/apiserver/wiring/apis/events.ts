@@ -20,7 +20,7 @@ export type EventStreams = {
   readonly events: Handler
   readonly auditing: Handler
   /**
-   * Stores an Event of audit.k8s.io/v1 (a line of JSON) in the background. Undefined if audit
+   * Stores an Event of audit.k8s.io/v1 (a line of JSON) in the background. undefined if audit
    * events are not stored.
    */
   readonly keepAuditEvent: ((event: string) => void) | undefined
@@ -40,10 +40,10 @@ export type EventStreamOptions = {
   readonly places: LogConcurrency
 }
 
-// A caller who may list events with kubectl may list them here.
+// The same permission as for `kubectl get events`.
 const eventRight = { verb: 'list', group: '', resource: 'events' }
-// Audit events are authorized as events of audit.k8s.io, which the ClusterRole `view` does not
-// include: they show who did what, and what was forbidden.
+// Audit events have a resource of their own, which the ClusterRole `view` does not include: they
+// show who did what, and what was denied.
 const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
 /**
@@ -92,8 +92,8 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     keepAuditEvent: auditing.enabled
       ? event => {
           const record = toAuditRecord(event)
-          // Identified by its content: the audit ID may be chosen by the caller, and must not make
-          // it pass for another event.
+          // The id is the content: callers can choose the audit ID, and must not be able to replace
+          // another event.
           writers.auditing.write({ record, id: `${record.timeNs} ${record.log}` })
         }
       : undefined,

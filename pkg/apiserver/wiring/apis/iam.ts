@@ -42,7 +42,7 @@ export type Iam = IamApi & {
   readonly stop: () => void
 }
 
-// Password changes are rare: one hash at a time leaves the other threads free.
+// Password changes are rare, so one thread is enough and leaves the others free.
 const hashThreads = 1
 
 /** Wires the users API with password checks and writers. */

@@ -2,13 +2,16 @@ import { tooManyRequests } from '../../../apierrors/status.ts'
 import type { LogConcurrency } from '../../../platformapi/logs/concurrency-limits.ts'
 import { createFairQueue } from '../../filters/fair-queue.ts'
 
-// Fewer than the concurrent queries of a search engine: live tails and checks query it too.
+// Below the maximum number of concurrent queries of a search engine, which live tails and checks
+// use too.
 const maxSearches = 12
 const waitMs = 10_000
-// Each holds a connection and polls the store.
+// Each live tail occupies a connection and polls the store.
 const maxTails = 256
 
-/** Each user gets a quarter of the searches and live tails, since the store has no fair queuing. */
+/**
+ * Limits searches and live tails to a quarter per user, since the log store has no fair queuing.
+ */
 export function createLogConcurrency(): LogConcurrency {
   const searches = createFairQueue({
     most: () => maxSearches,

@@ -3,7 +3,7 @@ import { logPageClient } from '../../../config/sections/client.ts'
 import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { createLogPage, type LogPage } from '../../../platformapi/logs/page/serve.ts'
 
-/** The log page, if a log store is configured: kapis-oauth has a built-in client for it. */
+/** Creates the log page if a log store is configured. kapis-oauth has a built-in client for it. */
 export function createConfiguredLogPage(
   { groupDomain, oauth, logs }: Config,
   clientAddress: ClientAddress,

@@ -33,14 +33,14 @@ import { createLogConcurrency } from './log-concurrency.ts'
 import { createSessionRecordings } from './session-recordings.ts'
 
 const version = 'v1alpha2'
-// Shippers log each rejection as an error, so a burst from all nodes waits instead.
+// Log shippers log each rejection as an error, so a burst from all nodes is queued.
 const waitForPlaceMs = 10_000
-// Each request may hold about 32 MiB.
+// Each request may occupy about 32 MiB.
 const maxLogsqlQueries = 8
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 
 export type Logs = {
-  /** The handlers, by `<group>/<version>`. */
+  /** The handlers of the log APIs, by `<group>/<version>`. */
   readonly apis: ReadonlyMap<string, Handler>
   /**
    * Returns whether the handler of a request performs its own authorization.
@@ -49,16 +49,15 @@ export type Logs = {
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /**
-   * Rewrites a request for a path of VictoriaLogs to the logging API, so that it passes the filters
-   * like any other.
+   * Rewrites a request for a path of VictoriaLogs to the logging API, before it passes the filters.
    */
   readonly admit: (req: IncomingMessage) => void
   /** Stores an audit event; undefined if audit events are not stored. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
   readonly recordings: SessionRecording
-  /** Logs of pods that kube-apiserver does not know. */
+  /** Serves logs of pods that kube-apiserver no longer has. */
   readonly gonePods: GonePods
-  /** Whether ingest is enabled. */
+  /** Health checks of the log store. */
   readonly checks: readonly Check[]
   readonly start: () => void
   /** Ends the live tails. */
@@ -234,7 +233,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
 
 const lineLogMs = 60_000
 
-/** Sums counts of lines by kind of change, and reports them at most once a minute. */
+/** Sums the numbers of lines by kind of change, and reports them at most once per minute. */
 function createLineLog(
   say: (lines: Readonly<Record<string, number>>) => void,
 ): (counts: Readonly<Partial<Record<string, number>>>) => void {

@@ -6,7 +6,7 @@ import { createConnect } from '../../../imageregistry/connect.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import type { RegistryTools } from '../../../platformapi/registries/serve.ts'
 
-// Limits all requests to registries for one request of a caller.
+// Timeout for all requests to registries that result from one request of a caller.
 const registryMs = 30_000
 
 /** Wires the client of image registries. */

@@ -44,45 +44,46 @@ import { createRegistries } from './registries.ts'
 import { createVisibleReads, type VisibleReads } from './visible-reads.ts'
 
 export type Resources = {
-  /** For all long work of lists. */
+  /** Time slices for all long-running work on lists. */
   readonly timeSlices: UserTimeSlices
-  /** `/apis/resources.<group domain>/v1alpha3` */
+  /** Serves `/apis/resources.<group domain>/v1alpha3`. */
   readonly aggregated: Handler
-  /** `/kapis/resources.<group domain>/v1alpha3` */
+  /** Serves `/kapis/resources.<group domain>/v1alpha3`. */
   readonly platform: Handler
-  /** `/kapis/resources.<group domain>/v1alpha2` */
+  /** Serves `/kapis/resources.<group domain>/v1alpha2`. */
   readonly v1alpha2: Handler
-  /** `/kapis/{group}/{version}` without a handler of its own. */
+  /** Serves `/kapis/{group}/{version}` for groups without a handler of their own. */
   readonly generic: Handler
-  /** The same reads with lists as `{items, totalItems}`. */
+  /** Serves the same reads with lists as `{items, totalItems}`. */
   readonly items: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>
-  /** Reads of objects that are computed from Kubernetes objects. */
+  /** Serves objects that are computed from Kubernetes objects. */
   readonly views: Pick<RoleTools, 'latest' | 'show'>
-  /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
+  /** Serves namespaces and workspaces on other paths, with the content of `platform`. */
   readonly narrowed: VisibleReads
   readonly documents: readonly DocumentRoute[]
   /**
-   * Returns whether the handler applies the selectors of a request: only then may they affect
+   * Returns whether the handler applies the selectors of a request. Only then may they affect
    * authorization.
    */
   readonly selects: (info: RequestInfo) => boolean
-  /** Paths that need no RBAC permission: the caller's own kubeconfig. */
+  /** Returns whether a request needs no RBAC permission: that for the caller's own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /**
-   * Returns the attributes to authorize a request with, if they differ from its path.
+   * Returns the attributes with which to authorize a request, if they differ from its path.
    *
    * @throws Status 503
    */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   readonly isAggregated: (plural: string) => boolean
   /**
-   * Whether the kind that a request was authorized for is namespaced; false for an unknown one.
+   * Returns whether the kind that a request was authorized for is namespaced; false for an unknown
+   * kind.
    *
    * @throws Status 503
    */
   readonly isNamespaced: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly checks: readonly Check[]
-  /** Follows a kind for another part of the program (ResourceCache). */
+  /** Watches a kind for another part of the program (see ResourceCache). */
   readonly watch: ResourceCache['watch']
   /** Resolves when the kinds that are always cached have synced. */
   readonly start: () => Promise<void>
@@ -96,26 +97,31 @@ export type ResourcesOptions = {
   readonly logger: Logger
   readonly registry: Registry
   readonly broadcaster: WatchBroadcaster
-  /** The namespaces in which role bindings grant any permission. */
+  /** The index of namespaces in which role bindings grant permissions. */
   readonly grants: GrantIndex
   readonly reader: RbacReader
   readonly turns: TurnQueue
-  /** Calls back when a cluster-wide grant may have changed. */
+  /** Registers a callback for possible changes of cluster-wide grants. */
   readonly onClusterChange: (listener: () => void) => void
-  /** What the caller of a narrowed list may see; undefined for all other requests. */
+  /**
+   * Returns the objects that the caller of a narrowed list may see; undefined for all other
+   * requests.
+   */
   readonly narrowedTo: NarrowedLists['of']
-  /** Lists a kind for a part of another request. */
+  /** Lists a kind as a part of another request. */
   readonly collect: CollectList
-  /** Reviews of access, which are created in the same group. */
+  /** Serves access reviews, which belong to the same group. */
   readonly reviews: Handler
-  /** To kube-apiserver itself, as the caller. */
+  /** Proxies a request to kube-apiserver as the caller. */
   readonly proxy: Handler
-  /** The CA of the issuer URL for clients; undefined if Kapis did not issue the certificate. */
+  /**
+   * Returns the CA of the issuer URL for clients; undefined if Kapis did not issue the certificate.
+   */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
   /** Authorizes reading a Secret. @throws Status 403 */
   readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** Authorizes reading a Service; '' for one in any namespace. @throws Status 403 */
+  /** Authorizes reading a Service; name and namespace may be '' for any. @throws Status 403 */
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 

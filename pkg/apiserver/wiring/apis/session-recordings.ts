@@ -12,7 +12,7 @@ import { counter, type Registry } from '../../../telemetry/metrics.ts'
 
 export type SessionRecordings = {
   readonly proxied: SessionRecording
-  /** Undefined without a log store. */
+  /** Serves the recordings; undefined without a log store. */
   readonly serve: Handler | undefined
   readonly stop: () => Promise<void>
 }
@@ -27,7 +27,7 @@ const none: SessionRecordings = {
   stop: async () => undefined,
 }
 
-/** Connects the recordings of exec and attach with the stream that stores them. */
+/** Connects the recording of exec and attach with the stream that stores the recordings. */
 export function createSessionRecordings(options: {
   readonly store: LogStore | undefined
   readonly live: () => Config

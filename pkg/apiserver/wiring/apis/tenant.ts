@@ -17,17 +17,20 @@ export type TenantOptions = {
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly requirePermission: RequirePermission
-  /** Log, event and audit searches, which are also in tenant.<group domain>/v1alpha2. */
+  /**
+   * Serves searches of logs, events and audit events, which are also in tenant.<group
+   * domain>/v1alpha2.
+   */
   readonly searches: Handler
 }
 
 export type Tenant = {
   readonly v1alpha2: Handler
   readonly v1alpha3: Handler
-  /** The read of resources.<group domain> that a read of a view is authorized as. */
+  /** Returns the read of resources.<group domain> as which a read of a view is authorized. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
   /**
-   * Whether kube-apiserver authorizes the caller of a request, since the request is proxied to it.
+   * Returns whether a request is proxied to kube-apiserver, which then authorizes the caller.
    *
    * @throws Status 401
    */

@@ -5,7 +5,7 @@ import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencie
 import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
-/** Reads of namespaces and workspaces, of which each caller sees some. */
+/** Reads of namespaces and workspaces, of which each caller may see only some. */
 export type VisibleReads = Pick<WorkspaceTools, 'read' | 'isVisible'> & { readonly visible: FindVisible }
 
 export function createVisibleReads(parts: {

@@ -39,7 +39,7 @@ function allowed(ask: () => unknown): readonly string[] {
 describe('describeApi', () => {
   for (const section of sections) {
     it(`describes /${section.key} by a valid OpenAPI 3.1 document`, async () => {
-      // The operations of kube-apiserver's documents are resolved with all their references.
+      // References to documents of kube-apiserver are not resolved here.
       const isOwn = (key: string, value: unknown) => key !== '$ref' || String(value).startsWith('#')
       const text = JSON.stringify(toOpenApi(section, '1.2.3'))
       const document = JSON.parse(text, (key, value) => (isOwn(key, value) ? value : undefined))
@@ -101,7 +101,7 @@ describe('the parameters that are described', () => {
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toListPredicate(Object(kind), { query, namespace: '', groupDomain }))
     const ofKinds = createKindTable(groupDomain).flatMap(({ options }) => Object.keys(options.filters))
-    // Only for pods; the field is not read from the pod.
+    // A filter of pods that does not read a field of the pod.
     const all = new Set([...taken, ...ofKinds, 'serviceName'])
     const described = listParameters(kindFilters).map(({ name }) => name)
     expect(taken).to.include('name')

@@ -15,8 +15,8 @@ import { terminalPaths } from '../../../platformapi/terminal/v1alpha2/descriptio
 import { templatePaths, workspacePaths } from '../../../platformapi/workspaces/description.ts'
 
 /**
- * The OpenAPI sections of all paths that Kapis serves itself under /kapis and /oauth, built from
- * the rows next to the routes.
+ * Returns the OpenAPI sections of all paths that Kapis itself serves under /kapis and /oauth, built
+ * from the descriptions next to the routes.
  */
 export function describeApi(groupDomain: string): readonly DescribedSection[] {
   const key = (name: string, version: string) => `kapis/${name}.${groupDomain}/${version}`

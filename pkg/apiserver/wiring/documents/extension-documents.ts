@@ -40,8 +40,8 @@ export function createExtensionDocuments(parts: {
   return {
     documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
     start() {
-      // kube-apiserver fetches the documents a second after the group becomes available, and then
-      // not again for a minute.
+      // Loads the schemas early: kube-apiserver fetches the documents a second after the group
+      // becomes available, and then not again for a minute.
       void retryUntilSuccess(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
     },
     stop: () => stopped.abort(),

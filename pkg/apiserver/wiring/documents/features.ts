@@ -1,9 +1,9 @@
 import type { Config } from '../../../config/config.ts'
 
 /**
- * The names of enabled features, by which consoles show or hide pages.
+ * Returns the names of enabled features, by which consoles show or hide pages.
  *
- * @param config `logs.store` enables logs and events, `audit.path` audit events
+ * @param config `logs.store` enables logs and events, `audit.path` enables audit events
  */
 export function featuresOf({
   logs,

@@ -3,15 +3,18 @@ import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
 
 const keepMs = 60_000
 
-/** Returns whether a version.Info is at least a minor release; some providers write "36+". */
+/**
+ * Returns whether a version.Info is at least a minor release. Some providers append a plus, as in
+ * "36+".
+ */
 export function isAtLeast(info: unknown, wantedMinor: number): boolean {
   const { major, minor } = membersOf(info)
   return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor
 }
 
 /**
- * Returns version.Info of kube-apiserver, requested at most once a minute; undefined while it is
- * not responding.
+ * Returns a function that requests version.Info of kube-apiserver at most once per minute. It
+ * resolves to undefined while kube-apiserver is not responding.
  */
 export function createKubernetesVersion(client: KubeClient): () => Promise<unknown> {
   let known: { readonly value: unknown; readonly untilMs: number } | undefined
@@ -21,8 +24,7 @@ export function createKubernetesVersion(client: KubeClient): () => Promise<unkno
       const value = await client.call({ path: '/version', timeoutMs: 2_000 })
       known = { value, untilMs: performance.now() + keepMs }
     } catch {
-      // The caller shows the last known version; other checks report a kube-apiserver that is not
-      // responding.
+      // Not an error: other checks report a kube-apiserver that is not responding.
       return undefined
     }
     return known.value

@@ -2,10 +2,10 @@ import { methodNotAllowed } from '../../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
 import type { DocumentRoute } from '../router.ts'
 
-/** Requires `get` on the path, as /metrics does. */
+/** Requires the permission `get` on this path, as /metrics does on its own. */
 const path = '/metrics/oauth'
 
-/** Serves the metrics of kapis-oauth, whose Unix socket collectors cannot reach. */
+/** Serves the metrics of kapis-oauth to collectors, which cannot access its Unix socket. */
 export function createOAuthMetricsProxy(forward: Handler<Exchange>): DocumentRoute {
   return {
     handles: asked => asked === path,
