@@ -7,9 +7,9 @@ import { follow, type Running, scratch, setting } from '../e2e/run.ts'
 export type ConsoleServer = { readonly url: string; readonly stop: () => Promise<void> }
 
 /**
- * Starts the server of a built console: CONSOLE_DIR is its folder with `dist` and `server`, as the
- * image of KubeSphere's console has it in /opt/kubesphere/console. The folder stays as it is: the
- * server reads its configuration next to its own code, so it runs in a copy.
+ * Starts the server of a built console. CONSOLE_DIR is a folder with `dist` and `server`, like
+ * /opt/kubesphere/console in the image of KubeSphere's console. The server reads its configuration
+ * next to its own code, so it runs in a copy of the folder.
  */
 export async function startConsole(): Promise<ConsoleServer> {
   const source = setting('CONSOLE_DIR')
@@ -24,7 +24,7 @@ export async function startConsole(): Promise<ConsoleServer> {
     if (!['server', '.git'].includes(name)) symlinkSync(join(source, name), join(folder, name))
   const port = await freePort()
   const kapis = setting('KAPIS_URL')
-  // JSON is YAML.
+  // A JSON document is valid YAML.
   const config = {
     server: {
       http: { hostname: '127.0.0.1', port },

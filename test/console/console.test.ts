@@ -8,8 +8,8 @@ import { type ConsoleServer, startConsole } from './console-server.ts'
 import { lists, pages, project } from './pages.ts'
 import { type Console, logIn } from './scene.ts'
 
-// KubeSphere's console 3.4.1, unchanged, as its users see it. CONSOLE_DIR is a built one. Titles
-// and labels are those of its English texts.
+// Tests KubeSphere's console 3.4.1, unchanged, from the perspective of its users. CONSOLE_DIR is a
+// folder with a built console. Titles and labels are its English texts.
 
 const password = 'Correct-Horse-1'
 
@@ -204,7 +204,7 @@ describe("KubeSphere's console 3.4.1", function () {
     await first.check('password-confirm')
     await first.page.fill('input[name=password]', `${password}-changed`)
     await first.page.getByRole('button', { name: 'Submit' }).click()
-    // Logins end with a change of the password.
+    // A first login ends with the page that changes the password.
     await first.page.waitForURL(({ pathname }) => pathname !== '/password/confirm')
     await first.close()
     const flora = await logIn(browser, server.url, { username: 'flora', password: `${password}-changed` })

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Browser, Page, Request } from 'playwright-core'
 import { openWindow } from '../e2e/chromium.ts'
 
-/** A console that one user is logged in to, and what its requests came to. */
+/** A browser with a console to which one user is logged in, and checks of its requests. */
 export type Console = {
   readonly page: Page
   /** Opens a path of the console and waits until it has loaded. */
@@ -13,7 +13,9 @@ export type Console = {
   readonly open: (path: string, message: RegExp) => Promise<Terminal>
   /** Waits until no request is under way. */
   readonly settle: () => Promise<void>
-  /** Takes a screenshot, and checks that no request has failed and no script since the last call. */
+  /**
+   * Takes a screenshot, and checks that no request and no script has failed since the last call.
+   */
   readonly check: (name: string) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -23,11 +25,11 @@ export type Terminal = { readonly type: (text: string, message: RegExp) => Promi
 
 const folder = process.env.KAPIS_SCREENSHOTS || '.run/console'
 
-/** APIs of KubeSphere that Kapis answers with 404, see docs/migration.md. */
+/** APIs of KubeSphere for which Kapis returns 404, see docs/migration.md. */
 const outOfScope =
   /^\/kapis\/tenant\.kubesphere\.io\/v1alpha2\/workspaces\/[^/]+\/resourcequotas|^\/k?apis\/(monitoring|alerting|metering|gateway|devops|gitops|notification|network|servicemesh|edgeruntime|openpitrix|app\.k8s|snapshot\.storage\.k8s|storage)\b/
 
-/** Every request of the browser, for the table in docs/console.md. */
+/** The requests of the browser with their counts, for the table in docs/console.md. */
 const requests = new Map<string, number>()
 
 export async function logIn(
@@ -37,7 +39,8 @@ export async function logIn(
 ): Promise<Console> {
   const page = await openWindow(browser, { javaScriptEnabled: true, viewport: { width: 1440, height: 900 } })
   const failures: string[] = []
-  // Its promises reject without an Error where a request was redirected or has failed.
+  // For redirected or failed requests, the console rejects promises with objects that are no Error.
+  // Only messages with a space are errors of scripts.
   page.on('pageerror', error => {
     if (error.message.includes(' ')) failures.push(`script: ${error.message}`)
   })
@@ -67,7 +70,8 @@ export async function logIn(
     page,
     settle,
     async visit(path) {
-      // As its links do: to load all scripts again for each page takes long.
+      // Navigates without reloading, like links of the console: loading all scripts for each page
+      // takes long.
       await page.evaluate(
         `history.pushState({}, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate', { state: {} }))`,
       )

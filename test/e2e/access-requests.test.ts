@@ -18,7 +18,7 @@ const kind = `accessrequests.iam.${groupDomain}`
 const podsPath = `/api/v1/namespaces/${namespace}/pods`
 const withinMs = 2_000
 
-/** Another kapis-apiserver next to the running one. */
+/** Starts a second kapis-apiserver with the configuration of the running one. */
 function startReplica() {
   const given = parse(readFileSync(join(dirname(setting('KUBECONFIG')), 'kapis.yaml'), 'utf8'))
   const file = join(scratch, 'access-replica.json')
@@ -75,7 +75,7 @@ describe('time-bound access', function () {
     expect(code, stderr).to.equal(1)
     return stderr
   }
-  /** On both replicas. */
+  /** Expects this status code from both replicas. */
   async function expectCode(code: number): Promise<void> {
     for (const server of [setting('KAPIS_URL'), replica?.url() ?? ''])
       expect((await askAs(token, `${server}${podsPath}`)).code, server).to.equal(code)
@@ -199,7 +199,7 @@ describe('time-bound access', function () {
       expect(await say(both, 'list')).to.match(
         new RegExp(`${name} +${both} +${group} +Approved +\\S+Z +${both} `),
       )
-      // What was given can be given back.
+      // Users may revoke permissions that they have been granted.
       expect(await say(both, 'revoke', name)).to.contain('Revoked your own request')
     } finally {
       await kubectl('delete', 'clusterrole', role)

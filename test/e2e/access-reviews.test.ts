@@ -61,7 +61,7 @@ describe('reviews of access', function () {
     const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
     return output('kubectl', ['create', '-f', '-', '-o', outputFormat], { stdin })
   }
-  /** The status of each review, in their order. */
+  /** Returns the status of each review in the given order. */
   const statusesOf = async (reviews: readonly object[]) =>
     (await createAll(reviews, 'jsonpath={.status}{"\\n"}'))
       .trimEnd()
@@ -149,8 +149,8 @@ describe('reviews of access', function () {
     }, 10_000)
   })
 
-  // Without client-side validation: kubectl without permission to list CRDs cannot validate kinds
-  // that are only created, SubjectAccessReviews included.
+  // Validation is disabled: kubectl cannot validate kinds that are only created
+  // (SubjectAccessReviews included) without permission to list CRDs.
   it('tell anyone who has logged in of their own rights, by kubectl', async () => {
     const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } }
     const stdin = JSON.stringify(review('AccessibleNamespaces', spec))

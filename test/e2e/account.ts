@@ -8,10 +8,10 @@ export type Rule = {
   readonly resourceNames?: readonly string[]
 }
 
-/** Service accounts with exactly the rights that a test names, at the cluster scope. */
+/** Creates service accounts with exactly the given permissions at the cluster scope. */
 export type Accounts = {
   readonly namespace: string
-  /** @returns the token of a new service account */
+  /** Creates a service account. @returns its token */
   readonly make: (name: string, rules: readonly Rule[]) => Promise<string>
   readonly remove: () => Promise<void>
 }

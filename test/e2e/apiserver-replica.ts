@@ -6,12 +6,12 @@ import { accessToken } from './cluster.ts'
 import { eventually } from './http.ts'
 import { type Ran, run, setting } from './run.ts'
 
-/** A kapis-apiserver next to the running one, with settings of its own. */
+/** A second kapis-apiserver with settings of its own. */
 export type ApiserverReplica = {
   readonly server: string
-  /** kubectl with a token. */
+  /** Runs kubectl with a token. */
   readonly kubectl: (token: string, ...args: readonly string[]) => Promise<Ran>
-  /** The same on a terminal. */
+  /** Runs kubectl with a token on a terminal. */
   readonly terminal: (token: string, ...args: readonly string[]) => Promise<Ran>
   readonly stop: () => Promise<void>
 }
@@ -20,7 +20,7 @@ const program = resolve(import.meta.dirname, '../../cmd/apiserver/main.ts')
 
 export type ReplicaSettings = {
   readonly env: Readonly<Record<string, string>>
-  /** The configuration file; that of the running one by default. */
+  /** Path of the configuration file; that of the running kapis-apiserver by default. */
   readonly config?: string
 }
 

@@ -45,7 +45,7 @@ describe('the audit log', function () {
   let server: string
   let token: string
 
-  // A separate replica next to the others: they share everything but their settings.
+  // A replica that shares everything but its settings with the running kapis-apiserver.
   before(async () => {
     await makeNamespace(namespace, ['unprivileged', 'deputy'])
     token = await accessToken()
@@ -74,7 +74,7 @@ describe('the audit log', function () {
     return replica.kubectl(bearer, ...args)
   }
 
-  /** The last event at the end of a request that is looked for. */
+  /** Returns the last matching event at the stage ResponseComplete, and waits for it. */
   async function event(matches: (event: Event) => boolean): Promise<Event> {
     let found: Event | undefined
     await eventually(async () => {

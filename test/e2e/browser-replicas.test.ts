@@ -16,7 +16,7 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 
-/** Like a browser behind a load balancer: each request goes to the other replica. */
+/** A browser behind a load balancer that sends requests to both replicas in turn. */
 function alternating(replicas: readonly Replica[]) {
   let turn = 0
   return {
@@ -126,7 +126,7 @@ describe('a browser, and two kapis-oauths', function () {
       sub: user.username,
       client_id: 'web',
     })
-    // The state that it waited with is gone.
+    // The state of the waiting login has been deleted.
     const devices = (await kubectlJson('get', `deviceauthorizations.iam.${domain}`)) as {
       items: readonly { spec: { user?: string } }[]
     }
@@ -140,7 +140,7 @@ describe('a browser, and two kapis-oauths', function () {
       for (let i = 0; i < 2; i++) expect((await browser.get('/oauth/session')).code).to.equal(302)
     }, 2_000)
     await patchUser(user.username, { status: { state: 'Active' } }, '--subresource=status')
-    // It stays ended.
+    // The login remains ended.
     await eventually(async () => {
       const sessions = (await kubectlJson('get', `loginsessions.iam.${domain}`)) as {
         items: readonly { spec: { user: string; type?: string; ended?: string } }[]

@@ -7,7 +7,8 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(p
 
 export function startChromium(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('there is no chromium: run hack/test-tools.sh')
-  // Its sandbox requires privileges that containers lack; it opens only our own pages.
+  // The sandbox requires privileges that containers lack. Without it, only our own pages are
+  // opened.
   const args = [
     ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     // Pages of peers load fonts from the Internet, which would hang without access.
@@ -30,7 +31,7 @@ export async function openWindow(browser: Browser, options: BrowserContextOption
   return context.newPage()
 }
 
-/** For people to look at: in the folder that KAPIS_SCREENSHOTS names, and nowhere without it. */
+/** Saves a screenshot for people in the folder KAPIS_SCREENSHOTS, if that variable is set. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.KAPIS_SCREENSHOTS
   if (!folder) return

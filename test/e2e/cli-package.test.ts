@@ -26,7 +26,7 @@ describe('the npm package of the command line', function () {
     mkdirSync(folder, { recursive: true })
     tarball = join(packed, readdirSync(packed)[0] ?? '')
     const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
-    // Neither a registry nor leftovers of an earlier installation are used.
+    // An empty cache, so that neither a registry nor leftovers of an earlier installation are used.
     const cache = ['--cache', join(scratch, 'npm-cache')]
     await output('npm', ['install', ...options, ...cache, tarball], {
       cwd: folder,
@@ -106,8 +106,8 @@ describe('the npm package of the command line', function () {
     expect(ran.stderr).to.match(
       /^kapis needs Node\.js 24\.9 or newer; this is v\S+ \(\/.*\)\. See https:\/\/nodejs\.org\n$/,
     )
-    // The first file avoids syntax that an old Node.js does not know, and imports nothing before
-    // the version check.
+    // An old Node.js must be able to parse the first file, whose version check precedes all
+    // imports.
     expect(readFileSync(main, 'utf8')).to.not.match(/^import|\?\?|\?\./m)
   })
 

@@ -57,7 +57,7 @@ export async function signClientCertificate(subject: Subject): Promise<ClientCer
   }
 }
 
-/** The administrator's own, of the group system:masters. */
+/** Returns the certificate of the cluster administrator, who is in the group system:masters. */
 export async function administratorCertificate(): Promise<ClientCertificate> {
   const view = ['config', 'view', '--raw', '--minify', '--flatten', '-o']
   const read = async (field: string) =>

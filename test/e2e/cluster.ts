@@ -6,16 +6,16 @@ import { output, type Ran, run, scratch, setting } from './run.ts'
 
 export const group = `resources.${process.env.KAPIS_GROUP_DOMAIN ?? 'kapis.io'}`
 export const version = 'v1alpha3'
-/** The name that kubectl users type. */
+/** Resource name with group, as users of kubectl type it. */
 export const nodes = `nodes.${group}`
 export const collectionPath = `/apis/${group}/${version}/nodes`
 
-/** kubectl as cluster administrator. */
+/** Runs kubectl as cluster administrator. */
 export function kubectl(...args: readonly string[]): Promise<Ran> {
   return run('kubectl', args)
 }
 
-/** The output of kubectl, which must succeed. */
+/** Returns the output of kubectl as cluster administrator; fails if kubectl fails. */
 export function kubectlOutput(...args: readonly string[]): Promise<string> {
   return output('kubectl', args)
 }
@@ -29,7 +29,7 @@ export async function nodeNames(): Promise<readonly string[]> {
   return names.split(' ')
 }
 
-/** A name that no other run, now or before, has used. */
+/** Returns a name that no other test run has used. */
 export function uniqueName(what: string): string {
   return `kapis-e2e-${what}-${randomBytes(5).toString('hex')}`
 }
@@ -49,8 +49,8 @@ export async function tokenOf(namespace: string, serviceAccount: string): Promis
 }
 
 /**
- * The kubectl arguments to authenticate with only a token. The administrator's kubeconfig cannot be
- * used, since its client certificate takes precedence over a token.
+ * Returns the kubectl arguments that authenticate with only a token. The kubeconfig of the
+ * administrator cannot be used, since its client certificate takes precedence over a token.
  */
 export async function withToken(token: string): Promise<readonly string[]> {
   return [
@@ -67,7 +67,7 @@ export async function withToken(token: string): Promise<readonly string[]> {
 
 let caFile: Promise<string> | undefined
 
-/** A file with the authority of kube-apiserver. */
+/** Returns the path of a file with the CA of kube-apiserver. */
 export function kubeCa(): Promise<string> {
   caFile ??= (async () => {
     const path = '{.clusters[0].cluster.certificate-authority-data}'
@@ -89,7 +89,7 @@ export type Ask = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** From which of this machine's addresses: all of 127.0.0.0/8 are. */
+  /** The local address to connect from; all of 127.0.0.0/8 are available. */
   readonly localAddress?: string
 }
 
@@ -105,7 +105,7 @@ export function askKapis(path: string, options: Ask = {}): Promise<Answer> {
   return ask(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
 }
 
-/** An access token of the first administrator, by the password grant. */
+/** Returns an access token of the first administrator, by the password grant. */
 export async function accessToken(): Promise<string> {
   const form = new URLSearchParams({
     grant_type: 'password',
@@ -121,7 +121,10 @@ export async function accessToken(): Promise<string> {
   return token
 }
 
-/** A connection for each request. TLS sessions are resumed, which halves the processor time of both sides. */
+/**
+ * Opens a connection for each request. TLS sessions are resumed, which halves the CPU time of both
+ * sides.
+ */
 export const oneRequestEach = new Agent({ keepAlive: false })
 
 function ask(base: string, caPath: string, path: string, asked: Ask) {

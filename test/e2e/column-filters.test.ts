@@ -15,7 +15,7 @@ function widget(name: string, size: number, ready: string) {
   }
 }
 
-/** Lists filtered by the columns that kubectl prints. */
+/** Filters lists by the columns that kubectl prints. */
 describe('a list filtered by columns', function () {
   this.timeout(60_000)
   let admin = ''

@@ -12,7 +12,7 @@ export function parseColumns(text: string): readonly Readonly<Record<string, str
   )
 }
 
-/** The rows without the columns named, which change by themselves or are not to be compared. */
+/** Returns rows without the given columns, such as those that change with time. */
 export function without(
   rows: readonly Readonly<Record<string, string>>[],
   ...names: readonly string[]

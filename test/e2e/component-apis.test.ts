@@ -93,8 +93,8 @@ describe('the API of another component', function () {
   const create = (object: object) => run('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
 
   /**
-   * Waits until the component is (or is not) available for a reason; the first reason may be a
-   * failing health check during its shutdown.
+   * Waits until the component is (or is not) available, and for the given reason. An earlier reason
+   * may be a health check that failed while the component was shutting down.
    */
   async function available(name: string, status: string, reason = ''): Promise<void> {
     const condition = '{.status.conditions[?(@.type=="Available")]'
@@ -116,7 +116,8 @@ describe('the API of another component', function () {
       stdin: JSON.stringify(apiService(`v1.${group}`, { ...spec, caBundle })),
     })
     await available(`v1.${group}`, 'True')
-    // Not by `kubectl create role`: it looks the resource up, and kube-apiserver does not serve it.
+    // `kubectl create role` is not possible: it looks up the resource, which kube-apiserver does
+    // not serve.
     const reading = ['get', 'list', 'watch']
     const rights = {
       reader: { verbs: [...reading, 'create'] },
@@ -187,7 +188,7 @@ describe('the API of another component', function () {
   it('is not written to by a right to watch', async () => {
     const seen: string[] = []
     serve = (req, res) => {
-      // Kapis itself asks for the discovery document now and then.
+      // Ignores the periodic health checks of Kapis.
       if (req.url?.includes('/widgets')) seen.push(`${req.method} ${req.url}`)
       res.end()
     }
@@ -206,7 +207,7 @@ describe('the API of another component', function () {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
           expect((await askAs(watcher, path, { method })).code, `${method} ${path}`).to.equal(403)
       }
-      // With the permission it is a write, and servers that know the prefix would interpret it as a
+      // Kapis treats the request as a write, but servers that know the prefix would treat it as a
       // watch.
       const created = await askAs(reader, below, { method: 'POST' })
       expect(created.code).to.be.oneOf([403, 405])
@@ -342,7 +343,8 @@ describe('the API of another component', function () {
   })
 
   it('upgraded connections take no seat of short requests', async () => {
-    // A user has a quarter of four hundred places, and a handshake takes one until it is answered.
+    // A user may open a hundred of four hundred connections, and a handshake counts until it is
+    // complete.
     const opened: Awaited<ReturnType<typeof openEcho>>[] = []
     for (let batch = 0; batch < 6; batch++)
       opened.push(...(await Promise.all(Array.from({ length: 20 }, () => openEcho(token)))))
@@ -390,7 +392,7 @@ describe('the API of another component', function () {
       const message = `the component v1.${group} is not responding`
       expect(status).to.deep.equal(statusBody(503, 'ServiceUnavailable', message))
     }
-    // Beyond as many failures as open the breaker.
+    // More failures than the circuit breaker tolerates.
     for (let i = 0; i < 8; i++) expectOwnFailure(await askAs(token, widgets))
     expect((await askAs(token, `/kapis/resources.${groupDomain}/v1alpha3/nodes`)).code).to.equal(200)
     expect((await askAs(token, '/api/v1/nodes')).code).to.equal(200)

@@ -133,7 +133,7 @@ describe('components, quotas and what everybody may know', function () {
         selector: { matchLabels: { app: kind } },
         template: {
           metadata: { labels: { app: kind } },
-          // No node has this label, so no pod becomes ready; the quota requires a CPU request.
+          // The pods remain pending: no node has this label. The quota requires a CPU request.
           spec: { nodeSelector: { none: 'such' }, containers: [container] },
         },
         ...more,
@@ -357,7 +357,7 @@ describe('components, quotas and what everybody may know', function () {
       args: ['get-token', '--server', origin],
     })
     expect(clusters[0].cluster.server).to.equal(origin)
-    // It contains the CA of kapis-apiserver.
+    // The file contains the CA of kapis-apiserver.
     const plain = ['--kubeconfig', '/dev/null', '--server', setting('KAPIS_URL'), '--token', token]
     const ca = join(scratch, 'own.ca')
     writeFileSync(ca, Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'))

@@ -23,7 +23,7 @@ describe('the configuration file of kapis-apiserver that runs', function () {
   let version = 0
   const lines: Line[] = []
 
-  /** As the kubelet updates the files of a changed ConfigMap. */
+  /** Replaces files in the same way as the kubelet after a change of a ConfigMap. */
   function mountConfig(changes: object): void {
     const folder = `..${++version}`
     mkdirSync(join(mount, folder), { recursive: true })

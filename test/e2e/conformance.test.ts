@@ -8,7 +8,7 @@ import { run, scratch, setting } from './run.ts'
 const source = join(import.meta.dirname, '..', 'conformance')
 const program = join(scratch, 'conformance')
 
-/** Runs test/conformance, in which each test has many checks. */
+/** The Go tests in test/conformance, each of which has many checks, by name. */
 const tests: Readonly<Record<string, string>> = {
   TestAggregator: 'what kube-apiserver holds of a server that it aggregates',
   TestChunking: 'chunks, continue tokens and the pager',

@@ -48,7 +48,7 @@ describe('reads without a version (KEP-2340)', function () {
     )
     kubeToken = await tokenOf(namespace, 'writer')
     token = await accessToken()
-    // The first request of a kind begins to follow it.
+    // The first request for a kind starts its watch.
     await askAs(token, `/apis/${group}/${version}/${claims}`)
     await askAs(token, '/kapi/apps/v1/deployments')
   })
@@ -93,7 +93,7 @@ describe('reads without a version (KEP-2340)', function () {
             `{"metadata":{"labels":{"round":"${i}"}}}`,
           )
           const { object } = await read(`${base}/${deployments}/${name}`)
-          // The controller of Deployments writes to their status.
+          // The resourceVersion may be newer: the controller of Deployments writes their status.
           expect(Number(object.metadata.resourceVersion)).to.be.at.least(
             Number(patched.metadata.resourceVersion),
           )
@@ -108,7 +108,7 @@ describe('reads without a version (KEP-2340)', function () {
   }
 
   it('answer immediately at the version of a kind in which nothing has changed', async () => {
-    // Written to another kind: the version of all lists increases.
+    // A write to another kind increases the version of all lists.
     await kubectlOutput('create', 'configmap', 'later', '-n', namespace)
     const { metadata } = JSON.parse((await askKube(kubeToken, `/api/v1/${claims}`)).body)
     const newer = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`
@@ -119,7 +119,8 @@ describe('reads without a version (KEP-2340)', function () {
     const watch = `watch=true&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1&${newer}`
     const events = (await askAs(token, `/apis/${group}/${version}/${claims}?${watch}`)).body
     expect(events).to.contain('"k8s.io/initial-events-end":"true"')
-    // Both wait up to 0.1 s for kube-apiserver; the next bookmark comes after up to a minute.
+    // A read waits up to 0.1 s for kube-apiserver. Waiting for a bookmark would take up to a
+    // minute.
     expect(performance.now() - since).to.be.lessThan(10_000)
   })
 

@@ -72,7 +72,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     expect(refused.body.message).to.contain('cannot list resource "rolebindings"')
     for (const path of [members, '/clustermembers', '/globalroles', '/users/admin/globalroles'])
       expect((await send(plain, 'GET', path)).code, path).to.equal(403)
-    // A caller who may create bindings still cannot grant more than they have.
+    // A caller who may create bindings still cannot grant more than the caller's own permissions.
     const bindings = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] }
     const rule = { ...bindings, verbs: ['create', 'list'] }
     const binder = await accounts.make('binder', [rule])
@@ -132,7 +132,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     const spec = { template: { spec: { manager: 'admin' } } }
     const made = await ask(admin, 'POST', tenant, { metadata: { name: workspace }, spec })
     expect(made.code, made.body).to.equal(201)
-    // Who may write bindings and read the workspace gives no more than they have.
+    // A caller who may write bindings and read the workspace cannot grant more than that either.
     const writes = {
       apiGroups: ['rbac.authorization.k8s.io'],
       resources: ['clusterroles', 'clusterrolebindings'],
@@ -197,7 +197,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       const added = await send(admin, 'POST', members, [{ username: user, roleRef: `${workspace}-viewer` }])
       expect(added.code, JSON.stringify(added.body)).to.equal(200)
       await eventually(async () => expect(await names()).to.deep.equal([user]), 5_000)
-      // Without the garbage collection of what the workspace owns.
+      // With `orphan`, objects that the workspace owns are not deleted.
       await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace, '--cascade=orphan')
       await make(tenant, { metadata: { name: workspace }, spec })
       await eventually(async () => expect(await names()).to.deep.equal([]), 5_000)

@@ -10,8 +10,8 @@ const modes = ['user-info', 'serviceaccount', 'arbitrary-node', 'associated-node
 type Headers = Readonly<Record<string, string>>
 
 /**
- * KEP-5284, compared with kube-apiserver in the same run: a version without it grants nothing by
- * it.
+ * KEP-5284, compared with kube-apiserver in the same run. A version without it grants no
+ * permissions by these verbs.
  */
 describe('constrained impersonation', function () {
   this.timeout(60_000)
@@ -117,8 +117,8 @@ describe('constrained impersonation', function () {
       const [here, there] = [await askAs(token, reviews, request), await askKube(token, reviews, request)]
       const shown = ({ code, body: text }: typeof here) => {
         const { status, message } = JSON.parse(text)
-        // Which mode kube-apiserver names in the message to a caller with the verb impersonate
-        // depends on earlier requests.
+        // Ignored: the mode in the message to a caller with the verb impersonate depends on earlier
+        // requests.
         return [code, code === 201 ? status.userInfo : who === 'legacy' || message]
       }
       expect(shown(here)).to.deep.equal(shown(there))
@@ -135,7 +135,7 @@ describe('constrained impersonation', function () {
         JSON.parse(there.body).message,
       ])
     }
-    // Of Kapis' own APIs, too.
+    // The same applies to APIs of Kapis itself.
     const { code } = await askAs(tokens.deputy ?? '', '/kapi/v1/nodes', { headers: bob })
     expect(code).to.equal(403)
   })

@@ -60,7 +60,7 @@ describe('what operators rely on', function () {
         expect([code, body], name).to.deep.equal([200, 'ok'])
       }
       expect((await askKapis('/readyz/ping?verbose')).body).to.equal('[+]ping ok\nreadyz/ping check passed\n')
-      // Dependencies of kube-apiserver are checked there, which requires authentication.
+      // Unknown checks are those of kube-apiserver, which requires authentication for them.
       expect((await askKapis('/readyz/no-such-check')).code).to.equal(403)
       expect((await askAs(token, '/livez/informer-sync')).code).to.equal(404)
     })
@@ -160,7 +160,7 @@ describe('what operators rely on', function () {
       const content = readFileSync(join(folder, log), 'utf8')
       for (const [what, secret] of Object.entries(secrets)) {
         expect(secret, what).to.be.a('string').with.length.above(8)
-        // A token without its signature is as bad in a log that many read.
+        // Header and claims of a token must not be logged either, even without the signature.
         const shown = secret.split('.').slice(0, 2).join('.')
         expect(content.includes(shown), `${what} in ${log}`).to.equal(false)
       }
@@ -168,7 +168,8 @@ describe('what operators rely on', function () {
   })
 
   it('KAPIS_PIDS names the processes that run', () => {
-    // Faults restart processes, so the file counts, not the environment of the shell.
+    // Fault tests restart processes, so the PIDs are read from the file rather than the
+    // environment.
     const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
     const [, list = ''] = /^export KAPIS_PIDS='(.*)'$/m.exec(file) ?? []
     const pids = Object.fromEntries(list.split(' ').map(pair => pair.split('=')))

@@ -87,12 +87,12 @@ describe('counts of several kinds', function () {
   it('are narrowed to what the caller may list, and say what that is', async () => {
     await eventually(async () => {
       const [configs, secrets, unicorns] = await counts(reader, '?kinds=configmaps,secrets,unicorns')
-      // kube-root-ca.crt is the third.
+      // The third ConfigMap is kube-root-ca.crt.
       const { totalItems, ...rest } = configs ?? {}
       expect(rest).to.deep.equal({ resource: 'configmaps', namespaces: 1 })
       expect(totalItems).to.be.within(2, 3)
       expect(secrets?.status?.code).to.equal(403)
-      // Which kinds there are is for those who may list them.
+      // The 404 for an unknown kind is only sent to callers who may list it.
       expect(unicorns?.status?.code).to.equal(403)
     }, 10_000)
     expect((await counts(admin, '?kinds=unicorns'))[0]?.status?.code).to.equal(404)

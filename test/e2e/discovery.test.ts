@@ -93,7 +93,8 @@ describe('discovery, through kube-apiserver', function () {
     it(`explain describes ${plural} like the kinds of kube-apiserver`, async () => {
       const own = sources[plural] ?? 'v1'
       for (const args of [...paths.map(path => [path]), [plural, '--recursive']]) {
-        // kube-apiserver fetches the documents once a minute: a kind may have been added since.
+        // Retried, since kube-apiserver fetches the documents once per minute, and a kind may have
+        // been added.
         await eventually(
           async () => {
             const [ours, theirs] = await Promise.all([
@@ -120,7 +121,7 @@ describe('discovery, through kube-apiserver', function () {
       const theirs = await schemasAt(source === 'v1' ? 'api/v1' : `apis/${source}`)
       const kind = kindOf(ours, group, plural)
       const pairs: [string, string][] = [[kind, kindOf(theirs, source.split('/').at(-2) ?? '', plural)]]
-      // Grows while it is walked.
+      // The list grows during the iteration.
       for (const [own, their] of pairs) {
         const follow = (name: string, at: string) => {
           if (name !== '' && !pairs.some(([known]) => known === name)) pairs.push([name, at])
@@ -141,7 +142,7 @@ describe('discovery, through kube-apiserver', function () {
       `/apis/${group}/${version}/nodes/{name}`,
     ])
     expect(swagger.definitions).to.include.keys([`${prefix}Node`, `${prefix}NodeStatus`])
-    // A suffix would mean that a definition conflicts with one of another server.
+    // A suffix is the result of a conflict with a definition of another server.
     const renamed = Object.keys(swagger.definitions).filter(
       name => name.startsWith(prefix) && /_v\d+$/.test(name),
     )
@@ -153,7 +154,8 @@ describe('discovery, through kube-apiserver', function () {
   })
 
   it('the protobuf form of the document can still be made', async () => {
-    // One invalid part would break the whole document, which old clients need.
+    // A single invalid part would break the protobuf document of the whole cluster, which old
+    // clients need.
     const accept = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
     const answer = await askKube(await tokenOf(namespace, 'default'), '/openapi/v2', { headers: { accept } })
     expect(answer.code).to.equal(200)
@@ -191,7 +193,7 @@ describe('the APIService', function () {
   })
 })
 
-/** Without group and version, which differ by nature. */
+/** Removes the lines with group and version, which necessarily differ. */
 function withoutHead(text: string): string {
   return text.replace(/^GROUP:.*\n/m, '').replace(/^VERSION:.*\n/m, '')
 }
@@ -217,7 +219,7 @@ async function happens(check: () => Promise<boolean>, timeoutMs: number): Promis
 
 type Schemas = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** The schema whose kind is that of a plural. */
+/** Returns the name of the schema whose kind corresponds to a plural. */
 function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
   const singular = plural.slice(0, -1)
   const name = Object.keys(schemas).find(key => {
@@ -231,7 +233,7 @@ function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
 
 type Flat = { readonly path: string; readonly ref: string; readonly json: string }
 
-/** A schema and its nested schemas, each only with its own text. */
+/** Returns a schema and its nested schemas as a flat list, each without its nested schemas. */
 function flatten(schema: unknown, path = ''): Flat[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { properties, items, additionalProperties, allOf, $ref, ...own } = Object.fromEntries(

@@ -5,7 +5,7 @@ import { askKapis } from './cluster.ts'
 import { groupDomain } from './http.ts'
 import { setting } from './run.ts'
 
-// Text, since the program is not compiled with the types of browsers.
+// A string, since this program does not include the types of a browser.
 const widthOfPage = 'document.documentElement.scrollWidth'
 const background = 'getComputedStyle(document.body).backgroundColor'
 const url = () => `${setting('KAPIS_URL')}/docs`

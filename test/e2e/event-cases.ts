@@ -4,14 +4,14 @@ import { askAs, eventually, groupDomain } from './http.ts'
 import { run } from './run.ts'
 
 const tenant = `/kapis/tenant.${groupDomain}/v1alpha2`
-// The first event of a search engine makes its index.
+// A long timeout, since a search engine creates its index with the first event.
 const foundWithinMs = 60_000
 
 /**
- * Tests of kube-apiserver's events for users.
+ * Defines tests of the events API for the events of kube-apiserver.
  *
- * @param title of the store
- * @param base kapis-apiserver with the store, once it is ready
+ * @param title name of the store
+ * @param base returns the URL of kapis-apiserver with the store
  */
 export function describeEvents(title: string, base: () => string): void {
   describe(`events in ${title}`, function () {
@@ -103,10 +103,10 @@ export function describeEvents(title: string, base: () => string): void {
 }
 
 /**
- * Tests of queries of the audit log.
+ * Defines tests of queries of the audit log.
  *
- * @param title of the store
- * @param base kapis-apiserver with an audit log
+ * @param title name of the store
+ * @param base returns the URL of kapis-apiserver with an audit log
  */
 export function describeAuditEvents(title: string, base: () => string): void {
   describe(`audit events in ${title}`, function () {

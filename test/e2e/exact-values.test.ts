@@ -31,10 +31,13 @@ const namespace = uniqueName('exact')
 const blobs = 'blobs.exact.example.com'
 const count = 120
 
-/** Returns the fields of an object as source text; those of metadata separately, and first. */
+/** The JSON text of each field of an object. Fields of metadata are separate, and come first. */
 type Parts = ReadonlyMap<string, string>
 
-/** @param isPlatform selfLink and computed annotations are added there */
+/**
+ * @param isPlatform whether to ignore selfLink and computed annotations, which the platform API
+ * adds
+ */
 function partsOf(json: string, isPlatform = false): Parts {
   const parts = new Map<string, string>()
   const others = new Map<string, string>()
@@ -52,7 +55,7 @@ function partsOf(json: string, isPlatform = false): Parts {
   return new Map([...parts, ...others])
 }
 
-/** By namespace and name. */
+/** Returns the fields of objects by their names. */
 function byName(objects: readonly string[], isPlatform = false): ReadonlyMap<string, Parts> {
   return new Map(objects.map(json => [findPath(json, ['metadata', 'name']) ?? '', partsOf(json, isPlatform)]))
 }
@@ -67,7 +70,7 @@ function expectSame(found: ReadonlyMap<string, Parts>, wanted: ReadonlyMap<strin
 }
 
 const itemsOf = (list: string) => itemTexts(memberText(list, 'items'))
-/** The objects of watch events. */
+/** Returns the objects in watch events of a type. */
 const objectsOf = (events: string, type = 'ADDED') =>
   events
     .split('\n')
@@ -163,7 +166,7 @@ describe('values that kube-apiserver stored', function () {
     custom = await native(collection)
     maps = await native(`/api/v1/namespaces/${namespace}/configmaps`)
     await eventually(async () => {
-      // The fake kubelet writes one status, and nothing afterwards.
+      // Repeated: the simulated kubelet writes the status once, after the pods were created.
       pods = await native(`/api/v1/namespaces/${namespace}/pods`)
       expectSame(byName(itemsOf((await askAs(token, resources('pods'))).body), true), pods)
     }, 30_000)
@@ -256,7 +259,7 @@ describe('values that kube-apiserver stored', function () {
     const headers = { accept: 'application/yaml' }
     for (const name of ['p1', 'p2']) {
       const { body } = await askKube(kubeToken, `${extension('pods')}/${name}`, { headers })
-      // kubectl knows Pods of v1 without discovery.
+      // kubectl knows the kind Pod of v1 without discovery.
       const stdin = body.replace(/^apiVersion: .*$/m, 'apiVersion: v1')
       const args = ['annotate', '--local', '-o', 'json', '-f', '-', 'x=y']
       const read = await output('kubectl', args, { stdin })
@@ -290,7 +293,7 @@ describe('values that kube-apiserver stored', function () {
       expectSame(new Map([parts(['user', shown.body])]), new Map([parts(['user', active])]))
       const annotations = (json: string) =>
         findPath(withoutMember(json, ['metadata', 'annotations', lastApplied]), ['metadata', 'annotations'])
-      // Shown to consoles, and not stored.
+      // The annotation is added for consoles, and not stored.
       const role = ['metadata', 'annotations', `${iam}/globalrole`]
       expect(annotations(withoutMember(shown.body, role)))
         .to.equal(annotations(body))

@@ -14,7 +14,8 @@ const html = readFileSync(new URL('../../examples/console/index.html', import.me
 
 describe('the example console in a browser', function () {
   this.timeout(90_000)
-  // Chromium asks the user before a page of a file connects to this machine.
+  // The page is served by HTTP: Chromium asks the user before a page from a file connects to this
+  // machine.
   const server = createServer((_req, res) => res.setHeader('content-type', 'text/html').end(html))
   let browser: Browser
   let page: Page
@@ -43,7 +44,8 @@ describe('the example console in a browser', function () {
   })
 
   it('shows a page, and what changes on it', async () => {
-    // Chromium takes a certificate that it does not know for a page, and then for a WebSocket too.
+    // Once a page with the unknown certificate has been opened, Chromium accepts it for WebSockets
+    // too.
     await page.goto(`${setting('KAPIS_URL')}/livez`)
     await page.goto(`http://127.0.0.1:${portOf(server)}/`)
     await page.getByLabel('Kind').selectOption('configmaps')

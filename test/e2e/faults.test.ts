@@ -19,12 +19,12 @@ import { follow, setting } from './run.ts'
 
 const namespace = uniqueName('faults')
 const healMs = 10_000
-// kube-apiserver checks an APIService that fails after pauses that double, so that it may find a server
-// that has started again only after twice the time that this took.
+// kube-apiserver checks an unavailable APIService with increasing delays. It may therefore notice a
+// restarted server only after twice the time of the outage.
 const restartMs = 2 * healMs
 
-// These tests stop and start running processes. Each leaves everything running, whether it passes
-// or not.
+// These tests stop and start the running processes. Each test leaves all of them running, even if
+// it fails.
 describe('when something fails', function () {
   this.timeout(120_000)
 
@@ -157,7 +157,7 @@ describe('when something fails', function () {
     await eventually(readsEverywhere, healMs)
   })
 
-  /** A list may continue or report that it cannot; anything else is wrong. */
+  /** Sends a list, which may fail with a 503; any other error fails the test. */
   async function answered(who: string): Promise<Answer> {
     const answer = await askAs(who, platformPath)
     expect(answer.code, answer.body).to.be.oneOf([200, 503])
@@ -171,7 +171,7 @@ describe('when something fails', function () {
     expect(answer.code, answer.body).to.equal(200)
   }
 
-  /** A change now appears in the next list: the cache is being updated. */
+  /** Waits until a change appears in a list, which proves that the cache is being updated. */
   async function cacheFollows(): Promise<void> {
     const [name = ''] = (await listAs(token, '?limit=1')).items.map(({ metadata }) => metadata.name)
     const mark = uniqueName('mark')
@@ -200,7 +200,7 @@ describe('when something fails', function () {
   }
 })
 
-/** How long it took, for who reads the output with E2E_FIGURES set. */
+/** Prints a duration if E2E_FIGURES is set. */
 function note(what: string, seconds: number): void {
   if (process.env.E2E_FIGURES) console.log(`      ${what} after ${seconds.toFixed(1)} s`)
 }

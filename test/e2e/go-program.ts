@@ -1,9 +1,12 @@
 import { output, run } from './run.ts'
 
-/** If kube-apiserver was not built, the first build compiles all of client-go. */
+/**
+ * Timeout of a build. If kube-apiserver was not built here, the first one compiles all of
+ * client-go.
+ */
 export const goBuildTimeoutMs = 600_000
 
-/** Reports if there is no Go to build a program with. */
+/** Returns whether Go is installed; prints a message otherwise. */
 export async function hasGo(what: string): Promise<boolean> {
   const isThere = await run('go', ['version']).then(
     ({ code }) => code === 0,
@@ -14,7 +17,7 @@ export async function hasGo(what: string): Promise<boolean> {
 }
 
 /**
- * Runs a Go command that builds a program, and reports it.
+ * Runs a Go command that builds a program, and prints its progress.
  *
  * @param folder with the go.mod, whose versions are those of kube-apiserver
  * (hack/controlplane/binaries/versions.test.ts)
@@ -26,8 +29,7 @@ export async function buildGo(what: string, args: readonly string[], folder: str
     console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
   }, 15_000)
   const [command = '', ...rest] = args
-  // With the flags of hack/controlplane/binaries/build.ts, so that the compiler cache of kube-apiserver is
-  // used.
+  // The same flags as in hack/controlplane/binaries/build.ts make use of the compiler cache.
   const options = { cwd: folder, env: { CGO_ENABLED: '0' }, timeoutMs: goBuildTimeoutMs }
   await output('go', [command, '-trimpath', ...rest], options).finally(() => clearInterval(progress))
 }

@@ -15,7 +15,7 @@ describe('hostile requests', function () {
     auth = `Authorization: Bearer ${token}\r\n`
   })
 
-  // The target of a second request hidden in the first: its response must never be seen.
+  // A request that is hidden in another one: no response to it may ever be received.
   const hidden = 'GET /version HTTP/1.1\r\nHost: hidden\r\n\r\n'
   const post = 'POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\n'
 

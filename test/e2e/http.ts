@@ -18,18 +18,18 @@ import { output, setting } from './run.ts'
 
 export const groupDomain = group.slice('resources.'.length)
 export const platformPath = `/kapis/${group}/${version}/nodes`
-/** The path with the prefix that SDKs of the platform also know. */
+/** The short path of nodes in the platform API, which SDKs of the platform use too. */
 export const shortPath = `/kapi/${group}/${version}/nodes`
 
-/** A login ends within two seconds; a loaded machine takes some more to poll. */
+/** Maximum time until a login has ended: two seconds, and some more on a busy machine. */
 export const endsWithinSeconds = 8
 
-/** Sends one request to Kapis with the target unchanged. */
+/** Sends one request to Kapis with an unmodified request target. */
 export function askRaw(target: string, options: Ask = {}): Promise<Answer> {
   return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)
 }
 
-/** The same to kube-apiserver. */
+/** Sends one request to kube-apiserver with an unmodified request target. */
 export async function askKubeRaw(target: string, options: Ask = {}): Promise<Answer> {
   return askRawAt(setting('KUBE_URL'), await kubeCa(), target, options)
 }
@@ -61,7 +61,7 @@ export function askAs(token: string, path: string, options: Ask = {}): Promise<A
   return askKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
 }
 
-/** A login by password, successful or not. */
+/** Sends a password login, which may fail. */
 export function logIn(username: string, password: string): Promise<Answer> {
   const form = new URLSearchParams({
     grant_type: 'password',
@@ -74,7 +74,7 @@ export function logIn(username: string, password: string): Promise<Answer> {
   return askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
 }
 
-/** The wire form of a failure without details. */
+/** Returns the JSON of a Status, without details unless they are given. */
 export function statusBody(code: number, reason: string, message: string, details?: object) {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code }
   return details === undefined ? status : { ...status, details }
@@ -86,7 +86,7 @@ export function expectStatus(answer: Answer, body: ReturnType<typeof statusBody>
   expect(answer.headers['content-type']).to.equal('application/json')
 }
 
-/** Tries until it holds. @returns the seconds that it took */
+/** Repeats a check until it succeeds. @returns the elapsed seconds */
 export async function eventually(
   check: () => Promise<unknown>,
   withinMs: number,
@@ -141,7 +141,7 @@ export type NodeObject = {
 }
 export type Page = { readonly items: readonly NodeObject[]; readonly totalItems: number }
 
-/** The nodes as kube-apiserver has them. */
+/** Returns the nodes of kube-apiserver. */
 export async function kubeNodes(): Promise<readonly NodeObject[]> {
   const list = await kubectlJson('get', 'nodes')
   return (list as { items: NodeObject[] }).items

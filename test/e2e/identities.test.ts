@@ -30,8 +30,8 @@ describe('an identity that a header field would alter', function () {
       ...['create', 'clusterrolebinding', administrator],
       ...['--clusterrole=kapis:user-administrator', `--user=${administrator}`],
     )
-    // The permissions of the group without spaces, which members of the group with one must not
-    // have.
+    // Permissions of the group whose name has no space. Members of the group with a space must not
+    // have them.
     await kubectlOutput('create', 'clusterrolebinding', group, '--clusterrole=view', `--group=${group}`)
     token = (await loginAs({ username: administrator, password: 'Correct horse 1' })).access_token
     await eventually(async () => expect((await askAs(token, users)).code).to.equal(200), 10_000)
@@ -77,7 +77,7 @@ describe('an identity that a header field would alter', function () {
         )
         const merge = { 'content-type': 'application/merge-patch+json' }
         expectRefused(await send('PATCH', `${users}/${name}`, { spec: { groups } }, merge), field)
-        // Also without Kapis: the schema of the CRD has the same rule.
+        // The schema of the CRD has the same rule, so it applies to writes that bypass Kapis too.
         const patch = ['patch', `users.iam.${groupDomain}`, name, '--type=merge']
         for (const [part, body] of [
           [[], { spec: { groups } }],
@@ -197,7 +197,7 @@ describe('an identity that a header field would alter', function () {
         `--resource=namespaces.${resourcesGroup},nodes.${resourcesGroup}`,
       )
       await kubectlOutput('create', 'clusterrolebinding', name, `--clusterrole=${name}`, `--user=${name}`)
-      // By groups: a member of a group without the trailing space sees all namespaces.
+      // Permissions of groups are compared exactly, including a trailing space.
       const all = uniqueName('sees-all')
       await kubectlOutput('create', 'clusterrole', all, '--verb=list', '--resource=namespaces')
       await kubectlOutput('create', 'clusterrolebinding', all, `--clusterrole=${all}`, `--group=${name}`)
@@ -309,7 +309,7 @@ describe('an identity that a header field would alter', function () {
 describe('an identity', function () {
   this.timeout(120_000)
   const jane = uniqueName('jane')
-  // Without this role system:unauthenticated cannot create a SelfSubjectReview.
+  // Without this role, a caller in system:unauthenticated cannot create a SelfSubjectReview.
   before(() =>
     kubectlOutput('create', 'clusterrolebinding', jane, '--clusterrole=system:basic-user', `--user=${jane}`),
   )

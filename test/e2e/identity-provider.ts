@@ -14,7 +14,7 @@ export function linkOf(provider: string): string {
   return `iam.${groupDomain}/identity-provider.${provider}`
 }
 
-/** Claims of an OpenID provider for an account. */
+/** Returns the claims of an account at an OpenID provider. */
 export function personAt(sub: string, more: object = {}) {
   return {
     sub,
@@ -27,7 +27,7 @@ export function personAt(sub: string, more: object = {}) {
   }
 }
 
-/** The configuration of an OpenID provider, for applyProvider. */
+/** Returns the configuration of an OpenID provider, for applyProvider. */
 export function openIdDocument(name: string, upstream: Upstream, changes: object = {}, oidc: object = {}) {
   return {
     name,
@@ -44,7 +44,7 @@ export function openIdDocument(name: string, upstream: Upstream, changes: object
   }
 }
 
-/** Makes or changes an identity provider, as an administrator would. */
+/** Creates or changes the Secret of an identity provider, as an administrator would. */
 export async function applyProvider(document: { readonly name: string } & object): Promise<void> {
   const secret = {
     apiVersion: 'v1',

@@ -25,7 +25,7 @@ describe('kapis login with a browser', function () {
     await removeUser(username)
   })
 
-  /** Starts `kapis login`; the program that it opens addresses with only writes down which. */
+  /** Starts `kapis login` with a browser program that only writes the address to a file. */
   async function begin(person: Person) {
     const file = join(person.home, 'address')
     const opener = join(person.home, 'open')
@@ -58,7 +58,7 @@ describe('kapis login with a browser', function () {
     expect(ran.code, ran.stderr).to.equal(0)
     const who = await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
     expect(who.stdout, who.stderr).to.equal(username)
-    // A public client refreshes and ends its logins too.
+    // A public client can refresh and end its logins too.
     const login = JSON.parse(readFileSync(person.loginFile(), 'utf8'))
     expect(login).to.include({ clientId: 'kapis-cli', clientSecret: '' })
     writeFileSync(person.loginFile(), JSON.stringify({ ...login, expiresAtMs: 0 }))

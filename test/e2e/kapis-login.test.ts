@@ -67,7 +67,7 @@ describe('kapis login', function () {
     const config = JSON.parse(succeeded(await person.kubectl('config', 'view', '-o', 'json')).stdout)
     expect(config['current-context']).to.equal('direct')
     expect(config.clusters[0].cluster.server).to.equal(setting('KUBE_URL'))
-    // kube-apiserver reads the issuer's keys in its own time.
+    // kube-apiserver loads the keys of the issuer with a delay.
     await eventually(async () => {
       const who = await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
       expect(succeeded(who).stdout).to.equal(username)
@@ -93,7 +93,7 @@ describe('kapis login', function () {
     succeeded(await login('--context', 'mine'))
     succeeded(await login('--context', 'mine'))
     const config = JSON.parse(succeeded(await person.kubectl('config', 'view', '-o', 'json')).stdout)
-    // kubectl sorts them.
+    // In any order, since kubectl sorts the contexts.
     expect(config.contexts).to.have.deep.members([
       { name: 'other', context: { cluster: 'other', namespace: 'x', user: '' } },
       { name: 'mine', context: { cluster: 'mine', user: 'mine' } },
@@ -126,7 +126,8 @@ describe('kapis login', function () {
     const next = stored()
     expect(next.accessToken).to.not.equal(old.accessToken)
     expect(next.expiresAtMs).to.be.greaterThan(Date.now())
-    // Had two refreshed, the second would have used a token twice: the login would have ended.
+    // If both processes had refreshed the token, the second would have reused it, which ends the
+    // login.
     writeFileSync(person.loginFile(), JSON.stringify({ ...next, expiresAtMs: 0 }))
     succeeded(await person.kubectl('get', 'nodes'))
   })
@@ -155,7 +156,7 @@ describe('kapis login', function () {
       20,
     )
     expect(seconds).to.be.below(endsWithinSeconds)
-    // Pending requests with it are aborted.
+    // Requests in progress with this login are aborted.
     await eventually(async () => expect(ends).to.deep.equal(['ECONNRESET', 'ECONNRESET']), 5_000)
     const refused = await person.kubectl('get', 'nodes')
     expect(refused.code).to.equal(1)

@@ -198,7 +198,7 @@ describe('several logins with kapis', function () {
     expect(lstatSync(person.kubeconfig).isSymbolicLink()).to.equal(true)
     expect(readFileSync(real, 'utf8')).to.match(/^# mine\napiVersion: v1\n/)
     expect(lstatSync(real).mode & 0o777).to.equal(0o640)
-    // kubectl is called where KAPIS_HOME is not set.
+    // The kubeconfig sets KAPIS_HOME for the plugin, since kubectl may run without this variable.
     const { stdout } = succeeded(
       await person.kubectl('config', 'view', '-o', 'jsonpath={.users[0].user.exec.env}'),
     )

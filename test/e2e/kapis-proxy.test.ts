@@ -10,7 +10,7 @@ describe('kapis behind a proxy', function () {
   this.timeout(90_000)
   const { port } = new URL(setting('KAPIS_URL'))
   const asked: string[] = []
-  // Only the proxy knows the address of the platform.
+  // Only the proxy can resolve the name of the platform.
   const proxy = createServer((_req, res) => res.writeHead(403).end())
   proxy.on('connect', (req, socket: Duplex) => {
     asked.push(`${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
@@ -61,7 +61,7 @@ describe('kapis behind a proxy', function () {
     } finally {
       delete process.env.HTTPS_PROXY
     }
-    // The login remembers its issuer.
+    // The issuer is stored with the login.
     const ended = await person.kapis(['logout'], { env: { HTTPS_PROXY: address, KAPIS_URL: '' } })
     expect(ended.code, ended.stderr).to.equal(0)
   })

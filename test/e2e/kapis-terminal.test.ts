@@ -46,7 +46,7 @@ describe('kapis in a terminal', function () {
       ['the passwords do not match; nothing was changed', ''],
     )
     expect((await person.kapis(['user', 'get', name])).code).to.equal(1)
-    // A typo, corrected with backspace; arrow keys are ignored.
+    // A typing error is corrected with backspace, and arrow keys are ignored.
     await type(
       create,
       ['Password of', `${first}x\u007f\r`],

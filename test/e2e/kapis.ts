@@ -12,24 +12,24 @@ type KapisOptions = {
 }
 
 type Begun = {
-  /** The output on standard error, as soon as it matches. */
+  /** Resolves with the first match in the output on standard error. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Omit<Ran, 'stdout'>>
-  /** Ctrl-C. */
+  /** Interrupts the process, like Ctrl-C. */
   readonly interrupt: () => void
 }
 
-/** The command line of one user, with their own logins and kubeconfig. */
+/** The command line of one user, with a home folder and kubeconfig of its own. */
 export type Person = {
   readonly home: string
   readonly env: Readonly<Record<string, string>>
   readonly kubeconfig: string
   readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<Ran>
-  /** The same as a running process, whose output can be awaited. */
+  /** Starts a command as a process whose output can be awaited. */
   readonly begin: (args: readonly string[]) => Begun
-  /** kubectl with the kubeconfig that `kapis login` wrote. */
+  /** Runs kubectl with the kubeconfig that `kapis login` wrote. */
   readonly kubectl: (...args: readonly string[]) => Promise<Ran>
-  /** The file of the one login. */
+  /** Returns the path of the only login file. */
   readonly loginFile: () => string
 }
 

@@ -12,8 +12,8 @@ const namespace = uniqueName('attacks')
 const resources = `/kapis/resources.${groupDomain}/v1alpha3`
 const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 
-// Vulnerabilities of similar products, tried here as an attacker would; docs/security.md lists each
-// with its test.
+// Known vulnerabilities of similar products, tried as an attacker would; docs/security.md lists
+// each with its test.
 describe('attacks that peers have fallen to', function () {
   this.timeout(60_000)
   let owner = ''
@@ -65,8 +65,8 @@ describe('attacks that peers have fallen to', function () {
         for (const who of [unprivileged, owner]) {
           const { code, body } = await askAs(who, path)
           if (code === 200) {
-            // Lists of the whole cluster are narrowed and not rejected: they contain at most the
-            // caller's own.
+            // Lists of the whole cluster are narrowed rather than rejected, to the objects that the
+            // caller may list.
             expect(path).to.be.oneOf([`${resources}/namespaces`, `${resources}/secrets`])
             const { items } = JSON.parse(body)
             type Item = { metadata: { name: string; namespace?: string } }
@@ -122,7 +122,7 @@ describe('attacks that peers have fallen to', function () {
     const upgrade = (path: string, token: string) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
-    // The upstream request would use the credential of Kapis and impersonate anyone.
+    // The hidden request would have the credential of Kapis and could impersonate any user.
     const second =
       'GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nImpersonate-User: admin\r\nImpersonate-Group: system:masters\r\n\r\n'
     const cases: readonly (readonly [what: string, first: () => string, codes: readonly number[]])[] = [
@@ -141,7 +141,7 @@ describe('attacks that peers have fallen to', function () {
         const spoken = await speak(first() + second)
         expect(spoken.codes.length, spoken.text).to.be.within(1, 2)
         expect(codes, spoken.text).to.include(spoken.codes[0])
-        // Nothing listens on this address, so only the caller is affected.
+        // The hidden request is either dropped or rejected as unauthenticated.
         expect(spoken.codes.slice(1), spoken.text).to.be.deep.oneOf([[], [401]])
         expect(spoken.text).to.not.include('SecretList')
       })
@@ -283,7 +283,7 @@ describe('attacks that peers have fallen to', function () {
           `${resources}/namespaces?name=${word}`,
         ]
         for (const query of queries) {
-          // A caller without permission sees nothing, whatever the query is.
+          // A caller without permission gets no lines, regardless of the query.
           const { code, body } = await askAs(unprivileged, query)
           expect(code, `${query} ${body}`).to.be.oneOf([200, 400, 403])
           if (code !== 200) continue
@@ -318,7 +318,7 @@ describe('attacks that peers have fallen to', function () {
         `/oauth/login/${word}`,
       ]) {
         const { code, headers } = await askAs(admin, path)
-        // The login page ignores it; the browser is not redirected there.
+        // The login page ignores the parameter and does not redirect to the other host.
         expect(code, path).to.be.within(200, 499)
         const front = new URL(setting('KAPIS_URL')).hostname
         const { hostname } = new URL(headers.location ?? '/', setting('KAPIS_URL'))

@@ -4,7 +4,7 @@ import { askAs, askRaw } from './http.ts'
 
 const namespace = uniqueName('paths')
 
-/** Paths of kube-apiserver that are neither resources nor discovery, and that clients use. */
+/** Paths of kube-apiserver that are neither resources nor discovery, but that clients use. */
 describe('a path that kube-apiserver alone has', function () {
   this.timeout(60_000)
   const tokens: Record<string, string> = {}
@@ -39,7 +39,7 @@ describe('a path that kube-apiserver alone has', function () {
           location,
         })
         expect(wireOf(here), who).to.deep.equal(wireOf(there))
-        // Some of them contain times and IDs of the process.
+        // Excluded, since these bodies contain times and IDs of the process.
         if (!/^\/(statusz|flagz)/.test(path)) expect(here.body, who).to.equal(there.body)
       }
     })

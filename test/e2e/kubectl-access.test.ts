@@ -37,7 +37,7 @@ describe('who may read the aggregated nodes', function () {
     const { code, stdout } = await as('reader', 'get', nodes, '-o', 'name')
     expect(code).to.equal(0)
     expect(stdout).to.match(new RegExp(`^(node\\.${group}/\\S+\n)+$`))
-    // can-i reports what requests actually get.
+    // The result of can-i must match the responses to actual requests.
     expect(await as('reader', 'auth', 'can-i', 'list', nodes)).to.include({ stdout: 'yes\n' })
   })
 
@@ -122,7 +122,7 @@ async function role(name: string, ...rules: readonly string[]): Promise<void> {
   await kubectlOutput('create', 'clusterrolebinding', whole, `--clusterrole=${whole}`, subject)
 }
 
-/** kubectl as a service account of this test. */
+/** Runs kubectl as a service account of this test. */
 async function as(name: string, ...args: readonly string[]) {
   const token = await tokenOf(namespace, name)
   return run('kubectl', [...(await withToken(token)), ...args])

@@ -118,8 +118,7 @@ describe('what the aggregated API refuses', function () {
     })
   }
 
-  // The native nodes are the reference: responses here must equal those of kube-apiserver word for
-  // word.
+  // Errors for native nodes are the reference, whose bodies must be equal word for word.
   const sameBody = [
     'resourceVersionMatch=Exact',
     'resourceVersionMatch=Exact&resourceVersion=0',
@@ -137,8 +136,8 @@ describe('what the aggregated API refuses', function () {
     })
   }
 
-  // kube-apiserver returns messages of its Go parsers here; code and reason are the same, the
-  // messages of Kapis are clearer.
+  // Messages may differ: kube-apiserver returns those of Go parsers, and Kapis clearer ones. Code
+  // and reason are equal.
   const sameReason = [
     'resourceVersion=abc',
     'resourceVersion=-1',
@@ -162,7 +161,7 @@ describe('what the aggregated API refuses', function () {
     expect(JSON.parse(own.body)).to.include({ kind: 'Status', reason: 'BadRequest', code: 400 })
   })
 
-  /** The Status bodies of the aggregated nodes and of the native ones. */
+  /** Returns the Status bodies for nodes of the extension API and for native nodes. */
   async function both(query: string): Promise<readonly [Record<string, unknown>, Record<string, unknown>]> {
     const own = await askKube(token, `${collectionPath}?${query}`)
     const native = await askKube(token, `/api/v1/nodes?${query}`)

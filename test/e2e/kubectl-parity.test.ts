@@ -20,7 +20,7 @@ const spdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_
 /**
  * Runs kubectl commands through kapis-apiserver and directly at kube-apiserver, with the same
  * token. Expected differences (namespace, uids, times, versions, generated names) are normalized on
- * both sides; everything else must be the same.
+ * both sides; all other output must be equal.
  */
 describe('kubectl through kapis-apiserver and next to it', function () {
   this.timeout(180_000)
@@ -50,7 +50,9 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     await kubectl('delete', 'namespace', ...Object.values(namespaces), '--wait=false')
   })
 
-  /** Runs a step both ways at the same time, each in its own namespace, and compares the results. */
+  /**
+   * Runs a step both ways concurrently, each in a namespace of its own, and compares the results.
+   */
   async function same(step: Step): Promise<Ran> {
     const [front, direct] = await Promise.all([ranOneWay('front', step), ranOneWay('direct', step)])
     expect(front, step.args.join(' ')).to.deep.equal(direct)
@@ -58,8 +60,8 @@ describe('kubectl through kapis-apiserver and next to it', function () {
   }
 
   /**
-   * The same for a command with output: directly at kube-apiserver over SPDY, one in sixty runs
-   * loses it, and none through Kapis.
+   * Like `same`, but repeats the direct command if it printed nothing: over SPDY, one in sixty runs
+   * loses its output. Through Kapis, none does.
    */
   async function samePrinted(step: Step): Promise<void> {
     const front = await ranOneWay('front', step)
@@ -96,12 +98,13 @@ describe('kubectl through kapis-apiserver and next to it', function () {
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>')
         .replace(/\/(LIVE|MERGED)-\d+\//g, '/$1/')
         .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \+0000/g, '<time>')
-        // A node's lease is renewed every ten seconds, between the two ways too.
+        // Times are normalized: the lease of a node is renewed every ten seconds, also between the
+        // two commands.
         .replace(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000/g, '<time>')
         .replace(/(resourceVersion"?: ?)"\d+"/g, '$1<version>')
         .replace(/("continue":")[^"]+/g, '$1<token>')
         .replace(/\b\d+(m|s|m\d+s)\b/g, '<age>')
-        // Namespaces differ in length, and so do the columns.
+        // Column widths are normalized: the names of the two namespaces differ in length.
         .replace(/ {2,}/g, '  ')
         .replace(/\b(web|made)-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, '$1-<hash>')
         .replace(/\b(web|made)-[a-z0-9]{8,10}\b/g, '$1-<hash>')
@@ -119,7 +122,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       selector: { matchLabels: { app: 'web' } },
       template: {
         metadata: { labels: { app: 'web' } },
-        // The control plane has no scheduler.
+        // The pod names its node, since the control plane has no scheduler.
         spec: { nodeName: 'worker-1', containers: [{ name: 'web', image: 'web:1' }] },
       },
     },
@@ -261,7 +264,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     }
   })
 
-  /** Like `same`, but how often an intermediate state was observed depends on timing. */
+  /** Like `same`, but the number of intermediate states may differ, since it depends on timing. */
   async function sameLoosely(step: Step): Promise<Ran> {
     const isOnItsWay = step.args[0] === 'rollout' && step.args[1] === 'status'
     if (!isOnItsWay && step.args[0] !== 'wait') return same(step)
@@ -304,7 +307,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       ])
       const go = (...args: string[]) => kubectlOutput(...here, ...args)
       try {
-        // It only sees changes after the watch has started.
+        // Waits until the watch has started, since it only shows later changes.
         await new Promise(resolve => setTimeout(resolve, 1_500))
         await go('create', 'configmap', 'w', '--from-literal=k=1')
         await go('label', 'configmap', 'w', 'watched=yes', 'v=1')
@@ -343,7 +346,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     it(`cp out of a pod over ${protocol}`, async () => {
       const folder = mkdtempSync(join(scratch, 'cp-'))
       const text = 'x'.repeat(300_000)
-      // The samples' kubelet runs commands on this machine.
+      // The simulated kubelet runs commands on this machine.
       writeFileSync(join(folder, 'there'), text)
       for (const [way, connect] of ways) {
         const back = join(folder, way)
@@ -354,8 +357,8 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       }
     })
 
-    // kwok, which simulates the kubelet, does not pass on the end of the input, so the command
-    // never ends either way.
+    // kwok, which simulates the kubelet, does not forward the end of input, so the command never
+    // ends either way.
     it(`cp into a pod over ${protocol} brings the same bytes`, async () => {
       const folder = mkdtempSync(join(scratch, 'cp-'))
       const bytes = randomBytes(300_000)
@@ -374,13 +377,14 @@ describe('kubectl through kapis-apiserver and next to it', function () {
         await eventually(async () => {
           const { front, direct } = { front: arrived('front'), direct: arrived('direct') }
           expect([front.length, front.equals(direct)]).to.deep.equal([direct.length, true])
-          // tar writes blocks of 10,240 bytes; a smaller block waits for the end of the input.
+          // tar writes blocks of 10,240 bytes, and keeps an incomplete block until the end of
+          // input.
           expect(front.length).to.be.within(bytes.length - 2 * 10_240, bytes.length)
           expect(bytes.subarray(0, front.length).equals(front)).to.equal(true)
         }, 30_000)
       } finally {
         for (const each of copying) await each.stop()
-        // A program with endless input would outlive the test.
+        // Without the end of input, the program would outlive the test.
         await run('pkill', ['-f', `tar -xmf - -C ${folder}`])
       }
     })
@@ -403,7 +407,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
         try {
           const line = await forward.line(text => text.startsWith('Forwarding from 127.0.0.1:'), 20_000)
           const port = /127\.0\.0\.1:(\d+)/.exec(line)?.[1] ?? ''
-          // Several requests on one connection.
+          // Several concurrent requests on one connection.
           const answers = await Promise.all(
             [1, 2, 3].map(() => readLocal(`http://127.0.0.1:${port}/healthz`)),
           )
@@ -430,8 +434,8 @@ describe('kubectl through kapis-apiserver and next to it', function () {
   })
 
   /**
-   * Writes to the log that all sample pods show until the line arrives: earlier lines are not part
-   * of the stream.
+   * Appends a line to the log that all sample pods share, until the line arrives in the stream.
+   * Lines before the start of the stream do not.
    */
   async function seesNewLine(stream: Running, text: string): Promise<void> {
     const file = join(dirname(setting('KUBECONFIG')), 'sample-pod.log')

@@ -146,7 +146,7 @@ describe('kubectl get nodes, of the aggregated API next to the native one', func
   })
 })
 
-/** The same command for the aggregated nodes and the native ones; NODES stands for either. */
+/** Runs a command for nodes of the extension API and for native nodes; NODES stands for either. */
 async function both(...args: readonly string[]) {
   const texts = [nodes, 'nodes'].map(kind =>
     kubectlOutput(...args.map(arg => (arg === 'NODES' ? kind : arg))),
@@ -155,7 +155,9 @@ async function both(...args: readonly string[]) {
   return [parseColumns(own), parseColumns(native)] as const
 }
 
-/** One node from both APIs at one resource version: heartbeats may come in between. */
+/**
+ * Returns a node from both APIs at the same resource version. Retries, since heartbeats change it.
+ */
 async function sameVersion(name: string, format: string): Promise<readonly [NodeObject, NodeObject]> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const texts = [nodes, 'nodes'].map(kind => kubectlOutput('get', kind, name, '-o', format))
@@ -166,7 +168,7 @@ async function sameVersion(name: string, format: string): Promise<readonly [Node
   throw new Error(`${name} changes faster than it can be read`)
 }
 
-/** Without the version, the only difference between the two. */
+/** Removes apiVersion, the only expected difference. */
 function comparable({ apiVersion: _, ...rest }: NodeObject): unknown {
   return rest
 }

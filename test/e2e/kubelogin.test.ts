@@ -13,8 +13,8 @@ const source = join(import.meta.dirname, '..', 'kubelogin')
 const program = join(scratch, 'kubelogin')
 
 /**
- * The credential plugin for other OpenID providers with its default flags: each grant, and its
- * refresh.
+ * kubelogin, a credential plugin for any OpenID provider, with its default flags: each grant, and
+ * its refresh.
  */
 describe('kubelogin, as it is', function () {
   this.timeout(120_000)
@@ -48,12 +48,12 @@ describe('kubelogin, as it is', function () {
       ...more,
     ]
   }
-  /** Its messages for users are on standard error. */
+  /** Messages for users are on standard error. */
   const launch = (args: readonly string[]) => follow('sh', ['-c', 'exec "$0" "$@" 2>&1', program, ...args])
   const tokenOf = (credential: string): string => JSON.parse(credential).status.token
   const expected = (aud: string) => ({ aud, sub: user.username, groups: ['e2e-kubelogin'] })
 
-  /** The token that is due next, which the refresh token of the stored login gives. */
+  /** Expects that the refresh token of the stored login results in another token. */
   async function expectRefreshed(token: string, args: readonly string[]): Promise<void> {
     const next = claimsOf(tokenOf(await output(program, [...args, '--force-refresh'])))
     const { sub, aud, sid, auth_time, jti } = claimsOf(token)
@@ -135,7 +135,7 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** The URL to which kubelogin redirects the browser that opens its page. */
+/** Returns the URL to which kubelogin redirects a browser that opens its page. */
 async function untilListening(url: string): Promise<string> {
   const deadline = Date.now() + 20_000
   for (;;) {

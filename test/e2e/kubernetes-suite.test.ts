@@ -7,7 +7,8 @@ import { runKubectlSuite } from '../../hack/kubernetes/suites.ts'
 import { createToken } from '../../hack/kubernetes/token.ts'
 import { output, scratch, setting } from './run.ts'
 
-// All groups, compared with kube-apiserver itself, and the end-to-end tests of Kubernetes: make test-kubernetes.
+// Runs a part of the suite. `make test-kubernetes` runs all groups with a comparison to
+// kube-apiserver, and the end-to-end tests of Kubernetes.
 describe("groups of kubectl's command suite through Kapis", () => {
   after(async () => {
     const namespaces = await output('kubectl', ['get', 'namespaces', '-o', 'name'])

@@ -56,7 +56,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
   }
   const refusal = ({ code, body }: Answer) => [code, JSON.parse(body)]
   const invalid = (error_description: string) => ({ error: 'invalid_grant', error_description })
-  /** Waits until kapis-oauth has loaded the provider. */
+  /** Configures the provider, and waits until kapis-oauth has loaded it. */
   async function configure(
     changes: object = {},
     ldap: object = {},
@@ -82,7 +82,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
         `cn=sys,${groups}`,
         { objectClass: 'groupOfNames', cn: 'system:masters', member: [`uid=${alice},${people}`] },
       ],
-      // The name that a header field would turn into the one above.
+      // A name that equals the one above after a header field has lost its spaces.
       [
         `cn=\\20system:masters,${groups}`,
         { objectClass: 'groupOfNames', cn: ' system:masters', member: [`uid=${alice},${people}`] },
@@ -119,7 +119,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
       }, 5_000)
       expect((await askKube(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
       await slapd.asManager(client => client.del(`cn=${group},${groups}`))
-      // Any login of this user updates the groups, for older tokens too.
+      // Each login of a user updates the groups, also for tokens that were issued before.
       const later = await loggedIn(alice)
       expect(claimsOf(later.access_token).groups).to.deep.equal([])
       await eventually(async () => {
@@ -160,7 +160,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
 
   it('are in the audit by the entered name, unless the name is unknown', async () => {
     await loggedIn(bob)
-    // She is in the directory, and no user yet.
+    // The person is in the directory, but there is no User yet.
     const stranger = `${local}-thief`
     const nonexistent = uniqueName('nonexistent')
     const secret = uniqueName('typed')
@@ -234,8 +234,8 @@ describe('logins at a directory, through kapis-apiserver', function () {
   it('refuse a wrong password and an unknown user in the same way, and an empty one', async () => {
     const answers = [await logIn(alice, 'wrong'), await logIn('nonexistent', 'wrong')]
     for (const answer of answers) expect(refusal(answer)).to.deep.equal([400, invalid('incorrect password')])
-    // A directory would treat it as an anonymous bind. RFC 6749 section 3.2: a parameter without a
-    // value counts as omitted.
+    // An empty password would be an anonymous bind in the directory. By RFC 6749 section 3.2, a
+    // parameter without a value is treated as omitted.
     const missing = { error: 'invalid_request', error_description: 'the parameter password is required' }
     expect(refusal(await logIn(alice, ''))).to.deep.equal([400, missing])
   })

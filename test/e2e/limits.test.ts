@@ -16,7 +16,7 @@ import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
 const namespace = uniqueName('limits')
-// The default limit of concurrent write requests in kapis-apiserver (docs/config.md).
+// Default limit of concurrent writes in kapis-apiserver (docs/config.md).
 const places = 200
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -28,7 +28,7 @@ const review = JSON.stringify({
 })
 const json = { 'content-type': 'application/json' }
 
-/** A request whose body does not end. */
+/** Returns a request whose body remains incomplete. */
 function unfinished(path: string, token: string, length = 1_000): string {
   const head = [`POST ${path} HTTP/1.1`, 'Host: front', `Authorization: Bearer ${token}`]
   const all = [...head, 'Content-Type: application/json', `Content-Length: ${length}`]
@@ -39,7 +39,7 @@ describe('what kapis-apiserver takes on', function () {
   this.timeout(90_000)
   let token: string
   const open = new Set<TLSSocket>()
-  /** Sends endless requests on some connections, and keeps them open. */
+  /** Sends incomplete requests on several connections, and keeps the connections open. */
   async function hold(count: number, bytes: string): Promise<void> {
     const { hostname, port } = new URL(setting('KAPIS_URL'))
     const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }
@@ -86,7 +86,7 @@ describe('what kapis-apiserver takes on', function () {
 
   it('a user who fills the share of one waits, is then 429, and delays no one else', async () => {
     const slow = await tokenOf(namespace, 'slow')
-    // More than Kapis waits for, but not all: kube-apiserver waits for the rest.
+    // Kapis buffers a part of each body and proxies it, and kube-apiserver waits for the rest.
     await hold(places / 4, unfinished(reviews, slow, 200_000))
     const other = await tokenOf(namespace, 'unprivileged')
     const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
@@ -139,7 +139,7 @@ describe('what kapis-apiserver takes on', function () {
       expect((await askAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)
       expect((await askAs(unprivileged, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
     }
-    // The length depends on the response of kube-apiserver.
+    // Kapis does not limit the selectors of proxied requests, and kube-apiserver accepts these.
     const query = `labelSelector=${terms(1_000, '!a')}&fieldSelector=${terms(100, 'metadata.name!=a')}`
     expect((await askAs(token, `/api/v1/nodes?${query}`)).code).to.equal(200)
   })

@@ -26,7 +26,7 @@ describe('/metrics/oauth', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  /** The sum of the series that `pattern` matches. */
+  /** Returns the sum of the series that match `pattern`. */
   async function count(path: string, pattern: RegExp): Promise<number> {
     const { code, body } = await askAs(collector, path)
     expect(code, body).to.equal(200)

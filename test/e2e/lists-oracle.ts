@@ -1,6 +1,6 @@
 /**
- * Computes what a platform list must return, by a simple implementation of its contract on the
- * objects as kubectl prints them. It intentionally shares no code with the server.
+ * Computes the expected result of a platform list from the objects as kubectl prints them, by a
+ * simple implementation of the contract. It intentionally shares no code with the server.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind, as kubectl prints them
@@ -18,7 +18,7 @@ const condition = (object: Printed, type: string): string =>
 const ready = (want: number, have: number) =>
   want === 0 && have === 0 ? 'stopped' : want === have ? 'running' : 'updating'
 
-/** The status words of section 2.3, kind by kind. */
+/** The status of an object in section 2.3 of the contract, by plural. */
 export const statusOf: Readonly<Record<string, (object: Printed) => string>> = {
   nodes(node) {
     if (node.spec.unschedulable) return 'unschedulable'
@@ -84,7 +84,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
           s.spec.selector !== undefined &&
           Object.entries(s.spec.selector).every(([key, label]) => pod.metadata.labels?.[key] === label),
       ),
-    // Of the sample's pods, which run, wait or have ended.
+    // Sufficient for the pods of the sample, which are running, pending or terminated.
     status: (pod, value) => {
       const runs = pod.status.phase === 'Running' && !pod.metadata.deletionTimestamp
       const ended: Printed = { Succeeded: 'Completed', Failed: 'Error' }
@@ -133,7 +133,7 @@ function volume(): Readonly<Record<string, Test>> {
   }
 }
 
-/** `key=value`, `key` and `!key`, joined by commas. */
+/** Matches `key=value`, `key` and `!key`, joined by commas. */
 function has(map: Readonly<Record<string, string>> = {}, selector: string): boolean {
   return selector.split(',').every(term => {
     const [key = '', value] = term.split('=')
@@ -142,7 +142,7 @@ function has(map: Readonly<Record<string, string>> = {}, selector: string): bool
   })
 }
 
-/** The answer to a list with this query over these objects. */
+/** Returns the expected response to a list with this query over these objects. */
 export function expectedOf(
   plural: string,
   objects: readonly Printed[],
@@ -186,7 +186,10 @@ export function expectedOf(
   return { names: shown.map(object => identity(object).join('/')), total: kept.length }
 }
 
-/** The time of the last change of an object: its own, or that of the last writer. */
+/**
+ * Returns the time of the last change of an object: that of the object itself, or of its last
+ * writer.
+ */
 function updatedOf(plural: string, { metadata, status, ...object }: Printed): string {
   const since = (times: readonly string[]) => times.toSorted().at(-1) ?? metadata.creationTimestamp
   const conditions: readonly Printed[] = status?.conditions ?? []

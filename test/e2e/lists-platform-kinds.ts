@@ -1,4 +1,4 @@
-/** Custom resources of other projects: how each kind is served, with one or two objects. */
+/** Custom resources of other projects, each with its scope and one or two example objects. */
 
 type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
 type Example = { readonly [member: string]: unknown; readonly metadata?: object }
@@ -9,7 +9,7 @@ export type PlatformKind = {
   readonly kind: string
   readonly namespaced: boolean
   readonly examples: readonly Example[]
-  /** Additional queries of this kind. */
+  /** Queries for this kind in addition to the common ones. */
   readonly queries: readonly string[]
 }
 
@@ -66,7 +66,7 @@ function toPlural(kind: string): string {
   return singular.endsWith('s') ? `${singular}es` : `${singular}s`
 }
 
-/** The definition of a custom resource that takes anything. */
+/** Returns a CustomResourceDefinition without restrictions on fields. */
 export function crd(group: string, version: string, kind: string, namespaced: boolean): Manifest {
   const plural = toPlural(kind)
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
@@ -86,7 +86,9 @@ export function crd(group: string, version: string, kind: string, namespaced: bo
   }
 }
 
-/** @param namespace which must exist; cluster-scoped objects begin with its name */
+/**
+ * @param namespace an existing namespace; the names of cluster-scoped objects begin with its name
+ */
 export function examplesOf(
   { group, kind, namespaced, examples }: PlatformKind,
   namespace: string,

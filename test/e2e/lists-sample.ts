@@ -1,4 +1,4 @@
-/** Objects of many kinds, such that every filter matches some and excludes some. */
+/** Objects of many kinds, so that every filter matches some objects and excludes others. */
 
 import { crd } from './lists-platform-kinds.ts'
 
@@ -14,7 +14,9 @@ export const definitions: readonly Manifest[] = [
   crd(widgetGroup, 'v1', 'Widget', true),
 ]
 
-/** @param name of the namespace, which must exist; cluster-scoped objects begin with it */
+/**
+ * @param namespace name of an existing namespace, with which names of cluster-scoped objects begin
+ */
 export function sampleOf(namespace: string, groupDomain: string): readonly Manifest[] {
   const inside = (
     kind: string,
@@ -43,7 +45,7 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
   const template = (app: string, more: object = {}) => ({
     metadata: { labels: { app } },
     spec: {
-      // The control plane has no scheduler: Pods name their node.
+      // Pods name their node, since the control plane has no scheduler.
       nodeName: 'worker-1',
       containers: [{ name: 'main', image: `example.org/${app}:1`, resources: { requests: { cpu: '10m' } } }],
       ...more,
@@ -88,7 +90,7 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
         template: template('late', { nodeName: '', restartPolicy: 'Never' }),
       },
     }),
-    // No controller updates it: the test writes its status.
+    // Without a node, no other program changes its status, which the test writes.
     inside('Pod', 'v1', 'broken', { spec: { ...template('broken').spec, nodeName: '' } }),
     inside('CronJob', 'batch/v1', 'nightly', cron(false, template('nightly', { restartPolicy: 'Never' }))),
     inside('CronJob', 'batch/v1', 'paused', cron(true, template('paused', { restartPolicy: 'Never' }))),

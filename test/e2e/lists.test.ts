@@ -9,7 +9,7 @@ import { output } from './run.ts'
 const namespace = uniqueName('lists')
 const base = `/kapis/${group}/${version}`
 
-/** Every kind with its additional queries. */
+/** The additional queries of each kind. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   nodes: [
     'status=running',
@@ -110,7 +110,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 const platform = platformKinds(groupDomain)
 const brought = platform.map(({ group: ofGroup, kind, namespaced }) => crd(ofGroup, 'v1', kind, namespaced))
 
-/** The common queries of all kinds; expected values are taken from the object. */
+/** Returns the queries for all kinds, with values of an object. */
 function asked({ metadata }: Printed): readonly string[] {
   const [label] = Object.entries<string>(metadata.labels ?? {})
   const [owner] = metadata.ownerReferences ?? []
@@ -164,7 +164,7 @@ describe('lists of every kind, against kubectl', function () {
     token = await accessToken()
     await makeNamespace(namespace, ['default'])
     await applyAll([...definitions, ...brought])
-    // A kind is available a moment after its definition.
+    // Repeated, since a kind becomes available some time after its definition.
     const examples = platform.flatMap(kind => examplesOf(kind, namespace))
     await eventually(() => applyAll([...sampleOf(namespace, groupDomain), ...examples]), 60_000)
     const inside = ['-n', namespace]
@@ -179,7 +179,7 @@ describe('lists of every kind, against kubectl', function () {
     const release = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}']
     await kubectl('-n', namespace, 'patch', 'volumesnapshot', 'leaving', ...release)
     await kubectl('delete', 'namespace', namespace, '--wait=false')
-    // With each definition go its objects.
+    // Deleting a definition also deletes its objects.
     const names = brought.map(({ metadata }) => ('name' in metadata ? String(metadata.name) : ''))
     await kubectl('delete', 'crd', ...names, '--ignore-not-found', '--wait=false')
     const outside = sampleOf(namespace, groupDomain).filter(({ metadata }) => !('namespace' in metadata))
@@ -197,7 +197,7 @@ describe('lists of every kind, against kubectl', function () {
 
   for (const [plural, special] of Object.entries(kinds)) {
     it(plural, async () => {
-      // Objects change while they are compared: what differs now must be the same a moment later.
+      // Repeated, since objects may change during the comparison.
       await eventually(
         async () => {
           const objects = await printed(plural)
@@ -228,7 +228,8 @@ describe('lists of every kind, against kubectl', function () {
   }
 
   /**
-   * A single object equals what kubectl prints, except for computed annotations and hidden fields.
+   * Expects that a single object equals the output of kubectl, except for computed annotations and
+   * hidden fields.
    */
   async function getsSame(plural: string, object: Printed): Promise<void> {
     if (object === undefined) return
@@ -238,7 +239,7 @@ describe('lists of every kind, against kubectl', function () {
   }
 
   it('kinds of the platform that others bring', async () => {
-    // One call of kubectl for all of them.
+    // All kinds in a single call of kubectl.
     const plurals = platform.map(({ plural, group: ofGroup }) => `${plural}.${ofGroup}`).join(',')
     await eventually(
       async () => {

@@ -60,7 +60,7 @@ describe('the lockout of two kapis-oauths', function () {
     const username = uniqueName(`lockout-${made.length}`)
     made.push(username)
     await createUser({ username, password })
-    // By address: while the user is unknown, each attempt counts for the name that was entered.
+    // By e-mail address: each attempt counts for the entered name until the replica knows the user.
     const isKnown = (replica: Replica) => login(replica, `${username}@e2e.test`, password)
     for (const replica of [a, b])
       await eventually(async () => expect(await isKnown(replica)).to.include({ code: 200 }), 20_000, 1_000)
@@ -150,7 +150,7 @@ describe('the lockout of two kapis-oauths', function () {
     for (let i = 0; i < 2; i++) await fail(a, uniqueName(`many-${i}`), 3, from)
     expect((await login(a, username, password, from)).code).to.equal(429)
     expect((await login(a, username, password)).code).to.equal(200)
-    // For monitoring: an event with a reason and a count.
+    // The log record for monitoring has a reason and a count.
     const event = {
       level: 'info',
       program: 'kapis-oauth',
@@ -172,7 +172,7 @@ describe('the lockout of two kapis-oauths', function () {
 
   it('outlives a restart', async () => {
     const username = await newUser()
-    // A start may take longer than the locks of the others last, and would end this one.
+    // Restarting takes longer than the short locks of the other tests, so this lock is longer.
     await Promise.all([a, b].map(replica => stop(replica, 'SIGKILL')))
     const { authentication } = settings
     const long = { ...authentication, authenticateRateLimiterDurationSeconds: 600 }
@@ -183,7 +183,7 @@ describe('the lockout of two kapis-oauths', function () {
     }
     const c = await startLong()
     await fail(c, username)
-    // Records are written after the responses.
+    // Login records are written after the responses.
     await eventually(async () => {
       const selector = `iam.${process.env.KAPIS_GROUP_DOMAIN}/user-ref=${username}`
       const { items } = Object(

@@ -4,10 +4,10 @@ import { itShowsReadersTheirs } from './log-reader-cases.ts'
 import { createLogScene } from './log-scene.ts'
 
 /**
- * Tests of the log API for users.
+ * Defines tests of the log API.
  *
- * @param title of the store
- * @param base kapis-apiserver with the store, once it is ready
+ * @param title name of the store
+ * @param base returns the URL of kapis-apiserver with the store
  */
 export function describeLogs(title: string, base: () => string): void {
   describe(`logs in ${title}`, function () {

@@ -5,7 +5,7 @@ import { foundWithinMs, type LogScene, logging, tenant } from './log-scene.ts'
 import { bulkOf, logWires, lokiWire } from './log-wires.ts'
 import { createUser, removeUser } from './oauth.ts'
 
-/** Sending lines, and the permission to send. */
+/** Defines tests of sending lines, and of the permission to send. */
 export function itTakesLogs(
   { mine, document, lines, query, curl, send }: LogScene,
   base: () => string,
@@ -127,10 +127,11 @@ export function itTakesLogs(
         foundWithinMs,
       )
       expect((await post(`${logging}/ingest/_bulk`, basic('wrong'))).code).to.equal(401)
-      // Clients of Elasticsearch check the product before they send.
+      // Clients of Elasticsearch verify the product before they send lines.
       const root = { headers: { authorization: basic(agent.password) } }
       expect((await askKapis(`${base()}${logging}/ingest`, root)).code).to.equal(200)
-      // Only here: passwords must not be sent with every request.
+      // Passwords are only accepted for ingest: other clients must not send them with every
+      // request.
       const elsewhere = { headers: { authorization: basic(agent.password) } }
       expect((await askKapis(`${base()}${tenant}`, elsewhere)).code).to.equal(401)
     } finally {

@@ -51,7 +51,7 @@ describe('the log page, in a browser', function () {
     for (const context of browser?.contexts() ?? []) await context.close()
   })
 
-  /** Opens the page, logs in on the way, and waits for the lines of the namespace. */
+  /** Opens the page, logs in, and waits for the lines of the namespace. */
   async function open(query: string, colorScheme: 'light' | 'dark' = 'light', width = 1200) {
     const viewport = { width, height: 800 }
     const page = await openWindow(browser, { javaScriptEnabled: true, colorScheme, viewport })
@@ -126,7 +126,8 @@ describe('the log page, in a browser', function () {
     expect(await page.locator('#total').textContent()).to.equal('No lines were found.')
     await page.getByRole('button', { name: 'Zoom out' }).click()
     await untilLines(page, texts => expect(texts).to.have.length(3))
-    // To the minute, and to the second: a bar holds all of its last second.
+    // With bars of a minute and of a second: the selected range includes the whole last second of a
+    // bar.
     for (const seconds of [60, 1]) {
       const bar = page
         .locator('#histogram button')
@@ -168,7 +169,7 @@ describe('the log page, in a browser', function () {
       if (box === null) throw new Error('the bar is not shown')
       return [box.x + box.width / 2, box.y + box.height / 2] as const
     }
-    // From right to left over the newest third, which contains the latest lines.
+    // Selects the newest third from right to left, which contains the latest lines.
     const [right, left] = [total - 1, total - Math.ceil(total / 3)]
     const wanted = [(await times(left))[0], (await times(right))[1]]
     await page.locator('#histogram').scrollIntoViewIfNeeded()

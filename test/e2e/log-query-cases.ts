@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { groupDomain, statusBody } from './http.ts'
 import { type LogScene, logging, tenant } from './log-scene.ts'
 
-/** Each operation, and rejected parameters. */
+/** Defines tests of each operation and of rejected parameters. */
 export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
   it('answers statistics and histograms', async () => {
     const where = `namespaces=${mine}&q=ordinary`

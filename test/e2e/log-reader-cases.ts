@@ -4,7 +4,7 @@ import { askAs, eventually } from './http.ts'
 import { foundWithinMs, type LogScene, tenant } from './log-scene.ts'
 import { follow, run, setting } from './run.ts'
 
-/** Which stored and new lines each caller sees. */
+/** Defines tests of which stored and new lines each caller may see. */
 export function itShowsReadersTheirs(
   { mine, others, token, created, front, rfc3339, document, ask, query, send }: LogScene,
   base: () => string,

@@ -20,9 +20,10 @@ export const foundWithinMs = 30_000
 export type LogScene = ReturnType<typeof createLogScene>
 
 /**
- * A namespace with twenty lines and people with different rights, from `setUp` to `tearDown`.
+ * A namespace with twenty log lines and users with different permissions. `setUp` creates it and
+ * `tearDown` deletes it.
  *
- * @param base kapis-apiserver that has the store, once it is there
+ * @param base returns the URL of kapis-apiserver with the store
  */
 export function createLogScene(base: () => string) {
   const mine = uniqueName('logs')
@@ -64,7 +65,7 @@ export function createLogScene(base: () => string) {
     await kubectl('delete', 'namespace', mine, others, '--wait=false')
   }
 
-  /** Nanoseconds of now, written out. */
+  /** Formats a time with nanoseconds. */
   function rfc3339(at = Date.now(), nanos = '000001'): string {
     return new Date(at).toISOString().replace('Z', `${nanos}Z`)
   }
@@ -98,7 +99,7 @@ export function createLogScene(base: () => string) {
     return JSON.parse(answer.body).query
   }
 
-  /** curl --data-binary, as people and agents without a library send. */
+  /** Sends data by `curl --data-binary`, like clients without a library. */
   async function curl(
     path: string,
     body: Buffer | string,

@@ -9,7 +9,7 @@ export type LogWire = {
   readonly body: (log: string) => Buffer
 }
 
-/** The ways to send a line: the path below ingest, headers and body. */
+/** Returns the protocols for sending a line: the path below ingest, headers and body of each. */
 export function logWires({
   mine,
   document,
@@ -85,13 +85,15 @@ export function logWires({
   }
 }
 
-/** A field of a protobuf message: a tag, a length and its bytes. */
+/** Encodes a length-delimited protobuf field. */
 function field(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const bytes = Buffer.concat(parts.map(part => Buffer.from(part)))
   return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
 }
 
-/** Loki's push of one line of a stream, a nanosecond after a whole second. */
+/**
+ * Returns a push request of Loki with one line, whose time is a nanosecond after a whole second.
+ */
 export function lokiWire(namespace: string): LogWire {
   return {
     path: '/loki/api/v1/push',
@@ -105,7 +107,7 @@ export function lokiWire(namespace: string): LogWire {
   }
 }
 
-/** A line in the format of _bulk. */
+/** Formats a line for the _bulk API. */
 export function bulkOf(line: object): string {
   return `{"create":{"_index":"logstash-2026.11.21"}}\n${JSON.stringify(line)}\n`
 }

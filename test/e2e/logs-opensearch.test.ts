@@ -56,7 +56,7 @@ describe('kapis-apiserver with OpenSearch', function () {
   describeEvents('OpenSearch', () => base)
   describeAuditEvents('OpenSearch', () => base)
 
-  // Tests of a suite itself come before those of the suites inside it.
+  // A nested suite, since mocha runs the tests of a suite before its nested suites.
   describe('whose store goes away', () => {
     it('says that the store is away, and serves everything else', async () => {
       await engine?.stop()

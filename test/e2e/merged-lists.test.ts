@@ -38,7 +38,7 @@ function workload(kind: string, name: string, more: object = {}, owners: readonl
   }
 }
 
-/** Lists of several kinds, and of what an owner has through others. */
+/** Lists of several kinds, and of objects that an owner owns through other objects. */
 describe('a list of several kinds', function () {
   this.timeout(60_000)
   let admin = ''

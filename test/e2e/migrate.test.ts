@@ -130,7 +130,10 @@ async function apply(...objects: readonly object[]): Promise<void> {
   await output('kubectl', ['apply', '--server-side', '-f', '-'], { stdin: list })
 }
 
-/** Like KubeSphere's own CRD: cluster-scoped, and with less of a schema than users of Kapis. */
+/**
+ * Returns a CRD like that of KubeSphere: cluster-scoped, with a less strict schema than that of
+ * Kapis.
+ */
 function definition(domain: string, plural: string, kind: string): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -17,11 +17,11 @@ const folder = join(repository, 'manifests/components/monitoring')
 const { spec } = parse(readFileSync(join(folder, 'prometheus-rule.yaml'), 'utf8'))
 const rules: readonly Rule[] = spec.groups.flatMap((group: { rules: readonly Rule[] }) => group.rules)
 const dashboard = JSON.parse(readFileSync(join(folder, 'dashboard.json'), 'utf8'))
-/** Metrics by job, as in service-monitor.yaml. */
+/** The metrics paths by job, as in service-monitor.yaml. */
 const jobs = { kapis: '/metrics', 'kapis-oauth': '/metrics/oauth' }
-/** Metrics of kube-apiserver, and those that Prometheus adds for each target. */
+/** Metrics of kube-apiserver, and those that Prometheus itself adds for each target. */
 const ofOthers = ['aggregator_unavailable_apiservice', 'up']
-/** Missing while tracing is off. */
+/** A metric that exists only with tracing. */
 const ofTracing = 'kapis_tracing_spans_total'
 
 describe('monitoring', () => {
@@ -121,8 +121,8 @@ async function metricsAt(path: string, token: string): Promise<ReadonlySet<strin
 }
 
 /**
- * Metric names in an expression, with the jobs of their selectors; recording rules are recognized
- * by their colons.
+ * Returns the metric names in an expression, with the jobs of their selectors. Recording rules are
+ * recognized by their colons.
  */
 function metricsIn(expression: string): readonly { readonly name: string; readonly of: readonly string[] }[] {
   const selected = [...expression.matchAll(/\b([a-z_:][\w:]*)\{([^}]*)\}/g)].map(

@@ -170,7 +170,8 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
       expect(through.body).to.not.contain(third)
       for (const path of [`/apis/${group}/${version}/pods`, `/kapis/${group}/${version}/pods`])
         expect(placesOf((await askAs(token, path)).body)).to.deep.equal([`${home}/x`, `${other}/x`])
-      // A copy of it, which kube-apiserver's escalation check lets any writer of roles make by now.
+      // Writers of roles may copy the role, since they have its permission and pass the escalation
+      // check of kube-apiserver.
       const copy = `${prefix}-copy`
       await kubectl('create', 'clusterrole', copy, '--verb=list', `--resource=pods.${group}`)
       await kubectl(
@@ -181,7 +182,8 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
         `--serviceaccount=${home}:reader`,
       )
       try {
-        // Until the index and kube-apiserver's authorizer know it.
+        // Waits until the index of Kapis and the authorizer of kube-apiserver have received the
+        // change.
         await new Promise(resolve => setTimeout(resolve, 2_000))
         expect(await get('-A')).to.deep.equal([home, other])
         expect(await get('-n', third)).to.contain(`in the namespace "${third}"`)
@@ -189,7 +191,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
         await kubectl('delete', 'clusterrolebinding', copy)
         await kubectl('delete', 'clusterrole', copy)
       }
-      // Without a right to any pod.
+      // This caller may not list pods in any namespace.
       const { code } = await askKube(await tokenOf(third, 'default'), `/apis/${group}/${version}/pods`)
       expect(code).to.equal(403)
       const all = await output('kubectl', ['get', `pods.${group}`, '-A', '-o', 'name'])
@@ -255,7 +257,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
         expect(answer.headers[header]).to.equal('3')
         expect(JSON.parse(answer.body).totalItems).to.equal(3)
       }, 15_000)
-      // A client that was away meanwhile lists again.
+      // A client that was disconnected during the change must list again.
       const late = watch(token, `${path}&watch=true&resourceVersion=${resourceVersion}`)
       await eventually(async () => expect(JSON.stringify(late.events)).to.contain('"code":410'), 15_000)
       late.stop()

@@ -39,7 +39,9 @@ describe('pages for people of an identity provider, in a browser', function () {
   let upstream: Awaited<ReturnType<typeof startOpenIdProvider>>
   let issuer: string
 
-  /** Polls the public configuration until kapis-oauth has the provider. */
+  /**
+   * Configures the provider, and polls the public configuration until kapis-oauth has loaded it.
+   */
   async function configure(mappingMethod: string, changes: object = {}, oidc: object = {}): Promise<void> {
     const shown = { displayName: 'Corp account', disableLoginConfirmation: false }
     await applyProvider(openIdDocument(provider, upstream, { ...shown, mappingMethod, ...changes }, oidc))
@@ -76,14 +78,14 @@ describe('pages for people of an identity provider, in a browser', function () {
     for (const context of browser?.contexts() ?? []) await context.close()
   })
 
-  /** From the login page through the provider to the next page. */
+  /** Logs in from the login page through the provider to the next page. */
   async function arrive(page: Page, sub: string, returnTo = '/oauth/session'): Promise<void> {
     await page.goto(`${issuer}/login?${new URLSearchParams({ return_to: returnTo })}`)
     await page.getByRole('link', { name: 'Corp account' }).click()
     await page.locator('input[name=login]').fill(sub)
     await page.locator('input[name=password]').fill('any')
     await page.getByRole('button').first().click()
-    // Consent at the provider.
+    // The consent page of the provider.
     await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' })
     await page.getByRole('button').first().click()
   }
@@ -120,7 +122,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     }
     await keepScreenshot(page, 'first-login-wrong')
     await name.fill(`${ann}-chosen`)
-    // Only with the keyboard.
+    // Uses only the keyboard.
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'You are logged in' }).waitFor()
     expect(await page.locator('main').textContent()).to.include(`You are A Person (${ann}-chosen).`)
@@ -128,7 +130,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     expect(user.metadata.annotations).to.have.property(linkOf(provider), ann)
     expect(user.spec).to.deep.equal({ email: `${ann}@example.com`, displayName: 'A Person' })
     expect(user.status.providerGroups[0]).to.deep.include({ provider, groups: ['blue'] })
-    // From now on the provider is enough.
+    // From now on, a login at the provider is sufficient.
     const again = await openWindow(browser)
     await arrive(again, ann)
     expect(await headingOf(again)).to.equal('You are logged in')
@@ -154,7 +156,7 @@ describe('pages for people of an identity provider, in a browser', function () {
       expect(answer.code).to.equal(403)
       expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'; style-src 'self'; /)
       expect(answer.body).to.include('The form did not come from this browser')
-      // With an invalid ticket, the user starts again at the login page.
+      // After an invalid ticket, the user has to start again at the login page.
       const login = await agent.open(`${issuer}/login`)
       const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(login.body) ?? []
       const forged = { ...login, body: `<form action="/oauth/${path}">` }
@@ -196,7 +198,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     const again = await openWindow(browser)
     await arrive(again, bea)
     expect(await again.locator('main').textContent()).to.include(`You are ${local}.`)
-    // A user is linked to one account there.
+    // A user may be linked to one account of this provider.
     const other = await openWindow(browser)
     await arrive(other, cleo)
     await other.getByLabel('User name or e-mail address').fill(local)
@@ -234,7 +236,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await page.getByRole('button', { name: /yes/i }).click()
     expect(await headingOf(page)).to.equal('You are logged out')
     expect(new URL(page.url()).pathname).to.equal('/oauth/logged-out')
-    // The provider requires another login.
+    // The provider is configured to require another login.
     await page.goto(`${issuer}/login?return_to=/oauth/session`)
     await page.getByRole('link', { name: 'Corp account' }).click()
     expect(await page.locator('input[name=login]').count()).to.equal(1)

@@ -16,7 +16,7 @@ type Row = {
   readonly undo?: () => Promise<void>
   readonly code: number
   readonly line: Line
-  /** The program whose log it is in; kapis-oauth by default. */
+  /** The program that logs the event; kapis-oauth by default. */
   readonly program?: 'apiserver'
 }
 
@@ -30,7 +30,7 @@ describe('the audit of logins', function () {
   before(() => createUser({ username, password }))
   after(() => removeUser(username))
 
-  /** The audit's lines about the user. */
+  /** Returns the audit lines about the user in the log of a program. */
   function linesOf(program: string): readonly Line[] {
     const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), `${program}.log`), 'utf8')
     return log
@@ -161,7 +161,7 @@ describe('the audit of logins', function () {
     await loginAs({ username, password })
     await token({ grant_type: 'password', username, password: 'Wrong-Horse-1' })
     await typeCode('BCDF-GHJK')
-    // The three, and the login of the browser.
+    // The three lines of these logins, and one of the browser.
     await eventually(async () => expect(linesOf('oauth')).to.have.length.of.at.least(known + 4), 20_000)
     for (const program of ['oauth', 'apiserver']) {
       const text = JSON.stringify(linesOf(program))

@@ -6,7 +6,7 @@ import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
-/** Errors of a request are sent to the client by a redirect, before the user is asked to log in. */
+/** Invalid requests result in a redirect to the client, before the user is asked to log in. */
 describe('a parameter of /oauth/authorize', function () {
   this.timeout(60_000)
   const client = { name: uniqueName('asker'), secret: 's', redirectURIs: [redirectUri] }
@@ -81,8 +81,8 @@ describe('a parameter of /oauth/authorize', function () {
       const { return_to: kept = '' } = hiddenFieldsOf(page.body)
       expect([page.code, kept]).to.deep.equal([200, path])
     }
-    // Encoded twice it is three times as long: more than a Node.js client accepts, and less than a
-    // browser does.
+    // After double encoding, the redirect is three times as long. A browser accepts it, but the
+    // HTTP client of Node.js does not.
     const longest = `${request}${'+'.repeat(left)}`
     const { codes, text } = await speak(`GET ${longest} HTTP/1.1\r\nHost: kapis\r\nConnection: close\r\n\r\n`)
     expect(codes).to.deep.equal([302])

@@ -10,7 +10,9 @@ import { setting } from './run.ts'
 
 const domain = setting('KAPIS_GROUP_DOMAIN')
 
-/** Whole responses of /oauth/authorize, the code grant, discovery and login records, row by row. */
+/**
+ * Complete responses of /oauth/authorize, the code grant, discovery and login records, in tables.
+ */
 describe('the wire of /oauth, for browsers and those who send them', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('authorize'), password: 'Correct horse 1' }

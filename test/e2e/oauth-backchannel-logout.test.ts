@@ -18,7 +18,7 @@ describe('a client with a back-channel logout URI', function () {
   const names = [uniqueName('back-rs'), uniqueName('back-es')]
   const [rs = '', es = ''] = names
   const received: Received[] = []
-  /** Statuses for the next requests; 200 by default. */
+  /** Status codes of the next responses of the client; 200 by default. */
   const statuses: number[] = []
   let server: Server
   let agent: Awaited<ReturnType<typeof logInBrowser>>
@@ -79,12 +79,12 @@ describe('a client with a back-channel logout URI', function () {
       if (Date.now() > deadline) throw new Error(`${received.length} logout tokens have come`)
       await new Promise(resolve => setTimeout(resolve, 50))
     }
-    // More than those would come soon.
+    // Waits for additional requests, which would arrive soon.
     await new Promise(resolve => setTimeout(resolve, 300))
     return received.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   }
 
-  /** Section 2.6. @returns the claims that are left after validation */
+  /** Validates a logout token (section 2.6). @returns the remaining claims */
   async function validate(request: Received | undefined, client: string, alg: string): Promise<JWTPayload> {
     expect(request).to.include({ path: `/${client}`, type: 'application/x-www-form-urlencoded' })
     expect([...(request?.form.keys() ?? [])]).to.deep.equal(['logout_token'])
@@ -100,7 +100,7 @@ describe('a client with a back-channel logout URI', function () {
     return rest
   }
   const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
-  /** What a client expects for a login: the same sub and sid as in its ID token. */
+  /** Returns the claims that a client expects for a login: sub and sid of its ID token. */
   function endOf({ id_token }: Login, username = user.username) {
     const { sub, sid } = claimsOf(id_token)
     expect([sub, typeof sid]).to.deep.equal([username, 'string'])
@@ -143,7 +143,7 @@ describe('a client with a back-channel logout URI', function () {
     for (const [each, code] of [
       [login, 401],
       [other, 401],
-      // Without openid a client has no part in the session.
+      // Without the scope openid, a client does not take part in the session.
       [plain, 200],
       [elsewhere, 200],
     ] as const)
@@ -203,7 +203,7 @@ describe('a client with a back-channel logout URI', function () {
 
   it('gets one when an administrator disables the user', async () => {
     const login = await logIn(es)
-    // No ID token was issued for it, so the client knows no sid.
+    // Without an ID token, the client knows no sid.
     await logIn(rs, 'email')
     await patchUser(user.username, { status: { state: 'Disabled' } }, '--subresource=status')
     const [request, ...more] = await requests(1)

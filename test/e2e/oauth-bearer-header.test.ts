@@ -5,7 +5,7 @@ import { createUser, credentials, loginAs, parsed, removeUser, type Tokens, toke
 import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
-/** A token of another issuer. */
+/** A token of another issuer with an invalid signature. */
 const foreign = [{ alg: 'RS256', kid: 'x' }, { iss: 'https://id.example.org', sub: 'alice' }, {}]
   .map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
   .join('.')
@@ -17,7 +17,10 @@ function withoutRandom(text: string | readonly string[]): string {
     .replaceAll(/\b[A-Z]{4}-[A-Z]{4}\b/g, '…')
 }
 
-/** Authorization headers of callers: where they are used, an invalid one is rejected. */
+/**
+ * Authorization headers at endpoints of /oauth: an endpoint that uses the header rejects an invalid
+ * one.
+ */
 describe('Authorization at /oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('bearing'), password: 'Correct horse 1' }
@@ -39,7 +42,7 @@ describe('Authorization at /oauth', function () {
       ...(body === undefined ? {} : { body }),
     })
   const titleOf = ([method, path]: Row) => `${method} ${path.split('?')[0]}`
-  /** The response to everybody, without the fields that differ each time. */
+  /** Returns the parts of a response that do not change from one request to the next. */
   const gist = ({ code, headers, body }: Answer) => {
     const { location = '', 'content-type': type, 'www-authenticate': challenge } = headers
     return [code, type, challenge, withoutRandom(location), withoutRandom(body)]
@@ -90,7 +93,7 @@ describe('Authorization at /oauth', function () {
   for (const row of ignoring) {
     it(`is ignored at ${titleOf(row)}, which has no use for it`, async () => {
       const expected = gist(await send(row))
-      // Tokens of a previous issuer, headers of proxies, and other invalid credentials.
+      // Tokens of another issuer, headers that proxies add, and other invalid credentials.
       for (const authorization of [
         `Bearer ${foreign}`,
         'Bearer garbage',

@@ -6,7 +6,7 @@ import type { Login } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
-/** A redirect URI that no browser reaches: only the URL is examined. */
+/** A redirect URI that is not served; only the URL of the redirect is examined. */
 export const redirectUri = 'https://app.test/cb'
 export const verifier = 'v'.repeat(43)
 export const pkce = {
@@ -14,7 +14,7 @@ export const pkce = {
   code_challenge_method: 'S256',
 }
 
-/** A browser after a login on the page. */
+/** Returns a browser that has logged in on the login page. */
 export async function logInBrowser(user: Login): Promise<UserAgent> {
   const agent = createUserAgent([readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
   const page = await agent.open(`${await issuerUrl()}/login?return_to=/oauth/session`)
@@ -27,7 +27,7 @@ export function csrfOf({ body }: Page): string {
   return /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? ''
 }
 
-/** The response that a client gets from /oauth/authorize. */
+/** Returns the parameters of the redirect from /oauth/authorize to the client. */
 export async function answerTo(
   agent: UserAgent,
   request: Readonly<Record<string, string>>,

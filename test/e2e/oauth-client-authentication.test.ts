@@ -29,7 +29,7 @@ describe('the clients of /oauth', function () {
   const post = (fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
     form('/oauth/token', { grant_type: 'nonsense', ...fields }, headers)
 
-  // Each requests an unknown grant: the client is authenticated first.
+  // Each row requests an unknown grant, an error that follows successful client authentication.
   const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
     ['a good Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
     ['a Basic credential of another name', () => post({}, basic('nonexistent:x')), 401, unknown, challenge],

@@ -11,7 +11,7 @@ const namespace = setting('KAPIS_NAMESPACE')
 /** Applies the Secret of an OAuth client and waits until kapis-oauth has loaded it. */
 export async function createClient(document: {
   readonly name: string
-  /** '' for a public client. */
+  /** The client secret; '' for a public client. */
   readonly secret?: string
   readonly [member: string]: unknown
 }): Promise<void> {
@@ -34,21 +34,21 @@ export async function removeClient(name: string): Promise<void> {
   await kubectlOutput('-n', namespace, 'delete', 'secret', name, '--ignore-not-found')
 }
 
-/** Polls until kapis-oauth accepts the secret of the client. */
+/** Polls until kapis-oauth accepts, or no longer accepts, the secret of the client. */
 export async function untilKnown(name: string, secret: string, isKnown: boolean): Promise<void> {
   const deadline = Date.now() + 5_000
   for (;;) {
     const { code } = await form('/oauth/token', { client_id: name, client_secret: secret })
-    // 400: the client is authenticated, but has requested no grant.
+    // With 400 the client is authenticated, but the request contains no grant.
     if ((code === 400) === isKnown) return
     if (Date.now() > deadline) throw new Error(`the listener answers ${code} to the client ${name}`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }
 
-/** An independent client that has discovered Kapis by itself. */
+/** Returns a configuration of openid-client for Kapis, from the discovery document. */
 export async function discover(name: string, secret: string): Promise<oidc.Configuration> {
-  // Its fetch has no option for a CA.
+  // The fetch of openid-client has no option for a CA.
   setDefaultCACertificates([...getCACertificates('default'), readFileSync(setting('KAPIS_CA'), 'utf8')])
   return oidc.discovery(new URL(await issuerUrl()), name, secret)
 }

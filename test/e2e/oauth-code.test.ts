@@ -5,7 +5,7 @@ import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth
 import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
-/** Which client can redeem which code, and what it gets. */
+/** Which client can redeem which code, and the tokens that it gets. */
 describe('a code', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('coded'), password: 'Correct horse 1' }
@@ -51,8 +51,8 @@ describe('a code', function () {
     const code = await newCode({ client_id: one.name })
     const answer = await exchange(one.name, code)
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-    // Without the scope openid there is no ID token; without a requested scope the response has no
-    // scope.
+    // Without the scope openid, the response contains no ID token. Without a requested scope, it
+    // contains no scope.
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     expect(claimsOf(access_token)).to.include({ sub: user.username, scope: '' })
     expect(claimsOf(refresh_token)).to.include({ sub: user.username, token_type: 'refresh_token' })

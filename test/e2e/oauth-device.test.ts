@@ -6,7 +6,7 @@ import { csrfOf, logInBrowser } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
-/** The final results of a device login (RFC 8628 section 3.5), each with the whole response. */
+/** The final results of a device login (RFC 8628 section 3.5), each with the complete response. */
 describe('a login of a device', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('device'), password: 'Correct horse 1' }
@@ -78,7 +78,7 @@ describe('a login of a device', function () {
       sub: user.username,
       email: `${user.username}@e2e.test`,
     })
-    // A device that polls too early is slowed down, whatever the state is.
+    // Waits for the interval: a device that polls too early gets slow_down in every state.
     await new Promise(resolve => setTimeout(resolve, 5_100))
     expect(parsed(await poll(device.device_code))).to.deep.equal(gone)
   })

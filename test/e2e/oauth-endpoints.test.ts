@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { type Answer, askKapis } from './cluster.ts'
 import { credentials, form, parsed, token } from './oauth.ts'
 
-/** The allowed methods of each endpoint of /oauth, and the response to others. */
+/** The allowed methods of each endpoint of /oauth, and the response to other methods. */
 describe('the endpoints of /oauth', function () {
   this.timeout(60_000)
   const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })

@@ -12,8 +12,8 @@ const domain = setting('KAPIS_GROUP_DOMAIN')
 type Key = { readonly kid: string; readonly alg: string; readonly jwk: JWK }
 
 /**
- * Tokens with one invalid part each, signed with the keys of the platform unless the signature is
- * that part.
+ * Tokens with one invalid part each. They are signed with the keys of the platform, unless the
+ * signature is the invalid part.
  */
 describe('tokens that are forged', function () {
   this.timeout(60_000)
@@ -68,7 +68,7 @@ describe('tokens that are forged', function () {
       const args = [...(await withToken(given)), 'auth', 'whoami', '-o', 'json']
       return JSON.parse(await output('kubectl', args)).status.userInfo
     }
-    // kube-apiserver reads the keys some seconds after its start.
+    // kube-apiserver loads the keys some seconds after its start.
     await eventually(() => whoAmI(earlier), 30_000)
     expect(await whoAmI(earlier))
       .to.deep.include({ username: user.username })
@@ -228,7 +228,7 @@ describe('tokens that are forged', function () {
         400,
         { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
       ])
-    // None of that has ended the login.
+    // The forged tokens have not ended the login.
     expect((await refresh(await as(refreshClaims))).code).to.equal(200)
   })
 })

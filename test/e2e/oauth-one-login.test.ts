@@ -9,7 +9,7 @@ import { setting } from './run.ts'
 
 type Given = { readonly access_token: string; readonly refresh_token: string }
 
-/** `multipleLogin: false` in a kapis-oauth with the signing keys of kapis-apiserver. */
+/** Tests `multipleLogin: false` in a kapis-oauth with the signing keys of kapis-apiserver. */
 describe('a user who may have one login', function () {
   this.timeout(90_000)
   const user = { username: uniqueName('one-login'), password: 'Correct horse 1' }
@@ -45,7 +45,7 @@ describe('a user who may have one login', function () {
   }
   const isTaken = async ({ access_token }: Given) =>
     expect(await bearer(access_token, nodes)).to.include({ code: 403 })
-  /** The response only says that the token is invalid. */
+  /** Waits until kapis-apiserver rejects the token; the error does not state why. */
   const isRefused = ({ access_token }: Given) =>
     eventually(
       async () =>
@@ -61,7 +61,7 @@ describe('a user who may have one login', function () {
       return given(token({ ...own, grant_type: 'authorization_code', code }))
     }
     const first = await exchange()
-    // Not the browser's own login, which the code came from.
+    // The login of the browser, from which the code comes, remains valid.
     await isTaken(first)
     const second = await exchange()
     await isRefused(first)
@@ -76,7 +76,7 @@ describe('a user who may have one login', function () {
     expect(claimsOf((await given(refresh(third, credentials))).access_token).sid).to.equal(
       claimsOf(third.access_token).sid,
     )
-    // The browser has been logged out as well.
+    // The browser session has ended too.
     await eventually(async () => {
       const page = await agent.open(`${await issuerUrl()}/session`)
       expect([page.code, page.url.pathname]).to.deep.equal([200, '/oauth/login'])

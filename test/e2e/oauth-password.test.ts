@@ -15,7 +15,7 @@ import {
 } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 
-/** The password grant: by each kind of name, from each address, with its records. */
+/** The password grant with each kind of name and from each address, and its login records. */
 describe('a login by password', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('typed'), password: 'Correct horse 1' }
@@ -101,8 +101,8 @@ describe('a login by password', function () {
         disabled: () => disabled,
       }
       const times = new Map(Object.keys(kinds).map(kind => [kind, [] as number[]]))
-      // In turn, so that other load on the machine affects all of them. Fewer attempts than lock a
-      // name.
+      // Kinds alternate, so that other load on the machine affects all of them. There are fewer
+      // attempts than the lockout allows.
       for (let i = 0; i < 4; i++) {
         for (const [kind, name] of Object.entries(kinds)) {
           const startedAt = performance.now()
@@ -116,8 +116,8 @@ describe('a login by password', function () {
       }
       const medians = new Map([...times].map(([kind, each]) => [kind, medianOf(each)]))
       if (process.env.E2E_FIGURES) console.log(`      ${JSON.stringify(Object.fromEntries(medians))}`)
-      // A hash takes tens of milliseconds and everything else a few: a missing hash would be
-      // clearly visible.
+      // Hashing takes tens of milliseconds and everything else only a few, so a response without
+      // hashing would be noticeable.
       const wrong = medians.get('wrong') ?? 0
       for (const [kind, each] of medians) expect(each / wrong, kind).to.be.within(0.2, 5)
     } finally {
@@ -163,7 +163,7 @@ describe('a login by password', function () {
   })
 })
 
-/** The median, so that one disturbed attempt does not matter. */
+/** Returns the median, which a single delayed attempt does not affect. */
 function medianOf(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }

@@ -17,8 +17,8 @@ describe('personal access tokens', function () {
   let tokens: Tokens
 
   before(async () => {
-    // The group of the first administrator: only the scope of the token can be the reason of a
-    // rejection.
+    // In the group of the first administrator, so that only the scope of the token can be the
+    // reason for a rejection.
     await createUser(user, { groups: ['platform-admins'] })
     tokens = await loginAs(user)
   })
@@ -51,7 +51,7 @@ describe('personal access tokens', function () {
     const dry = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
     expect(await send('POST', dry, map, token)).to.include({ code: 201 })
-    // By itself kube-apiserver would not learn that the token was ended.
+    // kube-apiserver rejects the token too, although it verifies tokens without asking Kapis.
     expect(await askKube(token, '/api/v1/nodes')).to.include({ code: 401 })
     expect(parsed(await send('DELETE', `${path}/${rest.id}`))).to.deep.equal([204, ''])
     await eventually(
@@ -112,7 +112,7 @@ describe('personal access tokens', function () {
       async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
       withinMs,
     )
-    // It has ended, and stays ended when the user comes back.
+    // A token of a deleted user remains ended when a user with the same name is created.
     await eventually(async () => {
       const { spec } = Object(await kubectlJson('get', 'loginsession', id))
       expect(spec.ended).to.equal('user disabled')
@@ -145,11 +145,11 @@ describe('personal access tokens', function () {
       for (const accept of ['application/json', partial, table, 'application/yaml']) {
         const answer = await askAs(token, at, { headers: { accept } })
         expect(answer.code, `${at} ${accept}`).to.equal(403)
-        // Errors have the requested media type.
+        // The error has the requested media type.
         const { message } = parse(answer.body)
         expect(message).to.match(/: a read-only token cannot read Secrets$/)
       }
-      // The user has the permission, but the token does not.
+      // The user has the permission, but the read-only token does not.
       expect(await askAs(full, at), at).to.include({ code: 200 })
       const watch = await askAs(token, `${at}${at.includes('?') ? '&' : '?'}watch=true&timeoutSeconds=1`)
       expect(watch.code, at).to.equal(403)
@@ -237,7 +237,7 @@ describe('signing keys', function () {
     }, 5_000)
     const secret = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     expect(secret.metadata.annotations ?? {}).to.not.have.property(annotation)
-    // The new keys do not sign before all clients can know them.
+    // New keys are not used for signing before all clients can have loaded them.
     const next = await loginAs(admin)
     const kidOf = (jwt: string) =>
       JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString()).kid

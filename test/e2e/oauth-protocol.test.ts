@@ -54,7 +54,10 @@ describe('kapis-oauth', function () {
   })
 
   const authorized = () => ({ authorization: `Bearer ${tokens.access_token}` })
-  /** Whether kapis-apiserver still takes the access token: 403, because the user has no rights. */
+  /**
+   * Waits until kapis-apiserver rejects the access token with 401. Before that it returns 403,
+   * since the user has no permissions.
+   */
   const isRefused = () =>
     eventually(
       async () => void expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 401 }),
@@ -74,7 +77,8 @@ describe('kapis-oauth', function () {
       expect(Number(exp) - Number(iat)).to.equal(660)
       await createClient({ ...other, secret: 'second' })
       await untilKnown(other.name, 'first', false)
-      // An invalid Secret has no client, whatever it was before; others are not affected.
+      // After its Secret has become invalid, the client does not exist; other clients are not
+      // affected.
       const secrets = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', other.name, '--type=merge', '-p']
       const broken = {
         stringData: { 'configuration.yaml': `${JSON.stringify(other).slice(0, -1)},"typo":1}` },
@@ -104,8 +108,8 @@ describe('kapis-oauth', function () {
           },
         ])
         expect(Number(answer.headers['retry-after'])).to.be.within(1, 60)
-        // Other clients and other addresses are not affected: see the unit test, since all tests
-        // here have one address.
+        // The unit test checks that other addresses are not affected: here all requests have the
+        // same address.
         expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
       } finally {
         await removeClient(guessed.name)

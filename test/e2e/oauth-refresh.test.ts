@@ -14,7 +14,7 @@ import {
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
-/** RFC 6749 section 6: what a refresh token gives, and to whom. */
+/** RFC 6749 section 6: which client can use a refresh token, and the tokens that it gets. */
 describe('a refresh token', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('refreshing'), password: 'Correct horse 1' }

@@ -33,7 +33,7 @@ describe('two kapis-oauths', function () {
 
   before(async () => {
     await createUser(user)
-    // Started before the namespace of their keys exists: they wait for it.
+    // Both start before the namespace of their keys exists, and wait for it.
     running.push(start('a'), start('b'))
     await new Promise(resolve => setTimeout(resolve, 1_500))
     await kubectlOutput('create', 'namespace', namespace)
@@ -76,7 +76,7 @@ describe('two kapis-oauths', function () {
     const { refresh_token } = await tokens(login(a))
     await stop(a, 'SIGKILL')
     const { refresh_token: next } = await tokens(refresh(b, refresh_token))
-    // The stale socket of a is removed.
+    // Starting again removes the stale socket of a.
     a = await ready(start('a'))
     running.push(a)
     await tokens(refresh(a, next))
@@ -86,7 +86,7 @@ describe('two kapis-oauths', function () {
     const [gone, kept] = [await tokens(login(a)), await tokens(login(a))]
     const { sid } = claimsOf(gone.access_token)
     await kubectlOutput('delete', `loginsessions.iam.${setting('KAPIS_GROUP_DOMAIN')}`, String(sid))
-    // All run on one machine, which has one clock.
+    // The clock skew must be 0, since all replicas run on one machine.
     const late = startReplica('late', { namespace, clockSkewSeconds: 0 })
     running.push(late)
     await ready(late)
@@ -110,7 +110,7 @@ describe('two kapis-oauths', function () {
     const c = await ready(start('c'))
     running.push(c)
     const answers = Array.from({ length: 3 }, () => login(c))
-    // Read afterwards: when it responds, the others are in progress.
+    // When this request has been answered, those sent before it are in progress.
     await ask(c, '/healthz')
     const code = await stop(c)
     expect(code).to.equal(0)
@@ -120,7 +120,7 @@ describe('two kapis-oauths', function () {
   it('take new keys as soon as the Secret has them', async () => {
     const { refresh_token } = await tokens(login(a))
     const before = JSON.parse((await ask(a, '/oauth/keys')).body).keys.length
-    // Adds a key, like a rotation. Here it is one that another namespace would have.
+    // Adds a key, as a rotation does.
     const secret = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     const stored = JSON.parse(Buffer.from(secret.data['keys.json'], 'base64').toString('utf8'))
     const { generateKey } = await import('../../pkg/jwt/key-set.ts')
@@ -136,7 +136,7 @@ describe('two kapis-oauths', function () {
     const { access_token } = await tokens(login(b))
     const header = JSON.parse(Buffer.from(access_token.split('.')[0] ?? '', 'base64url').toString('utf8'))
     expect(header.kid).to.equal(next.kid)
-    // Signed with the old key.
+    // This refresh token is signed with the old key.
     await tokens(refresh(a, refresh_token))
   })
 
@@ -149,7 +149,7 @@ describe('two kapis-oauths', function () {
     const second = await tokens(login(d))
     expect(await refresh(d, first.refresh_token)).to.include({ code: 400 })
     const { refresh_token } = await tokens(refresh(c, second.refresh_token))
-    // Of several concurrent ones, one succeeds.
+    // Of several concurrent refreshes, one succeeds.
     const many = await Promise.all([c, d, c, d].map(replica => tokens(login(replica))))
     const answers = await Promise.all(many.map(each => refresh(c, each.refresh_token)))
     expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400, 400, 400])

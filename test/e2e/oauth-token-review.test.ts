@@ -6,7 +6,7 @@ import { claimsOf, createUser, loginAs, parsed, removeUser, type Tokens } from '
 const v1 = 'authentication.k8s.io/v1'
 const v1beta1 = 'authentication.k8s.io/v1beta1'
 
-/** POST /oauth/authenticate: the contract of Kubernetes' webhook, in its words. */
+/** POST /oauth/authenticate, with the contract of the authentication webhook of Kubernetes. */
 describe('a TokenReview', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('reviewed'), password: 'Correct horse 1' }

@@ -4,7 +4,7 @@ import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http
 import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
 import { speak } from './raw-front.ts'
 
-/** `GET /oauth/userinfo` for programs that only support user name and password. */
+/** `GET /oauth/userinfo` with HTTP Basic, for programs that only support user name and password. */
 describe('userinfo by HTTP Basic', function () {
   this.timeout(90_000)
   const user = { username: uniqueName('plain'), password: 'Pässword: 1' }

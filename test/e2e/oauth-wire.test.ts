@@ -20,7 +20,7 @@ import { setting } from './run.ts'
 const withinMs = 2_000
 const domain = setting('KAPIS_GROUP_DOMAIN')
 
-/** Whole responses of /oauth/token, contents of tokens, and discovery, row by row. */
+/** Complete responses of /oauth/token, contents of tokens, and discovery, in tables. */
 describe('the wire of /oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('wire'), password: 'Correct horse 1' }

@@ -12,7 +12,7 @@ const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 describe('workloads without a stored secret', function () {
   this.timeout(60_000)
   const namespace = uniqueName('workloads')
-  // The policies of the development cluster name both.
+  // Names that the policies of the development cluster contain.
   const runner = 'sample-runner'
   const signer = { name: uniqueName('signer'), secret: 's' }
   const user = { username: uniqueName('person'), password: 'Correct horse 1' }
@@ -63,7 +63,7 @@ describe('workloads without a stored secret', function () {
         client_assertion: token,
       })
     expect(await assertion(await tokenOfRunner(namespace, issuer))).to.include({ code: 200 })
-    // A token for kube-apiserver is not meant for Kapis.
+    // A token for the audience of kube-apiserver is not valid for Kapis.
     const other = await tokenOfRunner(namespace, 'https://kubernetes.default.svc')
     expect(parsed(await assertion(other))).to.deep.equal([
       401,

@@ -20,7 +20,7 @@ import { setting } from './run.ts'
 const nodesPath = `/kapis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/nodes`
 const withinMs = 2_000
 
-/** Repeats a request until the response has the code, as long as a revocation may take. */
+/** Repeats a request until the response has the code, for the maximum duration of a revocation. */
 async function untilCode(code: number, ask: () => Promise<Answer>): Promise<Answer> {
   const deadline = Date.now() + withinMs
   for (;;) {
@@ -166,7 +166,7 @@ describe('tokens, through kapis-apiserver', function () {
       const { sid } = claimsOf(tokens.access_token)
       const session = Object(await kubectlJson('get', 'loginsessions', String(sid)))
       expect(session.spec).to.include({ user: name, clientId: setting('KAPIS_CLIENT_ID') })
-      // The login does not wait for the record.
+      // Waits, since the login record is written after the response.
       const args = ['get', `users.iam.${setting('KAPIS_GROUP_DOMAIN')}`, name] as const
       let at: string | undefined
       for (let i = 0; i < 20 && at === undefined; i++)
@@ -181,7 +181,7 @@ describe('tokens, through kapis-apiserver', function () {
       const next: Tokens = JSON.parse(answer.body)
       expect(claimsOf(next.refresh_token).jti).to.not.equal(claimsOf(tokens.refresh_token).jti)
       expect(claimsOf(next.access_token).sid).to.equal(claimsOf(tokens.access_token).sid)
-      // A retry within the grace gets what its lost answer had.
+      // A retry within the grace period gets the same tokens as the lost response.
       const retried: Tokens = JSON.parse((await refresh(tokens.refresh_token)).body)
       expect(claimsOf(retried.refresh_token).jti).to.equal(claimsOf(next.refresh_token).jti)
     })

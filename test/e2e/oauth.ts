@@ -5,7 +5,7 @@ import { output, setting } from './run.ts'
 export type Tokens = { readonly access_token: string; readonly refresh_token: string }
 export type Login = { readonly username: string; readonly password: string; readonly scope?: string }
 
-/** The client's own, in a form. */
+/** The client credentials in a form. */
 export const credentials = {
   client_id: setting('KAPIS_CLIENT_ID'),
   client_secret: setting('KAPIS_CLIENT_SECRET'),
@@ -33,7 +33,7 @@ export function refresh(refreshToken: string, headers?: Readonly<Record<string, 
   return token({ grant_type: 'refresh_token', refresh_token: refreshToken }, headers)
 }
 
-/** Logs in, also as a user who was made a moment ago and has yet to reach the listener. */
+/** Logs in, and retries for a user that kapis-oauth may not have received yet. */
 export async function loginAs(login: Login): Promise<Tokens> {
   const deadline = Date.now() + 3_000
   for (;;) {
@@ -48,17 +48,17 @@ export function bearer(accessToken: string, path: string): Promise<Answer> {
   return askKapis(path, { headers: { authorization: `Bearer ${accessToken}` } })
 }
 
-/** Code and body of an answer, for a comparison of the whole. */
+/** Returns code and body of a response, for a comparison of the whole. */
 export function parsed({ code, body }: Pick<Answer, 'code' | 'body'>): readonly [number, unknown] {
   return [code, body === '' ? '' : JSON.parse(body)]
 }
 
-/** The claims of a token, unverified. */
+/** Returns the claims of a token without verifying it. */
 export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'))
 }
 
-/** Makes a user, or gives one another password. */
+/** Creates a user, or changes the password of an existing user. */
 export async function createUser({ username, password }: Login, spec: object = {}): Promise<void> {
   const hasher = await createPasswordHasher()
   const user = {

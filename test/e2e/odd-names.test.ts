@@ -9,7 +9,10 @@ const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 const logging = `/kapis/logging.${groupDomain}/v1alpha2`
 const tenant = `/kapis/tenant.${groupDomain}/v1alpha2`
 const resources = `/kapis/resources.${groupDomain}/v1alpha3`
-/** Properties of every JavaScript object, which no lookup by a name of a caller may find. */
+/**
+ * Inherited properties of JavaScript objects, which must not be found under names that callers
+ * send.
+ */
 const names = ['constructor', '__proto__', 'toString']
 
 describe('names that every object of JavaScript has', function () {
@@ -70,7 +73,8 @@ describe('names that every object of JavaScript has', function () {
         ...['operation', 'interval', 'sort', 'size', 'namespaces', 'log_query', 'export_format', 'exclude'],
         ...['resourceVersion', 'resourceVersionMatch', 'continue', 'limit', 'timeout', 'dryRun'],
       ]
-      // kube-apiserver answers 500 itself to a resourceVersion of an object that is not a number.
+      // kube-apiserver itself returns 500 for an object with a resourceVersion that is not a
+      // number.
       for (const path of paths.filter(each => !each.startsWith('/api/'))) {
         const queries = [
           `${name}=x`,

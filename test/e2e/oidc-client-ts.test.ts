@@ -12,7 +12,7 @@ const password = 'Correct-Horse-1'
 const entry = createRequire(import.meta.url).resolve('oidc-client-ts')
 const bundle = join(dirname(entry), '..', 'browser', 'oidc-client-ts.min.js')
 
-/** A page of another origin, which is all that the client consists of. */
+/** A page of another origin that contains the client. */
 describe('a public client in a browser: oidc-client-ts, as it is', function () {
   this.timeout(120_000)
   const alice = uniqueName('alice')
@@ -49,7 +49,7 @@ describe('a public client in a browser: oidc-client-ts, as it is', function () {
     await removeUser(alice)
   })
 
-  /** Runs a script of the page, in which `manager` is oidc-client-ts' own. */
+  /** Runs a script in the page, in which `manager` is the UserManager of oidc-client-ts. */
   async function run(page: Page, script: string): Promise<unknown> {
     await page.addScriptTag({ path: bundle })
     return page.evaluate(`(async () => {

@@ -19,7 +19,8 @@ const rbac = 'rbac.authorization.k8s.io'
 const encoded = (name: string) => `fieldSelector=metadata.name%3D${name}`
 
 /**
- * A ClusterRole, bound to a service account in its namespace or, if wanted, in the whole cluster.
+ * Creates a ClusterRole and binds it to a service account, in its namespace or in the whole
+ * cluster.
  */
 async function grant(account: string, rules: readonly object[], isClusterWide = false): Promise<void> {
   const name = `${namespace}-${account}${isClusterWide ? '-all' : ''}`
@@ -78,7 +79,7 @@ describe('a request has one reading', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  /** Paths where one object may be read, with a permission for its name. */
+  /** Paths of one object, for a caller with a permission for the name of this object. */
   const surfaces: readonly (readonly [path: () => string, mine: () => string])[] = [
     [() => `/kapi/v1/namespaces/${namespace}/secrets`, () => 'mine'],
     [() => `/kapis/${resources}/v1alpha3/namespaces/${namespace}/secrets`, () => 'mine'],
@@ -150,7 +151,7 @@ describe('a request has one reading', function () {
         const answer = await askAs(named, path() + rest)
         expect(answer.code, `${rest}: ${answer.body}`).to.be.oneOf([400, 403, 404])
       }
-      // Two names select no object.
+      // A selector with two names selects no object.
       const both = `${path()}?${encoded(name)}%2Cmetadata.name%3Dother`
       const answer = await askAs(named, both)
       if (answer.code === 200) expect(namesIn(answer.body)).to.deep.equal([])
@@ -229,7 +230,7 @@ describe('a request has one reading', function () {
       [`/kapi/v1/pods?${ours}&%66ieldSelector=spec.nodeName%3Dx`, 400],
       [`/kapi/v1/pods?${ours};a=b`, 400],
       ['/kapi/v1/pods', 403],
-      // Under the old prefix a selector decides nothing.
+      // With the deprecated prefix, a selector does not affect authorization.
       [`/kapi/v1/watch/pods?${ours}`, 403],
     ]
     for (const [path, code] of refused) {
@@ -330,7 +331,7 @@ describe('a request has one reading', function () {
       const mine = await askRaw(path.replace(/o(t|%74)her/, 'mine'), { headers })
       expect([mine.code, JSON.parse(mine.body).metadata?.name], path).to.deep.equal([200, 'mine'])
     }
-    // Requests to kube-apiserver have the path that was authorized.
+    // kube-apiserver receives the path that was authorized.
     const dryRun = `/%6bapi/v1/namespaces/${namespace}/configmaps?dryRun=All`
     const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } })
     const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }

@@ -13,13 +13,13 @@ export type Documents = {
   readonly byKey: ReadonlyMap<string, OpenApiDocument>
   /** The referenced documents of kube-apiserver, by path. */
   readonly others: ReadonlyMap<string, unknown>
-  /** Returns whether the document describes a response of this operation. */
+  /** Fails unless the document describes a response of this operation. */
   readonly expectDescribed: (method: string, template: string, answer: Answer) => void
 }
 
 const base = 'https://kapis'
 
-/** Reads every document of Kapis from the index, and the referenced ones of kube-apiserver. */
+/** Reads all documents of Kapis in the index, and the referenced documents of kube-apiserver. */
 export async function readDocuments(token: string): Promise<Documents> {
   const read = async (path: string) => {
     const answer = await askAs(token, path)
@@ -29,8 +29,8 @@ export async function readDocuments(token: string): Promise<Documents> {
   const { paths } = await read('/openapi/v3')
   const own = Object.keys(paths).filter(key => /^(kapis|oauth)(\/|$)/.test(key))
   const byKey = new Map<string, OpenApiDocument>()
-  // Schemas of kube-apiserver are OpenAPI 3.0, with keywords that a JSON Schema validator does not
-  // know.
+  // Not strict: schemas of kube-apiserver are OpenAPI 3.0, with keywords that a JSON Schema
+  // validator does not know.
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, validateSchema: false })
   formats.default(ajv)
   for (const key of own) {
@@ -55,7 +55,7 @@ export async function readDocuments(token: string): Promise<Documents> {
       const [key = '', document] = found ?? []
       const response = document?.paths[template]?.[method]?.responses[answer.code]
       expect(response, `${what} is not described: ${answer.body}`).to.not.equal(undefined)
-      // Redirections have a line for people that no client reads.
+      // The body of a redirect is for users only and not described.
       const isOnward = answer.code >= 300 && answer.code < 400
       if ((answer.body === '' || isOnward) && response?.content === undefined) return
       const type = String(answer.headers['content-type']).split(';')[0] ?? ''

@@ -28,7 +28,7 @@ describe('OpenAPI', function () {
   const namespace = uniqueName('openapi')
   let documents: Documents
   let admin: string
-  /** Of someone without rights. */
+  /** The token of a caller without permissions. */
   let unprivileged: string
 
   before(async () => {
@@ -68,7 +68,7 @@ describe('OpenAPI', function () {
   })
 
   it('does not delay kube-apiserver, whose own documents wait while it reads those of the group', async () => {
-    // kube-apiserver fetches them again about once a minute, which may be before or after this
+    // kube-apiserver fetches the documents about once per minute, possibly before or after this
     // test.
     const metrics = await kubectlOutput('get', '--raw', '/metrics')
     const queue = 'name="open_api_v3_aggregation_controller"'
@@ -80,7 +80,7 @@ describe('OpenAPI', function () {
     }
     const all = read('count', queue)
     expect(all).to.be.greaterThan(0)
-    // A fetch that waits for a response has a timeout of 60 s; on a busy machine it may take
+    // A fetch that waits for a response times out after 60 s. On a busy machine a fetch may take
     // seconds.
     expect(all - read('bucket', `${queue},le="10"`), 'those that took more than 10 s').to.equal(0)
   })

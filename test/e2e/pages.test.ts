@@ -15,7 +15,7 @@ type Begun = {
   readonly checks: oidc.AuthorizationCodeGrantChecks & { expectedState: string; expectedNonce: string }
 }
 
-/** An authorization request of openid-client, and its expectations of the response. */
+/** Creates an authorization request with openid-client, and the checks of its response. */
 async function beginCode(
   config: oidc.Configuration,
   redirectUri: string,
@@ -42,7 +42,7 @@ async function logIn(page: Page, username: string, secret = password): Promise<v
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
-// Text, since the program is not compiled with the types of browsers.
+// A string, since this program does not include the types of a browser.
 const widthOfPage = 'document.documentElement.scrollWidth'
 
 const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
@@ -72,8 +72,8 @@ describe('pages, in a browser', function () {
     await createClient(native)
     issuer = await issuerUrl()
     config = await discover(web.name, web.secret)
-    // The signature of ID tokens is verified too, although it is optional for tokens that come
-    // directly from the issuer.
+    // Also verifies the signature of ID tokens, which is optional for tokens received directly from
+    // the issuer.
     oidc.enableNonRepudiationChecks(config)
     browser = await startChromium()
   })
@@ -115,10 +115,10 @@ describe('pages, in a browser', function () {
     expect(await oidc.fetchUserInfo(config, tokens.access_token, alice)).to.include({ sub: alice })
     const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
     expect(claimsOf(refreshed.access_token).sid).to.equal(tokens.claims()?.sid)
-    // OpenID Connect Core section 12.2.
+    // Claims that must not change in a refresh (OpenID Connect Core section 12.2).
     for (const claim of ['iss', 'sub', 'aud', 'auth_time', 'sid', 'name', 'email'])
       expect(refreshed.claims()?.[claim], claim).to.deep.equal(tokens.claims()?.[claim])
-    // A code is valid once: repeating it ends the login.
+    // A code is valid once; redeeming it again ends the login.
     const replay = await oidc.authorizationCodeGrant(config, callback, checks).catch(error => error.error)
     expect(replay).to.equal('invalid_grant')
     const ended = await oidc
@@ -131,7 +131,7 @@ describe('pages, in a browser', function () {
     const page = await openWindow(browser)
     const { url, checks } = await beginCode(config, party.redirectUri)
     await page.goto(url.href)
-    // The field with the initial focus.
+    // Waits for the focus in the first field.
     await page.locator('#username:focus').waitFor()
     await page.keyboard.type(alice)
     await page.keyboard.press('Tab')
@@ -310,7 +310,8 @@ describe('pages, in a browser', function () {
     const grounds: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       const viewport = { width: 360, height: 640 }
-      // JavaScript to measure with; the page has but the one that shows passwords.
+      // JavaScript is required for the measurements; the only script of the page is the one that
+      // shows passwords.
       const page = await openWindow(browser, { viewport, colorScheme, javaScriptEnabled: true })
       const problems: string[] = []
       page.on('console', message => problems.push(message.text()))
@@ -360,7 +361,7 @@ describe('pages, in a browser', function () {
 
   it('take no form from another site (login CSRF)', async () => {
     const page = await openWindow(browser)
-    // The browser has the cookie of the forms; the other site cannot read the token.
+    // The browser has the cookie of the CSRF protection, but the other site cannot read the token.
     await page.goto(new URL('/oauth/login', issuer).href)
     const fields = { username: alice, password, return_to: '/oauth/session', csrf: 'x'.repeat(43) }
     const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`)

@@ -133,7 +133,7 @@ describe('the platform API of nodes', function () {
       ]
       for (const headers of claims) {
         const text = JSON.stringify(headers)
-        // A group without a user is not an identity.
+        // Impersonating a group requires impersonating a user.
         const isBroken = 'impersonate-group' in headers && !('impersonate-user' in headers)
         const refused = isBroken ? 400 : 403
         expect((await askAs(unprivileged, platformPath, { headers })).code, text).to.equal(refused)
@@ -163,7 +163,7 @@ describe('the platform API of nodes', function () {
         const answer = await askAs(access, platformPath)
         expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
       }, 2_000)
-      // kapis-oauth watches users by itself.
+      // kapis-oauth watches users independently.
       await eventually(async () => {
         expect((await logIn(disabledUser, setting('KAPIS_PASSWORD'))).code).to.equal(400)
       }, 2_000)
@@ -214,7 +214,8 @@ describe('the platform API of nodes', function () {
           expect(read(own), metadata.name).to.deep.equal(sums(pods, metadata.name, status.allocatable))
         }
         const unit = items.find(({ metadata }) => metadata.name === cordoned)?.metadata.annotations ?? {}
-        // 100m + a sidecar's 100m, less than an init container's 700m next to that sidecar.
+        // 100m and 100m of a sidecar are less than 700m of an init container and 100m of that
+        // sidecar.
         expect(computed.map(key => unit[key])).to.deep.equal([
           '800m',
           '20%',
@@ -401,7 +402,7 @@ describe('the platform API of nodes', function () {
       expectStatus(await askAs(token, `${platformPath}?status=Ready`), statusBody(400, 'BadRequest', message))
     })
 
-    // As consoles of KubeSphere 3.4 rely on: the default is used.
+    // As in KubeSphere 3.4, an invalid value is replaced by the default.
     for (const query of [
       'page=x',
       'limit=-2',
@@ -530,7 +531,9 @@ function byName(list: readonly NodeObject[]): readonly NodeObject[] {
   return list.toSorted((a, b) => (named(a) < named(b) ? -1 : 1))
 }
 
-/** Sorts names in the wanted order; descending is the reverse of ascending, including ties. */
+/**
+ * Sorts names in the requested order. Descending is the exact reverse of ascending, including ties.
+ */
 function ordered(list: readonly NodeObject[], key: (node: NodeObject) => string, isAscending: boolean) {
   const keys = list.map(node => [key(node), named(node)] as const)
   const names = keys
@@ -591,7 +594,7 @@ const scales: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
 }
 
-/** Thousandths, so that the sums of the samples are whole numbers. */
+/** Converts a quantity to thousandths, in which all samples are whole numbers. */
 function thousandths(quantity: string | undefined): number {
   const [, digits = '0', unit = ''] = /^([\d.]+)(\D*)$/.exec(quantity ?? '0') ?? []
   const scale = scales[unit]
@@ -641,8 +644,8 @@ function ofPod({ spec }: Pod, kind: string, resource: string): number {
 }
 
 /**
- * Nodes with properties that the samples lack: an alias, an owner, empty labels, a cordon, a bad
- * condition.
+ * Creates nodes with properties that the sample nodes lack: an alias, an owner, empty labels, a
+ * cordon, an unhealthy condition.
  */
 async function makeNodes(): Promise<void> {
   const uid = await kubectlOutput('get', 'namespace', 'default', '-o', 'jsonpath={.metadata.uid}')

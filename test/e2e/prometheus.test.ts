@@ -75,7 +75,7 @@ describe('Prometheus, with the rights and settings of the manifests', function (
     const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
     expect([recorded.length > 8, shown.length > 12]).to.deep.equal([true, true])
     await eventually(async () => {
-      // Counters of requests, credentials and decisions.
+      // This request increases the counters of requests, credentials and decisions.
       await askKapis(collectionPath, { headers: { authorization: `Bearer ${token}` } })
       const up = await ask<{ result: readonly { metric: { job: string }; value: [number, string] }[] }>(
         'query?query=up',
@@ -100,8 +100,8 @@ describe('Prometheus, with the rights and settings of the manifests', function (
 })
 
 /**
- * The scrape configuration that prometheus-operator generates from the ServiceMonitor, with the one
- * Pod that exists here and an interval of two seconds.
+ * Returns the scrape configuration that prometheus-operator would generate from the ServiceMonitor,
+ * for a single Pod and with an interval of two seconds.
  */
 function configuration(tokenFile: string): object {
   const endpoints: readonly Endpoint[] = read('service-monitor.yaml').spec.endpoints

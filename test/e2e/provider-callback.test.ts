@@ -15,12 +15,13 @@ type Outcome = {
   readonly code: number
   readonly error: string
   readonly description: string
-  /** Of the audit. */
+  /** The reason in the audit log. */
   readonly reason: string
 }
 
 /**
- * All results of a callback of a provider, for programs and for browsers, with the whole response.
+ * All results of the callback of an identity provider, for programs and for browsers, with the
+ * complete response.
  */
 describe('the callback of an identity provider', function () {
   this.timeout(120_000)
@@ -72,7 +73,7 @@ describe('the callback of an identity provider', function () {
     return new URL(String(last.headers.location), last.url)
   }
 
-  /** Logs in as a program, which gets tokens, with a modified callback. */
+  /** Logs in as a program, which gets tokens, and modifies the callback URL. */
   async function asProgram(change: (callback: URL) => void = () => undefined): Promise<Page> {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
@@ -80,7 +81,7 @@ describe('the callback of an identity provider', function () {
     return agent.open(callback)
   }
 
-  /** Logs in as a browser, which continues on a page. */
+  /** Logs in as a browser, which continues on a page, and modifies the callback URL. */
   async function asPerson(change: (callback: URL) => void = () => undefined): Promise<Page> {
     const agent = newAgent('text/html')
     const callback = await untilCallback(agent, { return_to: '/oauth/device' })
@@ -115,7 +116,7 @@ describe('the callback of an identity provider', function () {
     return lines.filter(line => line.includes(provider)).map(line => JSON.parse(line))
   }
 
-  /** The same result for a program and a browser, with one audit line each. */
+  /** Expects the same result for a program and a browser, with one audit line each. */
   async function expectRefused(
     { code, error, description, reason }: Outcome,
     change?: (callback: URL) => void,
@@ -134,7 +135,7 @@ describe('the callback of an identity provider', function () {
     const page = await asPerson(change)
     expect(page.code).to.equal(code)
     expect(page.headers['content-type']).to.equal('text/html; charset=utf-8')
-    // Forms of Kapis require an Origin.
+    // Forms of Kapis require the Origin header, which this referrer policy makes browsers send.
     expect(headersOf(page)).to.deep.equal({ ...expectedHeaders(code), referrer: 'same-origin' })
     expect(page.headers['content-security-policy']).to.match(/^default-src 'none'; /)
     expect(wentAway(page), String(page.headers['set-cookie'])).to.equal(true)
@@ -399,7 +400,7 @@ describe('the callback of an identity provider', function () {
       ])
       expect(headersOf(answer)).to.deep.equal(expectedHeaders(400))
       expect(await kubectlOutput('get', users, stranger, '--ignore-not-found')).to.equal('')
-      // A linked account can log in by each of them.
+      // Once the annotation links the account to a user, the login succeeds.
       await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${stranger}`, '--overwrite')
       await eventually(async () => {
         const { access_token } = JSON.parse((await asProgram()).body)

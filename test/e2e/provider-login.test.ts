@@ -26,7 +26,7 @@ import { bearer, claimsOf, createUser, form, loginAs, patchUser, refresh, remove
 import { createClient, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
-/** How browsers reach Kapis: by the name that the issuer has, which providers send them back to. */
+/** Origin at which browsers reach Kapis: that of the issuer, to which providers redirect. */
 const base = discoverOrigin()
 const clientId = setting('KAPIS_CLIENT_ID')
 
@@ -320,7 +320,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     before(() => createClient(app))
     after(() => removeClient(app.name))
 
-    /** Presses the provider's button. */
+    /** Presses the button of the identity provider. */
     async function press(agent: UserAgent, page: Page): Promise<Page> {
       const links = [...page.body.matchAll(/<a class="button second" href="([^"]+)">/g)]
       const [, link = ''] = links.find(([, href]) => href?.startsWith(`/oauth/login/${provider}?`)) ?? []
@@ -352,7 +352,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
         groups: ['oidc:blue'],
       })
       expect(claimsOf(id_token)).to.include({ sub: ann, aud: app.name })
-      // The browser is logged in: the client gets the next code without a page.
+      // The browser is still logged in, so the client gets another code without a page.
       const again = await agent.open(await authorize(), isApp)
       expect(new URL(String(again.headers.location)).searchParams.has('code')).to.equal(true)
     })
@@ -418,7 +418,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     for (const [why, end] of ends) {
       await configure(document())
       const { access_token, refresh_token } = await eventuallyTokens()
-      // An invalid Secret ends no login.
+      // An invalid Secret of a provider ends no login.
       await applyProvider(document({ mappingMethod: 'typo' }))
       await eventually(async () => {
         expect((await askKapis(`/oauth/login/${provider}`)).code).to.equal(404)
@@ -620,7 +620,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
   ]
   for (const [what, provider, change, error_description] of refused) {
     it(`refuse at ${what}`, async () => {
-      // The user whose name and address some accounts claim.
+      // Creates the user whose name and e-mail address other accounts claim.
       tokensOf(await logIn(provider()))
       change()
       expect(refusal(await logIn(provider()))).to.deep.equal([

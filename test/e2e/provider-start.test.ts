@@ -7,7 +7,7 @@ import { applyProvider, openIdDocument, removeProvider } from './identity-provid
 import { credentials } from './oauth.ts'
 import { setting } from './run.ts'
 
-/** GET /oauth/login/{idp} without a redirect: the whole response for programs and browsers. */
+/** GET /oauth/login/{idp} without a redirect: the complete response for programs and browsers. */
 describe('the way to an identity provider', function () {
   this.timeout(60_000)
   const provider = uniqueName('away')

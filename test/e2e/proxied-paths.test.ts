@@ -6,7 +6,10 @@ import { apply, askKubeRaw, askRaw } from './http.ts'
 
 const namespace = uniqueName('proxied')
 
-/** An address of this machine that kube-apiserver connects to: it refuses loopback ones. */
+/**
+ * Returns an address of this machine to which kube-apiserver connects; it rejects loopback
+ * addresses.
+ */
 function ownAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? ''
@@ -20,8 +23,8 @@ describe('a path below a proxy subresource', function () {
   let base = ''
 
   before(async () => {
-    // kube-apiserver repeats the path in X-Forwarded-Uri. It occasionally resets a connection with
-    // too large headers.
+    // kube-apiserver repeats the path in X-Forwarded-Uri, which requires a larger header limit.
+    // Beyond the limit, connections are occasionally reset.
     server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => res.end(`${req.method} ${req.url}`))
     const listening = Promise.withResolvers<void>()
     server.listen(0, ownAddress(), listening.resolve)
@@ -30,7 +33,7 @@ describe('a path below a proxy subresource', function () {
     const port = typeof address === 'object' && address !== null ? address.port : 0
     await makeNamespace(namespace, ['default', 'reader'])
     const metadata = { name: 'echo', namespace }
-    // Of a node that does not exist, so nothing else writes to its status.
+    // The node of the pod does not exist, so no other program writes its status.
     const spec = { nodeName: namespace, containers: [{ name: 'echo', image: 'none' }] }
     await apply({ apiVersion: 'v1', kind: 'Pod', metadata, spec })
     const status = JSON.stringify({ status: { podIP: ownAddress(), podIPs: [{ ip: ownAddress() }] } })
@@ -93,7 +96,7 @@ describe('a path below a proxy subresource', function () {
       const { body } = await askRaw(base + climb, { headers: { authorization: `Bearer ${kubeToken}` } })
       expect(body, climb).not.to.contain('SecretList')
     }
-    // A path outside of the subresource.
+    // Paths that lead out of the proxy subresource.
     for (const target of [
       base.replace('/proxy/', '/../../secrets'),
       base.replace('/proxy/', '/%70roxy/../../x'),

@@ -28,12 +28,12 @@ describe('kube-apiserver through kapis-apiserver', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  /** kubectl with kapis-apiserver as its only server. */
+  /** Runs kubectl with kapis-apiserver as its only server. */
   function front(...args: readonly string[]): Promise<Ran> {
     return run('kubectl', [...frontArguments(token), ...args])
   }
 
-  /** The same directly at kube-apiserver, with the same token. */
+  /** Runs kubectl with kube-apiserver and the same token. */
   async function direct(...args: readonly string[]): Promise<Ran> {
     return run('kubectl', [...(await withToken(token)), ...args])
   }
@@ -56,7 +56,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   ]
   for (const args of same) {
     it(`kubectl ${args.join(' ')} prints the same`, async () => {
-      // Repeated if a second has passed between the two, since ages are printed.
+      // Repeated, since the printed ages may differ by a second.
       await eventually(async () => expect(await front(...args)).to.deep.equal(await direct(...args)), 20_000)
     })
   }
@@ -128,7 +128,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   })
 
   it('kubectl exec runs a command, input and output through', async () => {
-    // head and not cat: the sample pods' kubelet does not pass on that the input has ended.
+    // `head` rather than `cat`: the simulated kubelet does not forward the end of input.
     const exec = [...frontArguments(token), 'exec', '-i', pod, '--', 'head', '-1']
     const spoken = await run('kubectl', exec, { stdin: 'there and back\n' })
     expect(spoken).to.include({ code: 0, stdout: 'there and back\n' })
@@ -160,7 +160,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   const claims: readonly (readonly [code: number, headers: Readonly<Record<string, string>>])[] = [
     [403, { 'impersonate-user': 'system:admin' }],
     [403, { 'impersonate-user': 'unprivileged', 'impersonate-group': 'system:masters' }],
-    // Groups without a user are not an identity.
+    // Impersonating a group requires impersonating a user.
     [400, { 'impersonate-group': 'system:masters' }],
     [403, { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }],
   ]

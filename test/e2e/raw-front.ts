@@ -5,17 +5,18 @@ import { setting } from './run.ts'
 export type Spoken = { readonly codes: readonly number[]; readonly text: string }
 
 type SpeakOptions = {
-  /** A client certificate. */
+  /** PEM of a client certificate. */
   readonly cert?: string
   readonly key?: string
-  /** Timeout for the first byte; a response may take long on a busy machine. */
+  /** Timeout for the first byte, since a response may take long on a busy machine. */
   readonly timeoutMs?: number
 }
 
 /**
- * Writes bytes to kapis-apiserver unchanged, and reads until it closes the connection or is silent.
+ * Writes bytes to kapis-apiserver unchanged, and reads until it closes the connection or sends
+ * nothing more.
  *
- * @param silenceMs how long to wait for more after a response
+ * @param silenceMs time to wait for more data after a response
  */
 export function speak(bytes: string, silenceMs = 1_000, options: SpeakOptions = {}): Promise<Spoken> {
   const { hostname, port } = new URL(setting('KAPIS_URL'))

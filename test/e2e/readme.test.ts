@@ -13,7 +13,7 @@ describe('the README', function () {
   this.timeout(60_000)
 
   it('shows commands that work, one after the other', async () => {
-    // The launcher runs this test; all other lines are executed as written.
+    // `make run` has started the servers of this test; all other lines are executed as written.
     const typed = blocks
       .filter(block => !block.includes('make run'))
       .map(block => block.replace(/^\. \.run\/env$/m, ''))
@@ -53,7 +53,7 @@ describe('the README', function () {
 
   it('has an example that lists pods page by page', async () => {
     const script = fileURLToPath(new URL('examples/scripts/list-pods.sh', repository))
-    // A list that changes between two pages may omit an object; then it is repeated.
+    // Repeated: a list that changes between two pages may omit an object.
     await eventually(async () => {
       const { code, stdout, stderr } = await run('sh', [script], { env: { PAGE_SIZE: '3' } })
       expect(code, stderr).to.equal(0)

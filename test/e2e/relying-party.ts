@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * The server of a client on another site: browsers are redirected back to it, and it may send them
- * here.
+ * Starts the server of a client on another site, to which Kapis redirects browsers. Its pages may
+ * send browsers to Kapis.
  */
 export async function startRelyingParty() {
   const pages = new Map<string, string>()
@@ -27,11 +27,11 @@ export async function startRelyingParty() {
   return {
     origin,
     redirectUri: `${origin}/callback`,
-    /** Pages of this site, by path. */
+    /** Pages of this site by path. */
     pages,
-    /** Files that its pages load, by path. */
+    /** Files of its pages by path. */
     scripts,
-    /** The URL of the redirect; waits for the browser. */
+    /** Waits for the redirect, and returns its URL. */
     async callback(): Promise<URL> {
       const deadline = Date.now() + 20_000
       while (callbacks.length === 0) {

@@ -11,22 +11,22 @@ export type Answer = { readonly code: number; readonly body: string; readonly re
 export type ReplicaOptions = {
   readonly namespace: string
   readonly authentication?: object
-  /** With the issuer and namespace of the running one, kapis-apiserver accepts its tokens. */
+  /**
+   * Issuer of the tokens. With the issuer and namespace of the running kapis-oauth, kapis-apiserver
+   * accepts them.
+   */
   readonly issuer?: string
   readonly clockSkewSeconds?: number
   readonly keyRotationSeconds?: number
 }
 export type Replica = { readonly child: ChildProcess; readonly socket: string; readonly log: () => string }
 
-/** An environment variable with the namespace of the keys, which takes precedence over the file. */
+/** Without KAPIS_* variables, which take precedence over the configuration file. */
 export const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('KAPIS_')),
 )
 
-/**
- * Another kapis-oauth next to the running one: with signing keys in `namespace`, and the same users
- * and logins.
- */
+/** Starts a second kapis-oauth with signing keys in `namespace`, and the same users and logins. */
 export function start(
   name: string,
   { namespace, issuer = 'https://replicas.test/oauth', clockSkewSeconds = 10, ...options }: ReplicaOptions,
@@ -72,7 +72,7 @@ export function ask(
   const method = form === undefined ? 'GET' : 'POST'
   const headers = {
     ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-    // The headers that kapis-apiserver sends for its caller.
+    // The header that kapis-apiserver sends with the address of its caller.
     ...(from === undefined ? {} : { 'x-forwarded-for': from }),
   }
   const req = request({ socketPath: socket, path, method, headers, agent: false }, async res => {

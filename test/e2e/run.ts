@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** How a command ended. */
+/** The result of a command. */
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 export type RunOptions = {
@@ -18,10 +18,10 @@ export type RunOptions = {
 export const scratch = mkdtempSync(join(tmpdir(), 'kapis-e2e-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-// kubectl caches discovery between runs; the cache of another control plane must not be used.
+// A separate cache: kubectl caches discovery, and must not use that of another control plane.
 const ownEnv = { KUBECACHEDIR: join(scratch, 'kubectl-cache') }
 
-/** A value of .run/env, which `make up` writes and `make test` sources. */
+/** Returns a value of .run/env, which `make up` writes and `make test` sources. */
 export function setting(name: string): string {
   const value = process.env[name]
   if (value === undefined || value === '') {
@@ -30,7 +30,9 @@ export function setting(name: string): string {
   return value
 }
 
-/** Runs a command until it ends. Never rejects because of its exit code. */
+/**
+ * Runs a command until it ends. Rejects only if it cannot be started, regardless of its exit code.
+ */
 export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const child = launch(command, args, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000)
@@ -45,7 +47,7 @@ export async function run(command: string, args: readonly string[], options: Run
   })
   child.on('error', reject)
   child.on('close', code => resolve({ code, stdout, stderr }))
-  // A command that does not read its input closes it; that is its own affair.
+  // Ignored: a command that does not read its input may close it.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(options.stdin ?? '')
   return promise.finally(() => clearTimeout(timer))
@@ -58,13 +60,13 @@ export async function output(command: string, args: readonly string[], options: 
   return ran.stdout
 }
 
-/** A running command, with its output lines. */
+/** A running command with the lines that it has printed. */
 export type Running = {
   readonly lines: readonly string[]
   /**
-   * Returns the first line that matches, already printed or new.
+   * Returns the first matching line, whether it is already printed or not.
    *
-   * @throws Error on a timeout, or if the command ended
+   * @throws Error on a timeout, or if the command has ended
    */
   readonly line: (matches: (line: string) => boolean, timeoutMs?: number) => Promise<string>
   readonly ended: Promise<number | null>

@@ -20,7 +20,10 @@ async function logIn(page: Page, username: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
-/** All targets are large enough, and nothing is wider than the window. */
+/**
+ * Expects that all buttons and links are large enough, and that no element is wider than the
+ * window.
+ */
 async function expectUsable(page: Page): Promise<void> {
   for (const target of await page.locator('button:visible, a.button:visible, summary:visible').all())
     expect((await target.boundingBox())?.height, String(await target.textContent())).to.be.at.least(44)
@@ -30,7 +33,7 @@ async function expectUsable(page: Page): Promise<void> {
   }
 }
 
-/** Sets up an app on the page for it. @returns the code that was used, and the recovery codes */
+/** Sets up an authenticator app. @returns the code that was used, and the recovery codes */
 async function setUp(page: Page): Promise<{ used: string; codes: readonly string[] }> {
   await page.getByRole('img', { name: 'QR code' }).waitFor()
   const uri = new URL(String(await page.getByRole('link', { name: 'Open an app' }).getAttribute('href')))
@@ -65,7 +68,7 @@ describe('second factors, in a browser', function () {
     await removeUser(alice)
   })
 
-  /** Opens an authorization request; the function waits for its tokens. */
+  /** Opens an authorization request. @returns a function that waits for its tokens */
   async function authorize(page: Page, more: Readonly<Record<string, string>> = {}) {
     const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
     const url = oidc.buildAuthorizationUrl(config, {
@@ -87,7 +90,7 @@ describe('second factors, in a browser', function () {
     let tokens = await authorize(page)
     await logIn(page, alice)
     expect((await tokens()).claims()).to.deep.include({ amr: ['pwd'], acr: 'sfa' })
-    // Step-up of the login that there is.
+    // Requests a second factor for the existing login (step-up).
     tokens = await authorize(page, { acr_values: 'mfa' })
     await expectUsable(page)
     await keepScreenshot(page, 'totp-360')
@@ -106,7 +109,7 @@ describe('second factors, in a browser', function () {
       },
     ])
 
-    // Another browser, in dark mode: a code that was used, a recovery code.
+    // In another browser in dark mode: a code that was already used, and then a recovery code.
     const other = await openWindow(browser, { viewport, colorScheme: 'dark' })
     tokens = await authorize(other)
     await logIn(other, alice)

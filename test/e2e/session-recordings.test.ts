@@ -62,7 +62,7 @@ describe('session recordings', function () {
     return JSON.parse(answer.body).items
   }
 
-  /** The last session, when it has ended. */
+  /** Returns the last session after it has ended. */
   async function lastSession(): Promise<Item> {
     let found: Item | undefined
     await eventually(async () => {
@@ -102,7 +102,7 @@ describe('session recordings', function () {
     expect(metadata.namespace).to.equal(namespace)
   })
 
-  /** Without the echo of the end of the input, which `script` types. */
+  /** Removes the echo of the end of input, which `script` types. */
   const typed = (text: string) => text.replaceAll('^@', '').replaceAll('\r', '')
 
   it('records a terminal with its size', async () => {
@@ -116,7 +116,7 @@ describe('session recordings', function () {
       '--',
       'sh',
       '-c',
-      // kwok loses the output of a terminal that ends immediately.
+      // The pause is required because kwok loses the output of a terminal that ends immediately.
       'echo typed; sleep 1',
     )
     expect(typed(stdout)).to.equal(`${notice}\ntyped\n`)

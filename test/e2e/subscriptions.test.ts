@@ -33,7 +33,7 @@ type Event = {
   }
 }
 
-/** The client that browsers have. */
+/** The WebSocket client of Node.js, which has the API of browsers. */
 describe('several watches over one connection', function () {
   this.timeout(60_000)
   const open: WebSocket[] = []
@@ -102,7 +102,7 @@ describe('several watches over one connection', function () {
     await kubectlOutput('delete', 'configmap', 'a', '-n', namespace)
     await eventually(async () => expect(of('page').at(-1)?.object?.totalItems).to.equal(1), 10_000)
     expect(names('configs').at(-1)).to.equal('ENDED')
-    // The id is free again.
+    // The id can be used again.
     send(subscribe('configs', `/kapi/v1/configmaps?watch=true&${selector}`))
     await eventually(
       async () => expect(names('configs').slice(-2)).to.deep.equal(['SUBSCRIBED', 'ADDED b']),

@@ -8,7 +8,7 @@ import { setting } from './run.ts'
 
 type Message = { readonly Op: string; readonly Data: string }
 
-/** A terminal as the console of KubeSphere opens it. */
+/** Opens a terminal like the console of KubeSphere. */
 function openTerminal(token: string, target: string) {
   const url = `${setting('KAPIS_URL').replace(/^http/, 'ws')}/kapis/terminal.${groupDomain}/v1alpha2${target}`
   const webSocket = new WebSocket(url, {

@@ -25,8 +25,8 @@ const administrator = [rule(['users', 'users/status'], writing), rule(['users/pa
 type Ask = (method: string, path: string, body?: object, type?: string) => Promise<Answer>
 
 /**
- * The rules of the platform API for users, enforced by admission of kube-apiserver: writing a User
- * directly gives no access to another user.
+ * Rules for users that admission of kube-apiserver enforces: writing a User directly must not give
+ * access to another user.
  */
 describe('users at kube-apiserver', function () {
   this.timeout(90_000)
@@ -148,7 +148,7 @@ describe('users at kube-apiserver', function () {
         for (const body of takeovers) {
           forbidden(await plain('PATCH', at, body, merge), noUser)
           forbidden(await half('PATCH', at, body, merge), `${noGroup}: the groups a-team require it`)
-          // A provider may report any groups later.
+          // Forbidden, since the identity provider may report any groups at a later login.
           const isLink = 'metadata' in body
           if (isLink) forbidden(await every('PATCH', at, body, merge), `${noGroup}: a link to an identity`)
           const taker = isLink ? linker : every

@@ -94,7 +94,7 @@ describe('who may write users', function () {
     const read = JSON.parse((await askAs(plain, `${base}/${name}`)).body)
     refused(await send(plain, 'PUT', `${base}/${name}`, { ...read, spec: { ...read.spec, groups } }))
     expect(JSON.parse((await askAs(admin, `${base}/${name}`)).body).spec.groups).to.deep.equal(['kept'])
-    // Repeating or removing existing groups grants nothing.
+    // Sending or removing existing groups requires no permission.
     expectCode(await patch(plain, name, { spec: { groups: ['kept'], lang: 'en' } }), 200)
     const giver = await accounts.make('giver', [...administrator, impersonate('groups', 'developers')])
     expectCode(await patch(giver, name, { spec: { groups: ['developers'] } }), 200)

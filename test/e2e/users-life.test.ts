@@ -8,7 +8,7 @@ const json = 'application/json'
 
 type UserObject = { readonly metadata: Readonly<Record<string, unknown>> }
 
-/** A user over HTTP, from creation to deletion. */
+/** The requests for a user from creation to deletion. */
 describe('the life of a user', function () {
   this.timeout(60_000)
   const name = uniqueName('whole')
@@ -20,7 +20,7 @@ describe('the life of a user', function () {
     const url = `${base}${path}`
     if (body === undefined) return askAs(admin, url, { method, headers: { 'content-type': type } })
     const text = JSON.stringify(body)
-    // Node.js sends no Content-Length for the body of a DELETE by itself.
+    // Node.js sends a DELETE with a body without Content-Length by default.
     const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
     return askAs(admin, url, { method, headers, body: text })
   }
@@ -54,7 +54,7 @@ describe('the life of a user', function () {
       expect([others, role]).to.deep.equal([{}, 'platform-regular'])
       expect(uid).to.match(/^[0-9a-f-]{36}$/)
       expect([Number(resourceVersion), generation].every(Number.isInteger)).to.equal(true)
-      // Responses to writes do not have the role.
+      // Responses to writes do not contain the role.
       delete annotations[`${group}/globalrole`]
       return user
     }
@@ -79,7 +79,7 @@ describe('the life of a user', function () {
     expect(patched.metadata.uid).to.equal(replaced.metadata.uid)
     expect(whole(await send('GET', `/${name}`), 200, { displayName: 'Patched' })).to.deep.equal(patched)
     expect((await logIn(name, password)).code).to.equal(200)
-    // The options of `kubectl delete --dry-run=server`, and a precondition that fails.
+    // Sends the options of `kubectl delete --dry-run=server`, and a precondition that fails.
     const options = { kind: 'DeleteOptions', apiVersion: 'v1' }
     expect((await send('DELETE', `/${name}`, { ...options, dryRun: ['All'] })).code).to.equal(200)
     const other = { ...options, preconditions: { uid: '00000000-0000-0000-0000-000000000000' } }

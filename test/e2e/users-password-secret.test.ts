@@ -107,7 +107,7 @@ describe('password hashes', function () {
       last = next
     }
     expect((await askAs(token, `${platform}/${name}`)).code).to.equal(401)
-    // Other fields are changed without it.
+    // Changes of other fields keep the password.
     expect((await put('', { spec: { email, lang: 'de' } })).code).to.equal(200)
     expect((await logIn(name, last)).code).to.equal(200)
   })
@@ -125,7 +125,7 @@ describe('password hashes', function () {
     await expectNone(name)
     expect((await askAs(token, `${platform}/${name}`)).code).to.equal(200)
     expect((await logIn(name, password)).code).to.equal(200)
-    // Applying the same manifest again keeps the password; a changed one sets another.
+    // Applying the same manifest again keeps the password; a manifest with another hash changes it.
     await createUser({ username: name, password: 'Another horse 2' })
     await eventually(async () => expect((await logIn(name, 'Another horse 2')).code).to.equal(200), 3_000)
     expect((await logIn(name, password)).code).to.equal(400)
@@ -134,7 +134,7 @@ describe('password hashes', function () {
       2_000,
     )
     await eventually(() => expectNone(name), 10_000)
-    // Writes the annotation of kubectl directly.
+    // The annotation of `kubectl apply` must not expose the hash either.
     const spec = { email: `${name}@e2e.test`, password: await (await createPasswordHasher()).hash(password) }
     const applied = { apiVersion: iamVersion, kind: 'User', metadata: { name }, spec }
     await output('kubectl', ['apply', 'set-last-applied', '-f', '-'], { stdin: JSON.stringify(applied) })

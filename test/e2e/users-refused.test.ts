@@ -7,7 +7,7 @@ const base = `/kapis/${group}/v1alpha2/users`
 const json = 'application/json'
 const merge = 'application/merge-patch+json'
 
-/** Every refusal on the wire of users, whole. */
+/** All errors of the users API, as complete responses. */
 describe('users, of bad requests,', function () {
   this.timeout(60_000)
   const name = uniqueName('new')

@@ -6,7 +6,7 @@ import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oau
 const group = `iam.${groupDomain}`
 const base = `/kapis/${group}/v1alpha2/users`
 
-/** PUT /users/{user}/status, the whole response, and the result of a login in each state. */
+/** The complete response of PUT /users/{user}/status, and the result of a login in each state. */
 describe('the state of a user', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('state'), password: 'Correct horse 1' }

@@ -219,7 +219,7 @@ describe('users', function () {
       await send(admin, 'PUT', self, { spec: { email: `${name}@e2e.test` }, status: { state: 'Active' } }),
     )
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
-    // The old login stays ended.
+    // The login from before the change remains ended.
     expectCode(await askAs(token, self), 401)
   })
 
@@ -232,11 +232,11 @@ describe('users', function () {
     }, 3_000)
     parse(await send(admin, 'PUT', `${base}/${name}/status`, { status: { state: 'Active' } }))
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
-    // Written after the responses.
+    // Repeated, since records are written after the responses.
     await eventually(async () => {
       const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
       expect(records.totalItems).to.equal(11)
-      // All have the same second in kube-apiserver, so their order is undefined.
+      // All records may have the same time in seconds, so their order is undefined.
       const specs = records.items.map(({ spec }: UserObject) => spec)
       const [good, ...more] = specs.filter(({ success }: UserObject['spec']) => success === true)
       expect(more).to.deep.equal([])
@@ -260,7 +260,7 @@ describe('users', function () {
     expect(roleOf(user)).to.equal('platform-admin')
     const found = await shown(`${base}?globalrole=platform-admin&name=${name}`)
     expect(found.items.map(roleOf)).to.deep.equal(['platform-admin'])
-    // As the console edits a user: all of it goes back.
+    // The console sends back the whole user when it is edited.
     const next = {
       ...user,
       metadata: { ...user.metadata, annotations: { [annotation]: 'platform-regular' } },
@@ -338,7 +338,7 @@ describe('users', function () {
       await kubectlOutput('annotate', `users.iam.${groupDomain}`, name, `${mark}=true`)
       const token = await tokenOf(name)
       const email = `own-${name}@e2e.test`
-      // What the watch has not delivered yet is a conflict.
+      // Repeated after a conflict, while the watch has not delivered the latest version.
       await eventually(async () => {
         const { status: _, metadata, ...user } = parse(await askAs(token, `${base}/${name}`))
         const body = { ...user, metadata, spec: { ...user.spec, email, lang: 'de' } }
@@ -372,7 +372,7 @@ describe('users', function () {
       expect([count(400), count(429)]).to.deep.equal([10, 30])
       const [locked] = answers.filter(answer => answer.code === 429)
       expect(Number(locked?.headers['retry-after'])).to.be.within(1, 600)
-      // kapis-oauth has received the change.
+      // Repeated until kapis-oauth has received the change.
       await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
     })
 

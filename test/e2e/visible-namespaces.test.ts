@@ -140,7 +140,7 @@ describe('namespaces as their callers may see them', function () {
       await receives(...first, `ADDED ${team(7)}`)
       await kubectlOutput('-n', team(3), 'delete', 'rolebinding', 'two')
       await receives(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`)
-      // Invisible objects are not sent.
+      // Events of invisible objects are not sent.
       await kubectlOutput('label', 'namespace', team(9), 'touched=yes')
       await kubectlOutput('label', 'namespace', team(4), 'touched=yes')
       await receives(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`, `MODIFIED ${team(4)}`)
@@ -258,7 +258,7 @@ describe('namespaces as their callers may see them', function () {
       body: JSON.stringify({ spec: { template: { spec: { description: 'ours' } } } }),
     })
     expect(JSON.parse(renamed.body).spec.template.spec).to.include({ description: 'ours' })
-    // The manager still sees it in its current state.
+    // The manager can still read the current state.
     await eventually(async () => {
       const { body } = await askAs(token, `${templates}/${own}`)
       expect(JSON.parse(body).spec.template.spec).to.include({ description: 'ours' })

@@ -10,10 +10,10 @@ import { setting } from './run.ts'
 
 const bearerProtocol = (token: string) =>
   `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
-// kube-apiserver itself refuses a handshake without one; browsers always send it.
+// kube-apiserver rejects a handshake without an Origin header, which browsers always send.
 const headers = { origin: 'https://console.example.com' }
 
-/** The client that browsers have, signed on in the one way that they have. */
+/** The WebSocket client of Node.js, which like a browser can only send a token as a subprotocol. */
 describe('watches over WebSocket', function () {
   this.timeout(120_000)
 
@@ -65,7 +65,7 @@ describe('watches over WebSocket', function () {
       await kubectlOutput('label', 'node', node, `${label}=b`, '--overwrite')
       await kubectlOutput('label', 'node', node, `${label}-`)
       await eventually(async () => {
-        // The node reports its status in between, which is one more MODIFIED.
+        // The node may report its status in the meantime, which results in another MODIFIED event.
         const seen = received.filter((event, i) => event !== received[i - 1])
         expect(seen).to.deep.equal([`ADDED ${node}`, `MODIFIED ${node}`, `DELETED ${node}`])
       }, 20_000)
@@ -134,7 +134,8 @@ describe('watches over WebSocket', function () {
       return promise
     }
 
-    // kube-apiserver accepts any origin, so the check protects nothing.
+    // Kapis does not check the origin: kube-apiserver accepts any valid one, so its check protects
+    // nothing.
     for (const [origin, atKube] of [
       [undefined, 403],
       ['null', 403],

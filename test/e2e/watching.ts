@@ -8,7 +8,7 @@ type WatchedEvent = {
   readonly object: { readonly kind?: string; readonly metadata: Readonly<Record<string, unknown>> }
 }
 
-/** A watch of kapis-apiserver, with the events received so far. */
+/** Starts a watch at kapis-apiserver, and collects its events. */
 export function watch(token: string, target: string) {
   const events: WatchedEvent[] = []
   const state = { code: 0, isEnded: false }
@@ -18,7 +18,7 @@ export function watch(token: string, target: string) {
     state.code = res.statusCode ?? 0
     const lines = createInterface(res)
     lines.on('line', line => void events.push(JSON.parse(line)))
-    // A watch that is broken off, as at the end of a test.
+    // Errors are ignored: the watch is aborted at the end of a test.
     lines.on('error', () => undefined)
     res.on('end', () => {
       state.isEnded = true

@@ -8,7 +8,7 @@ const password = 'Correct horse 1'
 const another = 'Correct horse 2'
 const own = `/kapis/iam.${groupDomain}/v1alpha2/users`
 
-/** User name and password by HTTP Basic, as the SDK of KubeSphere logs in. */
+/** User name and password by HTTP Basic, as the SDK of KubeSphere sends them. */
 describe('HTTP Basic on the APIs', function () {
   this.timeout(120_000)
   const username = uniqueName('basic')

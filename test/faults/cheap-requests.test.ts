@@ -14,8 +14,8 @@ const namespace = uniqueName('cheap')
 const resources = `/kapis/resources.${groupDomain}/v1alpha3`
 const accounts = ['a', 'b', 'c', 'd', 'e']
 
-// Requests that are cheap for an attacker. None may block the server or fill its memory: other
-// requests complete within a second meanwhile.
+// Requests that cost an attacker little. None may block the server or fill its memory: other
+// requests must complete within a second at the same time.
 describe('cheap requests', function () {
   this.timeout(isLong ? 600_000 : 180_000)
   const open = new Set<TLSSocket>()
@@ -88,7 +88,8 @@ describe('cheap requests', function () {
     ]
     for (const [what, path, headers = ''] of rows) {
       it(`${count} × ${what}`, async () => {
-        // A subscription does not end; its objects are those of the list.
+        // A subscription does not end, so the corresponding list is requested first to fill the
+        // cache.
         const list = path(0).includes('/subscriptions?') ? `/kapi/v1/${inNamespace}` : path(0)
         await askAs(admin, list.replace('watch=true', ''))
         await withstands(async () => {
@@ -100,7 +101,7 @@ describe('cheap requests', function () {
   })
 
   describe('that look through everything', () => {
-    // The flooding client uses one core: `make faults` runs this on an idle machine.
+    // Only run by `make faults` on an idle machine: the flooding client uses a whole core.
     if (!isLong) return
     before(async () => {
       const labels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`l${i}`, `v${i}`]))
@@ -135,7 +136,7 @@ describe('cheap requests', function () {
   })
 
   describe('that never end', () => {
-    // Each takes longer than a test of `make test` may take.
+    // Only run by `make faults`: each test takes longer than allowed in `make test`.
     if (!isLong) return
     const path = `/kapi/v1/namespaces/${namespace}/configmaps`
     const post = (i: number, framing: string) =>
@@ -198,7 +199,7 @@ describe('cheap requests', function () {
 
   it('for lists of kube-apiserver that are not read', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
-    // A proxied request waits for kube-apiserver, which has its own load.
+    // Proxied requests wait for kube-apiserver, which is under load itself.
     await withstands(
       async () => {
         await hold(isLong ? 402 : 100, i => get(path, tokens[i % tokens.length] ?? ''))
@@ -209,9 +210,9 @@ describe('cheap requests', function () {
   })
 
   /**
-   * Checks that other requests complete within a second meanwhile, and that the process stays far
-   * below the memory limit of the manifests (2 GiB). The first large responses take some 600 MB,
-   * more of them no more.
+   * Checks that other requests complete within a second during the attack, and that the memory of
+   * the process remains far below the limit of the manifests (2 GiB). The first large responses
+   * occupy some 600 MB; further ones must not occupy more.
    */
   async function withstands(
     attack: () => Promise<void>,
@@ -232,7 +233,7 @@ describe('cheap requests', function () {
       }
       return slowestMs
     }
-    // How long it takes anyway, on a machine that has other work.
+    // Measures the latency without an attack first, since the machine may be busy.
     const quiet = probe()
     await sleep(1_000)
     isOver = true
@@ -252,7 +253,10 @@ describe('cheap requests', function () {
     expect(most, 'MB').to.be.below(maxMegabytes)
   }
 
-  /** Sends requests in sequence on several connections for some seconds, and aborts the rest. */
+  /**
+   * Sends requests one after another on several connections for some seconds, and aborts the
+   * remaining ones.
+   */
   async function flood(
     connections: number,
     seconds: number,
@@ -278,7 +282,7 @@ describe('cheap requests', function () {
     const loop = async () => {
       while (!over.aborted) {
         await ask()
-        // The load must not slow down the test process either.
+        // Pauses, so that the load does not slow down the test process itself.
         await sleep(500)
       }
     }
@@ -286,7 +290,7 @@ describe('cheap requests', function () {
     agent.destroy()
   }
 
-  /** Sends some more on all connections, once a second. */
+  /** Sends more bytes on all connections once per second. */
   async function feed(seconds: number, bytes: string): Promise<void> {
     for (let second = 0; second < seconds; second++) {
       if (bytes !== '') for (const socket of open) if (socket.writable) socket.write(bytes)
@@ -294,7 +298,7 @@ describe('cheap requests', function () {
     }
   }
 
-  /** Opens connections, sends data on each, and reads no response. */
+  /** Opens connections, sends data on each, and does not read any response. */
   async function hold(connections: number, bytesOf: (i: number) => string): Promise<void> {
     const { hostname, port } = new URL(setting('KAPIS_URL'))
     const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }

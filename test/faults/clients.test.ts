@@ -11,7 +11,8 @@ const isLong = process.env.FAULTS === 'long'
 const idle = isLong ? 5_000 : 300
 const watchedPath = `/apis/resources.${groupDomain}/v1alpha3/nodes?watch=true`
 
-// Clients that are slow, silent or many. Everybody else must not notice, and nothing may pile up.
+// Clients that are slow, silent or numerous. Others must not be affected, and no data may
+// accumulate.
 describe('clients that misbehave', function () {
   this.timeout(isLong ? 300_000 : 90_000)
   const open: TLSSocket[] = []
@@ -33,7 +34,7 @@ describe('clients that misbehave', function () {
     }, 500)
     try {
       await served()
-      // 30 s by default (limits.headersSeconds), looked at every ten.
+      // The timeout is 30 s by default (limits.headersSeconds), and is checked every ten seconds.
       if (!isLong) return
       await eventually(async () => expect(slow.filter(isOpen)).to.have.length(0), 45_000, 500)
     } finally {
@@ -89,7 +90,7 @@ describe('clients that misbehave', function () {
     await kubectl('annotate', 'node', name, 'pad-')
     const after = frontProcess()
     note(`10 watches that are not read, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)
-    // All of them share one encoded event, and none buffers more than the limit of a watcher.
+    // All watchers share one encoded event, and none buffers more than the limit of a watcher.
     expect(after.megabytes - before.megabytes).to.be.below(250)
     await served()
   })
@@ -112,7 +113,7 @@ describe('clients that misbehave', function () {
     open.push(socket)
     const made = await promise
     made.on('error', () => undefined)
-    // Read, so that its end is noticed.
+    // Responses are read, since the end of a connection is only noticed when reading.
     made.resume()
     await sleep(0)
     return made

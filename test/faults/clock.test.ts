@@ -7,9 +7,9 @@ import type { TrafficOptions } from './traffic.ts'
 const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 const jumpMs = 600_000
 
-// The clocks of a kapis-apiserver and its kapis-oauth; that of the machine cannot be changed for
-// two programs only. After the clock was set back, tokens are from the future and users log in
-// again: the traffic here has an older token.
+// Sets the clocks of a kapis-apiserver and its kapis-oauth; that of the machine would affect other
+// programs. After a clock was set back, new tokens are from the future and users have to log in
+// again, so the traffic uses an older token.
 describe('a clock that jumps', function () {
   this.timeout(180_000)
   const namespace = uniqueName('clock')
@@ -38,7 +38,7 @@ describe('a clock that jumps', function () {
           name: `the clock jumps ${name}`,
           async begin() {
             replica.set({ clockMs })
-            // The preload looks every 50 ms.
+            // preload.ts reads the fault every 50 ms.
             await sleep(250)
           },
           end: () => undefined,

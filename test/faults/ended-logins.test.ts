@@ -25,8 +25,8 @@ import { type Replica, startReplica } from './replica.ts'
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
 
 /**
- * The end of a login reaches each replica by its own watch; a replica that was down sees it when it
- * starts.
+ * Each replica receives the end of a login by its own watch, and a stopped replica when it starts
+ * again.
  */
 describe('a login that is ended, at two fronts', function () {
   this.timeout(120_000)
@@ -45,7 +45,7 @@ describe('a login that is ended, at two fronts', function () {
   })
   beforeEach(async () => {
     await createUser(user)
-    // Cached data of an earlier user of this name may interfere for a moment.
+    // Repeated: caches may still contain a deleted user with the same name.
     await eventually(async () => {
       tokens = await loginAs(user)
       await isTaken(tokens)
@@ -106,7 +106,7 @@ describe('a login that is ended, at two fronts', function () {
     await replica.kill('apiserver')
     expect(await askAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
     await eventually(() => isRefused(setting('KAPIS_URL'), tokens), 20_000)
-    // Until it is ready it returns 503; it must never report the token as valid.
+    // Until the replica is ready it returns 503; it must never accept the token.
     const codes = new Set<number>()
     let isUp = false
     const asked = (async () => {

@@ -4,23 +4,23 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 
-/** Marks responses of this proxy. */
+/** The message in error responses of this proxy. */
 export const faultMessage = 'made by the fault proxy'
 
 /** A proxy between Kapis and kube-apiserver that passes everything on until a fault is set. */
 export type FaultProxy = {
   readonly url: string
-  /** The same under a name that only preload.ts knows. */
+  /** The same URL with a host name that only preload.ts resolves. */
   readonly namedUrl: string
   readonly caPem: string
   /**
-   * Responds with this status instead, like an overloaded or failing kube-apiserver; 0 passes
-   * requests on.
+   * Responds with this status to all requests, like an overloaded or failing kube-apiserver; 0
+   * proxies them.
    */
   readonly answerWith: (code: number) => void
   readonly delayBy: (ms: number) => void
   /**
-   * Destroys all open responses, mainly watches.
+   * Aborts all responses in progress, mainly watches.
    *
    * @returns their number
    */
@@ -40,7 +40,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     },
   })
   const open = new Set<ServerResponse>()
-  // Also the name that it verifies the certificate with.
+  // The Host header, and the name for the verification of the certificate.
   const { host } = new URL(upstream)
   let code = 0
   let delayMs = 0
@@ -98,7 +98,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     cut() {
       const { size } = open
       for (const res of open) res.destroy()
-      // Includes those that wait for a request.
+      // Also closes connections that are waiting for a request.
       server.closeIdleConnections()
       return size
     },

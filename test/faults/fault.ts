@@ -10,19 +10,19 @@ export type Fault = {
   readonly begin: () => unknown
   readonly end: () => unknown
   readonly holdSeconds: number
-  /** Kapis itself fails: aborted connections count as no response. */
+  /** Whether Kapis itself fails: aborted connections then count as missing responses. */
   readonly mayCut?: boolean
-  /** The process whose memory is measured. */
+  /** Returns the process whose memory is measured. */
   readonly pid: () => number
 }
 
-// Ten are promised; make faults has the machine for itself.
+// The promise is ten seconds, which `make faults` checks on an idle machine.
 const recoversWithinSeconds = process.env.FAULTS === 'long' ? 10 : 30
 const maxGrowthMegabytes = 200
 
 /**
- * Runs a fault under traffic and checks: no wrong responses meanwhile, full recovery within ten
- * seconds after its end, no loss of acknowledged data, and bounded memory.
+ * Applies a fault under traffic and checks: no wrong responses during the fault, full recovery
+ * within ten seconds after its end, no loss of acknowledged data, and limited memory growth.
  */
 export async function withstand(fault: Fault, options: TrafficOptions): Promise<void> {
   const before = heldBy(fault.pid()).megabytes
@@ -33,7 +33,7 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     await fault.begin()
     await sleep(fault.holdSeconds * 1_000)
     await fault.end()
-    // Waits longer than promised, so that a failure shows the actual time.
+    // Waits longer than the promised time, so that a failure reports the actual time.
     seconds = await traffic.recovered(performance.now(), 40)
   } finally {
     const report = await traffic.stop()

@@ -9,7 +9,7 @@ const password = 'Correct horse 1'
 const wrong = [400, { error: 'invalid_grant', error_description: 'incorrect password' }]
 const locked = [429, { error: 'invalid_grant', error_description: 'auth rate limit exceeded' }]
 
-// No test uses an address twice: failures from one are counted for minutes.
+// Each address is used only once, since failed logins from an address count for minutes.
 let given = 0
 const addressIn = (network: string) => {
   given++
@@ -19,7 +19,7 @@ const caller = () => addressIn('198.18')
 const proxyAddress = () => addressIn('127.77')
 const strangerAddress = () => addressIn('127.88')
 
-/** X-Forwarded-For with and without trusted proxies. */
+/** X-Forwarded-For with trusted proxies and without. */
 describe('where a login comes from', function () {
   this.timeout(120_000)
   const username = uniqueName('forwarded')
@@ -83,11 +83,12 @@ describe('where a login comes from', function () {
   }
 
   it('is what the proxy says, and not what its caller had written before', async () => {
-    // A client each: of logins of one user from one address within a second one is recorded.
+    // Each attempt uses another client address: of several logins of a user from the same address
+    // within a second, only one is recorded.
     const ways: readonly ((client: string) => Record<string, string>)[] = [
       client => forwarded(client),
       client => forwarded('6.6.6.6', '6.6.6.7', client),
-      // Both proxies are trusted: the address is the first untrusted one from the right.
+      // Both proxies are trusted: the client is the first untrusted address from the right.
       client => forwarded('6.6.6.6', client, '198.51.100.7'),
     ]
     const clients = ['203.0.113.1', '203.0.113.2', '2001:db8::5']
@@ -147,7 +148,7 @@ describe('where a login comes from', function () {
       const from = () => ({ at, localAddress: stranger, says: { ...claims, ...forwarded(caller()) } })
       for (let i = 0; i < maxTries; i++) await guess(from(), 1)
       expectLocked(await logIn(username, password, from()))
-      // A caller cannot get another address locked by claiming it.
+      // A caller cannot lock another address by claiming it in a header.
       const says = forwarded(other)
       expect(await logIn(username, password, { at, localAddress: other, says })).to.include({ code: 200 })
     }

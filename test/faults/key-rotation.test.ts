@@ -20,7 +20,7 @@ import { setting } from '../e2e/run.ts'
 
 type Key = { readonly kid: string; readonly alg: string }
 
-/** A second kapis-oauth that rotates soon: both use the keys that it makes. */
+/** Two kapis-oauth that share keys, of which the second rotates them after a short time. */
 describe('keys that are rotated on a schedule', function () {
   this.timeout(180_000)
   const user = { username: uniqueName('rotated'), password: 'Correct horse 1' }
@@ -51,8 +51,8 @@ describe('keys that are rotated on a schedule', function () {
     return JSON.parse(body).keys
   }
   /**
-   * Makes the keys a day old, even if new ones were already requested: the replica then rotates
-   * them, and not the other kapis-oauth, which would publish new ones an hour before they sign.
+   * Makes all keys a day older, including new ones that do not sign yet. The second kapis-oauth
+   * then rotates them before the first one, which publishes new keys an hour before they sign.
    */
   async function setBack(): Promise<void> {
     const secret = ['-n', setting('KAPIS_NAMESPACE'), 'get', 'secret', 'kapis-signing-keys', '-o']
@@ -76,7 +76,7 @@ describe('keys that are rotated on a schedule', function () {
     tokensOf(ask(replica, '/oauth/token', grant({ grant_type: 'refresh_token', refresh_token })))
 
   async function isGoodEverywhere({ access_token: token }: Tokens): Promise<void> {
-    // Known, and without rights.
+    // The token is valid, but the user has no permissions.
     expect(await askAs(token, platformPath)).to.include({ code: 403 })
     const object = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const headers = { 'content-type': 'application/json' }

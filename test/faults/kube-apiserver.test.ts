@@ -12,8 +12,8 @@ const namespace = uniqueName('faulty')
 const runDir = dirname(setting('KAPIS_CA'))
 const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 
-// Faults that a real kube-apiserver does not show on demand: a separate replica behind a proxy that
-// injects them.
+// Faults that a real kube-apiserver does not produce on demand: a separate replica is connected
+// through a proxy that injects them.
 describe('kube-apiserver, when it answers wrongly', function () {
   this.timeout(120_000)
   let proxy: FaultProxy
@@ -45,7 +45,7 @@ describe('kube-apiserver, when it answers wrongly', function () {
       'its name does not resolve, and every connection is cut',
       async () => {
         replica.set({ names: 'fail' })
-        // The preload looks every 50 ms.
+        // preload.ts reads the fault every 50 ms.
         await sleep(250)
         proxy.cut()
       },

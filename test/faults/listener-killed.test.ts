@@ -12,8 +12,8 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 type Device = { readonly device_code: string; readonly user_code: string }
 
 /**
- * kill -9 of a kapis-oauth with everything in progress: open pages, issued codes, waiting devices.
- * None of that state is in the process.
+ * SIGKILL of a kapis-oauth with logins in progress: open pages, issued codes, waiting devices. All
+ * of this state is stored in kube-apiserver.
  */
 describe('what was under way at a kapis-oauth that is killed', function () {
   this.timeout(120_000)
@@ -33,7 +33,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
     await removeClient(web.name)
   })
 
-  /** The address that all clients use: kapis-apiserver. */
+  /** URL that all clients use: that of kapis-apiserver. */
   let at = ''
   type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   const ask = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
@@ -58,7 +58,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
       response_type: 'code',
       state: 'some state',
     })}`
-  /** The code with which the browser is sent back to the client. */
+  /** Returns the code in the redirect to the client. */
   function codeOf(answer: Awaited<ReturnType<typeof ask>>): string {
     const { origin, pathname, searchParams } = locationOf(answer)
     expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, 'some state'])
@@ -68,7 +68,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
     given({ ...own(client), grant_type: 'authorization_code', code, redirect_uri: redirectUri })
   async function loggedIn() {
     const browser = createBrowser({ ask })
-    // A kapis-oauth that starts may not have loaded the user or the client yet.
+    // A kapis-oauth that has just started may not have loaded the user or the client yet.
     await eventually(async () => {
       const answer = await browser.logIn(user.username, user.password)
       expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
@@ -111,14 +111,14 @@ describe('what was under way at a kapis-oauth that is killed', function () {
   ] as const
   for (const [where, other] of rounds) {
     describe(where, () => {
-      // A consent is remembered, so each login uses another client.
+      // Each login uses another client, since a consent is stored.
       const asks = { ...web, name: uniqueName('asks'), grantMethod: 'prompt' }
       let begun: Awaited<ReturnType<typeof begin>>
       before(async () => {
         await createClient(asks)
         begun = await begin(asks)
         await replica.kill('oauth')
-        // No request may be rejected because of that.
+        // The restart must not cause the rejection of any request.
         expect(await askAs(begun.tokens.access_token, `${at}${platformPath}`)).to.include({ code: 403 })
         if (other === undefined) await replica.start('oauth')
         else at = other

@@ -6,8 +6,8 @@ import { createUser, loginAs, parsed, removeUser, token } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
 /**
- * Login records are deleted when they are too old, or too many for their user. kapis-oauth checks
- * at its start and every few minutes.
+ * Login records are deleted when they are too old, or when a user has too many. kapis-oauth checks
+ * at startup and every few minutes.
  */
 describe('the history of logins', function () {
   this.timeout(120_000)
@@ -24,7 +24,7 @@ describe('the history of logins', function () {
       await createUser(user)
       await loginAs(user)
     }
-    // Their times are whole seconds: the login is to be older than what follows.
+    // The times of records are whole seconds: this login must be older than the following ones.
     await sleep(1_100)
     const wrong = { grant_type: 'password', username: busy.username, password: 'Wrong horse 1' }
     for (let i = 0; i < failures; i++)
@@ -78,7 +78,7 @@ describe('the history of logins', function () {
       expect(await recordsOf(busy)).to.deep.equal([])
       expect(await recordsOf(calm)).to.deep.equal([])
     }, 30_000)
-    // Users stay logged in, and logins keep working.
+    // Users remain logged in and can log in again.
     await loginAs(busy)
   })
 })

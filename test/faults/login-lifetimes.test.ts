@@ -9,15 +9,13 @@ import { type Replica, startReplica } from './replica.ts'
 
 const redirectUri = 'https://app.test/cb'
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
-// Shorter than lifetimes elsewhere, so that only objects of this test expire and are removed.
+// Shorter than in other tests, so that only objects of this test expire and are deleted.
 const oauth = { accessTokenSeconds: 600, refreshTokenSeconds: 1_800 }
 const codeSeconds = 60
 const deviceSeconds = 600
 const graceSeconds = 10
 
-/**
- * Objects of a login expire and are deleted, as seen by a kapis-oauth with its clock set forward.
- */
+/** Objects of a login expire and are deleted by a kapis-oauth whose clock is set forward. */
 describe('the life of what a login goes by', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('way'), password: 'Correct-Horse-1' }
@@ -38,7 +36,7 @@ describe('the life of what a login goes by', function () {
     await removeClient(web.name)
   })
 
-  /** Seconds from now; the programs look every 50 ms. */
+  /** Sets the clocks to a number of seconds from now; the programs read the fault every 50 ms. */
   async function setClock(seconds: number): Promise<void> {
     replica.set({ clockMs: seconds * 1_000 })
     await sleep(500)
@@ -146,7 +144,7 @@ describe('the life of what a login goes by', function () {
     expect(await names('loginsessions')).to.include.members([expired, good].map(sidOf))
     expect(await names('deviceauthorizations')).to.not.deep.equal([])
     await replica.kill('oauth')
-    // It runs at the start, and every few minutes.
+    // Expired objects are deleted at startup and every few minutes.
     await setClock(oauth.refreshTokenSeconds + oauth.accessTokenSeconds + 120)
     await replica.start('oauth')
     await eventually(async () => {

@@ -21,7 +21,8 @@ const redirectUri = 'https://app.test/cb'
 const state = 'some state'
 
 /**
- * Logins are stored in kube-apiserver: without it none can start or end, and none counts as ended.
+ * Logins are stored in kube-apiserver: without it no login can start or end, but existing ones
+ * remain valid.
  */
 describe('/oauth while kube-apiserver is down', function () {
   this.timeout(120_000)

@@ -9,8 +9,8 @@ import { type Fault, withstand } from './fault.ts'
 import { pidOf } from './process.ts'
 import type { TrafficOptions } from './traffic.ts'
 
-// Faults that kill, stop or starve processes under traffic; they take minutes (`make faults`).
-// `make test` only runs the ends of each process, in test/e2e/faults.test.ts.
+// Faults that kill, stop or starve processes under traffic. They take minutes and run in `make
+// faults`. `make test` only runs test/e2e/faults.test.ts, which stops and starts each process.
 if (process.env.FAULTS === 'long') {
   describe('parts that fail under traffic', function () {
     this.timeout(180_000)
@@ -37,7 +37,7 @@ if (process.env.FAULTS === 'long') {
       {
         name: 'file descriptors of kapis-apiserver exhausted',
         async begin() {
-          // Room for twenty more connections, which a burst then uses.
+          // Leaves file descriptors for twenty more connections, which the burst then uses up.
           limitHandles(openHandles() + 20)
           for (let i = 0; i < 200; i++) crowd.push(dial())
           await eventually(async () => {
@@ -65,7 +65,7 @@ if (process.env.FAULTS === 'long') {
   })
 }
 
-/** kill -9, like the out-of-memory killer; then restarted by a supervisor. */
+/** A process that is killed by SIGKILL, as by the out-of-memory killer, and then restarted. */
 function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
   return {
     name: `${name} killed`,
@@ -79,9 +79,9 @@ function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
 }
 
 /**
- * kube-apiserver dials etcd after 1, 1.6, 2.6, 4.1 and 6.6 seconds, plus or minus a fifth
- * (connection backoff of gRPC): for eight seconds after etcd is back it may fail for everyone. The
- * fault has ended when it serves other clients.
+ * Waits until kube-apiserver has connected to etcd. It retries after 1, 1.6, 2.6, 4.1 and 6.6
+ * seconds, plus or minus a fifth (connection backoff of gRPC). For eight seconds after the start of
+ * etcd it may therefore fail for all clients, and the fault has not ended.
  */
 async function etcdIsBack(): Promise<void> {
   await part('start', 'etcd')
@@ -90,7 +90,7 @@ async function etcdIsBack(): Promise<void> {
   console.log(`      kube-apiserver serves others ${seconds.toFixed(1)} s after etcd is there`)
 }
 
-/** Neither responds nor closes the connection. */
+/** A process that is stopped: it neither responds nor closes connections. */
 function stopped(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
   return {
     name: `${name} stopped for ${holdSeconds} s`,

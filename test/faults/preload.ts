@@ -1,13 +1,13 @@
 import dns from 'node:dns'
 import { readFileSync } from 'node:fs'
 
-// Loaded into a program before it starts (--import), for two faults that cannot be produced
-// otherwise: a clock that jumps for one program only, and names that do not resolve. The current
-// fault is in the file FAULT_FILE.
+// Loaded before a program starts (--import), for two faults that cannot be produced otherwise: a
+// clock that jumps for a single program, and names that do not resolve. FAULT_FILE contains the
+// current fault.
 
 export type Wrong = { readonly clockMs: number; readonly names: 'resolve' | 'fail' }
 
-/** Names of hosts that end so are this machine. */
+/** Host names with this suffix resolve to this machine. */
 const zone = '.fault.test'
 const file = process.env.FAULT_FILE ?? ''
 let wrong: Wrong = { clockMs: 0, names: 'resolve' }
@@ -15,7 +15,7 @@ const look = () => {
   try {
     wrong = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // The file is being written.
+    // Ignored: the file is being written.
   }
 }
 look()

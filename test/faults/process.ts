@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setting } from '../e2e/run.ts'
 
-/** The resources of a process, as Linux reports them. */
+/** The resources of a process as reported by Linux. */
 export type Held = { readonly pid: number; readonly megabytes: number; readonly handles: number }
 
-/** The current process of a part; a fault may have restarted it. */
+/** Returns the current PID of a program, which a fault may have restarted. */
 export function pidOf(name: string): number {
   const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
   const pid = new RegExp(`^export KAPIS_PIDS='.*\\b(?<!-)${name}=(\\d+)`, 'm').exec(file)?.[1]

@@ -12,30 +12,31 @@ import { scratch, setting } from '../e2e/run.ts'
 import type { Wrong } from './preload.ts'
 
 /**
- * An additional kapis-apiserver, optionally with a kapis-oauth, for faults that only affect them.
+ * An additional kapis-apiserver, optionally with a kapis-oauth, for faults that must not affect
+ * others.
  */
 export type Replica = {
   readonly url: string
   readonly front: ChildProcess
-  /** Of its kapis-oauth. */
+  /** Unix socket of its kapis-oauth. */
   readonly socket: string
   /** Sets the current faults; see preload.ts. */
   readonly set: (wrong: Partial<Wrong>) => void
-  /** kill -9; returns when none of its processes is left. */
+  /** Kills a program with SIGKILL; resolves when its process has ended. */
   readonly kill: (program: Program) => Promise<void>
-  /** Starts a killed process again; returns when it is ready. */
+  /** Starts a killed program again; resolves when it is ready. */
   readonly start: (program: Program) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** The name of the program in cmd/. */
+/** Name of the program without the prefix `kapis-`, as in cmd/. */
 export type Program = 'apiserver' | 'oauth'
 
 export type ReplicaOptions = {
-  /** Replaces the URL of the running kube-apiserver. */
+  /** Fields of the kubeconfig that replace those for the running kube-apiserver. */
   readonly cluster?: object
   readonly user?: object
-  /** Next to the configuration of the running one. */
+  /** Configuration in addition to that of the running kapis-apiserver. */
   readonly config?: object
   readonly listen?: object
   readonly oauth?: object
@@ -46,7 +47,7 @@ export type ReplicaOptions = {
 
 const sources = join(import.meta.dirname, '../../cmd')
 
-/** Shares certificates, keys and logins with the one that runs. */
+/** Starts a replica that shares certificates, keys and logins with the running programs. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const folder = dirname(setting('KAPIS_CA'))
   const name = uniqueName('replica')
@@ -83,8 +84,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     )
   }
   const url = `https://127.0.0.1:${port}`
-  // A kapis-oauth publishes its keys before it has loaded the users, and responds to logins with
-  // 503 until then.
+  // kapis-oauth publishes its keys before it has loaded the users, until which logins get a 503.
   const probes = { apiserver: '/readyz', oauth: platformConfigPath(setting('KAPIS_GROUP_DOMAIN')) }
   const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
   const children = new Map(programs.map(program => [program, launch(program)]))
@@ -110,7 +110,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     throw error
   }
   const start = async (program: Program) => {
-    // Even after an error: nothing else would stop a forgotten process.
+    // Also after an error, since no other code would stop the process.
     await kill(program)
     children.set(program, launch(program))
     await ready(program)

@@ -19,8 +19,8 @@ const runDir = dirname(setting('KAPIS_CA'))
 const kapisNamespace = setting('KAPIS_NAMESPACE')
 const dayMs = 86_400_000
 
-// The dependencies of Kapis other than kube-apiserver: log store, disk, credential and
-// certificates. For `make faults`.
+// Faults in the dependencies of Kapis other than kube-apiserver: log store, disk, credential and
+// certificates. Run by `make faults`.
 if (process.env.FAULTS === 'long') {
   describe('what Kapis stands on, when it fails under traffic', function () {
     this.timeout(300_000)
@@ -97,7 +97,9 @@ if (process.env.FAULTS === 'long') {
       const file = join(scratch, uniqueName('token'))
       const accounts = ['-n', kapisNamespace]
       let secret = ''
-      /** A token that is valid while a Secret exists. */
+      /**
+       * Creates a token that is bound to a Secret and becomes invalid when the Secret is deleted.
+       */
       const renew = async () => {
         secret = uniqueName('bound')
         await kubectlOutput(...accounts, 'create', 'secret', 'generic', secret)
@@ -111,7 +113,7 @@ if (process.env.FAULTS === 'long') {
         name: 'the credential of Kapis revoked',
         begin: () => kubectlOutput(...accounts, 'delete', 'secret', secret),
         end: renew,
-        // kube-apiserver remembers a token for ten seconds.
+        // Longer than the ten seconds for which kube-apiserver caches a token.
         holdSeconds: 20,
       }
       let wasReported = false
@@ -199,7 +201,7 @@ if (process.env.FAULTS === 'long') {
   })
 }
 
-/** Fills the disk. */
+/** Writes to a file until the disk is full. */
 function fill(file: string): void {
   const handle = openSync(file, 'w')
   try {

@@ -6,7 +6,7 @@ import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } fr
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { type Replica, startReplica } from './replica.ts'
 
-// Far apart, with a clock that jumps in between, so a slow machine never comes near a limit.
+// Lifetimes differ so much that a slow machine is never near a limit; a clock jumps in between.
 const accessSeconds = 600
 const refreshSeconds = 1_800
 const loginSeconds = 3_000
@@ -21,7 +21,9 @@ const tokenReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview
 
 type Client = { readonly client_id: string; readonly client_secret: string }
 
-/** The lifetimes of tokens, with the clock of a kapis-apiserver and a kapis-oauth set forward. */
+/**
+ * Token lifetimes, as observed by a kapis-apiserver and a kapis-oauth whose clocks are set forward.
+ */
 describe('the life of tokens', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('lifetime'), password: 'Correct horse 1' }
@@ -39,7 +41,7 @@ describe('the life of tokens', function () {
       ...lifetimes,
     })
     await createClient(registered(short, own))
-    // The client of the configuration takes precedence.
+    // This Secret has no effect, since the client in the configuration takes precedence.
     await createClient({ ...registered(configured), secret: 'another' })
     replica = await startReplica({
       hasOwnListener: true,
@@ -60,7 +62,7 @@ describe('the life of tokens', function () {
     for (const { client_id } of [short, configured]) await removeClient(client_id)
   })
 
-  /** Seconds from now; the programs look every 50 ms. */
+  /** Sets the clocks to a number of seconds from now; the programs read the fault every 50 ms. */
   async function setClock(seconds: number): Promise<void> {
     replica.set({ clockMs: seconds * 1_000 })
     await sleep(500)
@@ -94,7 +96,7 @@ describe('the life of tokens', function () {
     })
     return parsed(answer)
   }
-  /** A user without permissions: only authentication matters. */
+  /** Expects 403: the token is valid, but the user has no permissions. */
   const isTaken = async (tokens: Tokens) =>
     expect(await bearer(tokens, platformPath)).to.include({ code: 403 })
   const expired = [
@@ -140,12 +142,12 @@ describe('the life of tokens', function () {
       await isTaken(tokens)
       await setClock(life - 60)
       await isTaken(tokens)
-      // Clock skew alone must not reject it.
+      // A token that has expired by less than the clock skew must be accepted.
       await setClock(life + skewSeconds / 2)
       await isTaken(tokens)
       await setClock(life + skewSeconds + 30)
       await isExpired(client, tokens)
-      // The login continues.
+      // The login can still be refreshed.
       await isTaken(await goOn(client, tokens))
     })
 
@@ -159,7 +161,7 @@ describe('the life of tokens', function () {
       const another = await logIn(client)
       await setClock(inactivity + skewSeconds + 30)
       expect(parsed(await refresh(client, another))).to.deep.equal(expired)
-      // Only this token ends.
+      // Only this token has expired.
       expect(parsed(await refresh(client, another))).to.deep.equal(expired)
       await isTaken(late)
     })

@@ -11,20 +11,23 @@ export type TrafficOptions = {
   readonly url: string
   readonly token: string
   readonly nodes: number
-  /** The namespace of ConfigMaps, and of log lines. */
+  /** The namespace of the ConfigMaps and log lines of the traffic. */
   readonly namespace: string
-  /** Whether kapis-apiserver has a log store: lines are then ingested and queried. */
+  /**
+   * Whether kapis-apiserver has a log store; the traffic then includes ingesting and querying
+   * lines.
+   */
   readonly hasLogs?: boolean
 }
 
 /**
- * The result of a period of traffic. A response counts as wrong if it is neither correct nor a
- * proper error.
+ * The result of a period of traffic. A response is wrong if it is neither correct nor a proper
+ * error.
  */
 export type Report = {
   readonly asked: number
   readonly right: number
-  /** By status: 429, 503, 504, and 502 of Kapis itself. */
+  /** Number of proper errors by status: 429, 503, 504, and 502 of Kapis itself. */
   readonly refused: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
   /** Names of objects created with 201, and log lines acknowledged with 200. */
@@ -32,7 +35,7 @@ export type Report = {
 }
 
 export type Traffic = {
-  /** Seconds from `since` until all requests succeed again for at least a second. */
+  /** Returns the seconds from `since` until all requests have succeeded for at least a second. */
   readonly recovered: (since: number, withinSeconds: number) => Promise<number>
   readonly stop: () => Promise<Report>
 }
@@ -42,19 +45,21 @@ type Asker = {
   readonly path: () => string
   readonly body?: () => string
   readonly form?: string
-  /** Returns whether a response with the expected status has the expected content. */
+  /** Returns whether a response with the expected status also has the expected content. */
   readonly isRight: (answer: Answer) => boolean
   readonly pauseMs: number
-  /** The content of the next write. */
+  /** Returns the content of the next write. */
   readonly acknowledges?: () => string
   readonly writes?: 'objects' | 'lines'
-  /** On a new connection each time, since certificates are verified there. */
+  /**
+   * Whether each request uses a new connection, since certificates are verified when connecting.
+   */
   readonly isFresh?: boolean
 }
 
 /**
- * Concurrent users of all kinds: platform lists, the extension API, the proxy, writes, keys and
- * logins. Each repeats requests with a pause.
+ * Starts concurrent clients of all kinds: platform lists, the extension API, the proxy, writes,
+ * keys and logins. Each repeats its requests with a pause in between.
  */
 export function startTraffic(options: TrafficOptions): Traffic {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(setting('KAPIS_CA')) })
@@ -206,7 +211,7 @@ function createLogAskers(namespace: string, run: string): readonly Asker[] {
         path: () => `/kapis/tenant.${groupDomain}/v1alpha2/logs?size=1&namespaces=${namespace}`,
         pauseMs: 200,
       },
-      // Nothing is deleted during the run: a response with fewer objects than an earlier one is
+      // No line is deleted during the run, so a response with fewer lines than an earlier one is
       // incomplete.
       isRight({ body }) {
         const { total } = JSON.parse(body).query
@@ -219,15 +224,15 @@ function createLogAskers(namespace: string, run: string): readonly Asker[] {
 }
 
 /**
- * Proper errors by RFC 9110: not now, or not in time. A 502 counts if Kapis says that it is its own
- * (RFC 9209), or it is the 503 of kapis-oauth.
+ * Returns the status of a proper error by RFC 9110: a temporary one, or a timeout. A 502 is proper
+ * if Kapis itself sent it (RFC 9209), or if it is the 503 of kapis-oauth.
  */
 function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined {
   if (code === 429 || code === 503 || code === 504) return String(code)
-  // RFC 4918 section 11.5: there is no space for the lines.
+  // RFC 4918 section 11.5: the storage is full.
   if (code === 507) return String(code)
   if (code === 502 && proxyStatus.startsWith('kapis;')) return '502'
-  // The proxy passes on this response of kube-apiserver too.
+  // Errors of kube-apiserver are passed on by the proxy.
   return code === 500 && body.includes(faultMessage) ? '500 of kube-apiserver' : undefined
 }
 

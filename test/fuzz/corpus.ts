@@ -1,6 +1,6 @@
 /**
- * Raw requests that kapis-apiserver once answered wrongly, with the correct response. {token} is
- * replaced by a token of the administrator.
+ * Raw requests to which a past version of kapis-apiserver responded wrongly, with the correct
+ * response. {token} is replaced by a token of the administrator.
  */
 export const corpus: readonly {
   readonly what: string

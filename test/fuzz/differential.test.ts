@@ -17,9 +17,9 @@ import { type AuditedServers, startAudited } from './differential/servers.ts'
 const batch = 24
 const runs = 3
 
-// Sends the same request to both servers. Everything that Kapis allows must be allowed by
-// kube-apiserver; on common paths the responses are equal, except for those that Kapis rejects
-// itself (differential/stricter.ts), and so are the audit events.
+// Sends the same request to both servers. kube-apiserver must allow everything that Kapis allows.
+// On common paths the responses must be equal, except for requests that Kapis rejects itself
+// (differential/stricter.ts), and so must the audit events.
 describe('Kapis is never more permissive than kube-apiserver', function () {
   this.timeout(600_000 + fuzzSeconds * 20_000)
   let scene: Scene
@@ -32,7 +32,7 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
     admin = createAsker(kube, await administratorCertificate())
     ;[servers, scene] = await Promise.all([startAudited(), makeScene()])
     judge = createJudge(scene, admin)
-    // Rights reach the authorizer, and objects the caches, a moment after they are made.
+    // Waits until permissions have reached the authorizer, and objects the caches.
     await new Promise(resolve => setTimeout(resolve, 1_000))
   })
   after(async () => {
@@ -68,7 +68,7 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
 
   it('and has the same attributes in its audit log', () => {
     const compared = compareAudits(judge.pairs, servers.kube.auditLog, servers.kapis.auditLog)
-    // Others are rejected before authentication.
+    // Other requests are rejected before authentication.
     expect(compared).to.be.above(judge.pairs.length / 3)
   })
 

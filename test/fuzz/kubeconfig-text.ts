@@ -2,18 +2,18 @@ import fc from 'fast-check'
 import { resolvePlain } from '../../pkg/yaml/edit/go-scalar.ts'
 import type { Json } from './kubeconfigs.ts'
 
-/** Generates a kubeconfig as users may write it. */
+/** The text of a kubeconfig as users may write it. */
 export type Written = {
   readonly text: string
   readonly encoding: 'utf8' | 'utf16le'
-  /** Whether aliases or merge keys tie its entries together. */
+  /** Whether aliases or merge keys connect its entries. */
   readonly isTied: boolean
 }
 
-/** Decides how each part is written: a number below `below`. */
+/** Selects a spelling: returns a number below `below`. */
 type Choose = (below: number) => number
 
-/** A configuration in one of the many ways in which it can be written. */
+/** Generates a configuration in one of the many equivalent spellings. */
 export function written(config: fc.Arbitrary<Json>): fc.Arbitrary<Written> {
   return fc
     .tuple(
@@ -62,7 +62,7 @@ class Writer {
     return this.#choose(8) === 0 ? text.replace(/\n$/, '') : text
   }
 
-  /** The text after `key:` or `-`: lines, or a space and one line. */
+  /** Returns the text after `key:` or `-`: several lines, or a space and one line. */
   #block(value: Json, indent: string): string {
     if (typeof value !== 'object' || value === null) {
       const scalar = this.#tie(value, this.#scalar(value, indent))
@@ -122,7 +122,7 @@ class Writer {
     return quoted(key)
   }
 
-  /** With a blank before it. */
+  /** Returns a scalar with a preceding space. */
   #scalar(value: Json, indent: string | undefined): string {
     if (value === null) return ['', ' null', ' ~', ' Null'][this.#choose(4)] ?? ''
     if (typeof value !== 'string')
@@ -139,7 +139,7 @@ class Writer {
     return this.#choose(10) === 0 ? ` # c${++this.#comments}` : ''
   }
 
-  /** Sometimes gives a scalar an anchor, or an alias of an equal one. */
+  /** Sometimes adds an anchor to a scalar, or replaces an equal scalar by an alias. */
   #tie(value: Json, scalar: string): string {
     if (scalar.includes('\n') || scalar === '') return scalar
     const json = JSON.stringify(value)
@@ -167,7 +167,7 @@ function quoted(text: string): string {
   return escaped(JSON.stringify(text.toWellFormed()))
 }
 
-/** Characters that YAML 1.1 treats as line breaks, or does not allow unescaped. */
+/** Escapes characters that YAML 1.1 treats as line breaks, or requires to be escaped. */
 function escaped(json: string): string {
   const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return json.replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, toEscape)

@@ -50,8 +50,8 @@ const settings: fc.Arbitrary<ContextSettings> = fc.record({
 })
 
 /**
- * Entries that a login of this or an older version may have created, and typical additions of
- * users.
+ * Generates entries that a login of this or an older version may have created, with typical changes
+ * by users.
  */
 const ours = fc
   .record({
@@ -98,7 +98,7 @@ describe('kubeconfigs that kapis login writes, as kubectl reads them', function 
 
   it('have the entries of the login, and of everything else what they had', async () => {
     const attempt = fc.tuple(written(configs(ours)), fc.array(settings, { minLength: 1, maxLength: 3 }))
-    // Some at a time: kubectl is a process for each look.
+    // Several attempts concurrently, since each comparison starts a kubectl process.
     const attempts = fc.array(attempt, { minLength: 4, maxLength: 4 })
     const property = fc.asyncProperty(attempts, async all => {
       await Promise.all(all.map(([kubeconfig, logins], i) => judge(join(folder, `${i}`), kubeconfig, logins)))
@@ -146,7 +146,7 @@ function isConflict([refusal, isOverwriting]: readonly [string, boolean]): boole
   return !isOverwriting && refusal.endsWith('or replace it with --overwrite')
 }
 
-/** The configuration in kubectl, or the reason why it cannot load the file. */
+/** Returns the configuration as kubectl reads it, or the error if it cannot load the file. */
 async function view(file: string): Promise<View | string> {
   const { code, stdout, stderr } = await run('kubectl', [
     '--kubeconfig',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 export type Json = string | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export const usualNames = fc.constantFrom('kapis', 'prod', 'dev')
 
-/** Names that YAML parsers misread, or that need quotes. */
+/** Names that YAML parsers may misread, or that require quotes. */
 export const names = fc.oneof(
   usualNames,
   fc.constantFrom(
@@ -170,7 +170,7 @@ function entries<T>(key: string, body: fc.Arbitrary<T>): fc.Arbitrary<Json> {
   ) as fc.Arbitrary<Json>
 }
 
-/** Whole configurations; `ours` adds entries that a login may have created. */
+/** Generates whole configurations; `ours` generates entries that a login may have created. */
 export function configs(ours: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   const any = fc.record(
     {
@@ -189,7 +189,7 @@ export function configs(ours: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc.oneof({ weight: 2, arbitrary: any }, { weight: 2, arbitrary: fc.tuple(any, ours).map(merge) })
 }
 
-/** Adds the entries of another configuration; a name that is there already stays. */
+/** Adds the entries of another configuration; existing names are kept. */
 function merge([base, more]: readonly [Json, Json]): Json {
   const result: Record<string, Json> = { ...Object(base) }
   for (const list of ['clusters', 'users', 'contexts']) {

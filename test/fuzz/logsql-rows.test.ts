@@ -16,7 +16,7 @@ import { fuzzSeconds } from './bounds.ts'
 
 const everything = { scope: 'everything' } as const
 const startNs = 1_700_000_000_000_000_000n
-// The same in each run, unless more is asked for.
+// A fixed seed in `make test`, and a new one in each run of `make fuzz`.
 const seed = fuzzSeconds === 0 ? 41 : Date.now() % 1_000_000
 
 const plain = [
@@ -31,13 +31,13 @@ const check = (r: Random) =>
     '_stream:{pod=~"web.*"}',
     'l*:error',
   ])
-// Results of one pipe have different names.
+// The results of one pipe must have different names.
 const first = (r: Random) => r.one(['x', 'level', '_stream_id'])
 const second = (r: Random) => r.one(['y', '_msg', '_time'])
 const maybe = (r: Random, text: string) => (r.chance(0.3) ? ` ${text}` : '')
 const overwriting = (r: Random) => r.one(['', '', ' keep_original_fields', ' skip_empty_results'])
 
-/** Pipes that read, write and remove the same few fields. */
+/** Generates pipes that read, write and remove the same few fields. */
 function makePipe(r: Random): string {
   const condition = maybe(r, `if (${check(r)})`)
   return r.one<() => string>([
@@ -72,7 +72,7 @@ function makeText(r: Random): string {
   return [r.one(['*', '*', makeFilter(r, 1)]), ...pipes, ...last].join(' | ')
 }
 
-/** All stages get the rows with all of their fields. */
+/** Runs a query in which all stages receive rows with all of their fields. */
 function runOnWholeRows(records: readonly LogRecord[], { filter, pipes }: Query): readonly Row[] {
   const rows: Row[] = []
   const push = (row: Row) => rows.push(row) > 0
@@ -89,11 +89,11 @@ function runOnWholeRows(records: readonly LogRecord[], { filter, pipes }: Query)
 const toText = (row: Row) => JSON.stringify([...row].sort(([a], [b]) => (a < b ? -1 : 1)))
 
 describe(`LogsQL with rows of only the needed fields, seed ${seed}`, () => {
-  // Lines that remove fields when they are unpacked.
+  // Lines whose unpacked fields remove other fields.
   const removing = ['{"_stream_id":"","_msg":"","_time":""}', '_stream_id= _msg= _time= x=1', '{"x":1}']
   const records = makeLines(200, seed, startNs).map((line, i) => ({
     ...line,
-    // All different, so that their order is known.
+    // Distinct times, so that the order of lines is defined.
     timeNs: startNs - BigInt(i) * 1_000_000_000n,
     log: i % 10 === 0 ? (removing[(i / 10) % removing.length] ?? '') : line.log,
   }))

@@ -9,13 +9,14 @@ const prefix = uniqueName('union')
 const places = Array.from({ length: 4 }, (_, i) => `${prefix}-${i}`)
 const users = Array.from({ length: fuzzSeconds === 0 ? 10 : 100 }, (_, i) => `${prefix}-u${i}`)
 const rbac = 'rbac.authorization.k8s.io'
-// Bindings reach kube-apiserver's authorizer a moment later, and a refusal is kept for a second.
+// Time until the authorizer of kube-apiserver has received bindings; denials are cached for a
+// second.
 const settleMs = 1_500
-// The same in each run, unless more is asked for.
+// A fixed seed in `make test`, and a new one in each run of `make fuzz`.
 const below = createRandom(fuzzSeconds === 0 ? 41 : Date.now())
 
-// The lists of namespaces are those of kube-apiserver, through its proxy: Kapis keeps its own decisions of
-// them for ten seconds, and those of narrowed lists until a binding changes.
+// Namespaced lists are those of kube-apiserver, through the proxy: Kapis caches its own decisions
+// for ten seconds, but those of narrowed lists until a binding changes.
 const kinds = [
   ['/kapi/v1/configmaps', (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`],
   [`/kapis/${group}/${version}/pods`, (namespace: string) => `/api/v1/namespaces/${namespace}/pods`],
@@ -32,11 +33,11 @@ describe('a narrowed list is the union of the lists of namespaces', function () 
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: `in-${namespace}`, namespace },
-      // On no node: pods of nodes that do not exist are deleted after some seconds.
+      // Pods without a node, since pods of missing nodes are deleted after some seconds.
       spec: { containers: [{ name: 'a', image: 'a' }] },
     }))
     await output('kubectl', ['apply', '-f', '-'], { stdin: list(items) })
-    // The controller manager makes a ConfigMap in each namespace, a moment later.
+    // Waits for the ConfigMap that the controller manager creates in each namespace.
     for (const namespace of places)
       await eventually(
         () => output('kubectl', ['-n', namespace, 'get', 'configmap', 'kube-root-ca.crt']),
@@ -86,7 +87,7 @@ describe('a narrowed list is the union of the lists of namespaces', function () 
   }
 })
 
-/** One binding in each namespace, of some of the users. */
+/** Replaces the binding in each namespace by one of some random users. */
 async function bindAgain(): Promise<void> {
   const items = places.map(namespace => ({
     apiVersion: `${rbac}/v1`,

@@ -13,7 +13,9 @@ import { type Known, oneChanged, wholeOf } from './whole-body.ts'
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
 const password = 'Correct horse 1'
 
-/** Values for fields that the document does not describe, and the caller. */
+/**
+ * How to send an operation: values for fields that the document does not describe, and the caller.
+ */
 type Way = {
   readonly as: 'admin' | 'owner'
   readonly path?: Known
@@ -41,8 +43,7 @@ describe('whole bodies of which one member is another', function () {
   })
   after(() => kubectl('delete', `users.iam.${groupDomain}`, owner, other, '--ignore-not-found'))
 
-  // By the paths of the operations. Requests that would change something are sent by a caller
-  // without permissions.
+  // By operation. Operations that would change state are sent by a caller without permissions.
   const ways = (): Readonly<Record<string, Way>> => {
     const tried = { as: 'admin', query: '?dryRun=All' } as const
     const metadata = { name: other, labels: { a: 'b' }, annotations: { a: 'b' } }
@@ -64,7 +65,7 @@ describe('whole bodies of which one member is another', function () {
       },
       'POST /oauth/token': { as: 'owner' },
       'POST /oauth/introspect': { as: 'owner' },
-      // Not the one that the others are sent with.
+      // A token other than that of the requests.
       'POST /oauth/revoke': { as: 'owner', known: { token: 'none' } },
     }
   }
@@ -78,21 +79,21 @@ describe('whole bodies of which one member is another', function () {
       username: owner,
     },
     ...{ grant_type: 'password', scope: 'openid', token: tokens.owner, provider: undefined },
-    // Kapis chooses where a password is stored.
+    // Omitted: Kapis chooses where a password is stored.
     ...{ credential: undefined, credentialNamespace: undefined },
     client_id: setting('KAPIS_CLIENT_ID'),
     client_secret: setting('KAPIS_CLIENT_SECRET'),
-    // Instead of the secret.
+    // Omitted, since the client authenticates with its secret.
     ...{ client_assertion: undefined, client_assertion_type: undefined },
   })
 
-  /** Every operation with an object as its body, and valid bodies for it. */
+  /** Returns every operation with an object as body, and an arbitrary for valid bodies. */
   function operations() {
     const { byKey, others } = documents
     return [...byKey.values()].flatMap(document => {
       const resolve = createResolver(document, others)
       const withBodies = readOperations(document, others).filter(({ body }) => body?.properties !== undefined)
-      // Image registries are elsewhere.
+      // Omits operations that contact image registries.
       return withBodies
         .filter(({ path }) => !path.includes('/registrysecrets/'))
         .map(operation => {
@@ -107,7 +108,7 @@ describe('whole bodies of which one member is another', function () {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name) => String(way.path?.[name] ?? 'x'))
     const text = toText(body, contentType) ?? ''
     const headers = {
-      // Only with the form, like a client that is asked for its credentials.
+      // Token requests contain the client credentials in the form only.
       ...(path === '/oauth/token' ? {} : { authorization: `Bearer ${tokens[way.as]}` }),
       'content-type': contentType,
       'content-length': String(Buffer.byteLength(text)),

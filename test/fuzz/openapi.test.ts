@@ -9,7 +9,7 @@ import { expectWellFormed } from './well-formed.ts'
 
 const namespace = uniqueName('openapi')
 
-// Platform paths that no document may contain.
+// Platform paths that are tested even if no document contains them.
 const known: readonly Operation[] = [
   ...['nodes', 'namespaces', 'pods', 'deployments', 'users', 'secrets', 'nothing'].flatMap(kind => [
     get(`/kapis/resources.${groupDomain}/v1alpha3/${kind}`, [
@@ -103,12 +103,12 @@ describe('generated requests', function () {
   ): Promise<void> {
     return fc.assert(
       fc.asyncProperty(requests, fc.nat(callers.length - 1), async (given, who) => {
-        // A watch has no end, and users are not to be removed by chance.
+        // Skipped: a watch does not end.
         if (/[?&](watch|follow)=/.test(given.target) || /\/watch\//.test(given.target)) return
-        // Requests that change something are sent without permission, since changes of an
-        // administrator would persist. A logout is a change.
+        // Requests that change state are sent without permission, since changes of an administrator
+        // would persist. A logout changes state too.
         const isHarmless = given.method === 'GET' && !given.target.startsWith('/oauth/')
-        // Requests to image registries would leave the machine.
+        // Skipped: requests to image registries would leave the machine.
         if (given.target.includes('/registry/')) return
         const answer = await askAs(isHarmless ? who : 1, given)
         expectWellFormed(answer, `${given.method} ${given.target} ${given.body ?? ''}`)

@@ -16,7 +16,7 @@ export type Schema = Readonly<Record<string, unknown>>
 export type Generated = {
   readonly method: string
   readonly target: string
-  /** The path in its document. */
+  /** The path template in the document. */
   readonly template: string
   readonly contentType: string
   readonly body: string | undefined
@@ -27,7 +27,7 @@ const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'optio
 /** Documents that may be referenced, by path. */
 export type Others = ReadonlyMap<string, unknown>
 
-/** Extracts the operations of a document; ignores what it does not understand. */
+/** Extracts the operations of a document; ignores parts that it does not support. */
 export function readOperations(document: unknown, others: Others = new Map()): readonly Operation[] {
   const resolve = createResolver(document, others)
   return Object.entries(members(members(document).paths)).flatMap(([path, item]) =>
@@ -54,7 +54,10 @@ export function readOperations(document: unknown, others: Others = new Map()): r
   )
 }
 
-/** Requests as a document lets them be, and some that it does not: strangers send those as well. */
+/**
+ * Generates requests that a document allows, and some that it does not allow, since clients send
+ * those too.
+ */
 export function requestsOf(
   document: unknown,
   operations: readonly Operation[],
@@ -91,7 +94,7 @@ export function requestsOf(
 export function toText(value: unknown, contentType: string): string {
   if (contentType !== 'application/x-www-form-urlencoded') return JSON.stringify(value)
   const fields = new URLSearchParams()
-  // An object may have a toString that is not a function.
+  // `String()` could fail: a generated object may have a toString that is not a function.
   for (const [name, field] of Object.entries(members(value)))
     fields.append(name, typeof field === 'string' ? field : JSON.stringify(field))
   return String(fields)
@@ -146,8 +149,8 @@ function valueFor(given: Schema, resolve: (value: unknown) => unknown, depth: nu
 export type Resolver = (value: unknown) => unknown
 
 /**
- * Resolves `$ref`, also into other documents, and an `allOf` with one entry, which gives a `$ref` a
- * default.
+ * Resolves `$ref`, also to other documents, and an `allOf` with one entry, which adds a default to
+ * a `$ref`.
  */
 export function createResolver(document: unknown, others: Others): Resolver {
   const at = (ref: string) => {
@@ -167,7 +170,7 @@ export function createResolver(document: unknown, others: Others): Resolver {
   }
 }
 
-/** With references that lead to the same places from elsewhere. */
+/** Makes references absolute, so that they are valid in other documents. */
 function absolute(value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map(item => absolute(item, path))
   if (typeof value !== 'object' || value === null) return value

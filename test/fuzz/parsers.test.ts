@@ -24,7 +24,7 @@ import { bounds, propertyTimeoutMs } from './bounds.ts'
 
 const runs = 500
 const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'X')
-// Fragments with a meaning, so that random combinations are close to valid input.
+// Fragments with a meaning, so that random combinations are similar to valid input.
 const pieces = (...words: readonly string[]) =>
   fc
     .array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary', maxLength: 4 })), {
@@ -53,7 +53,10 @@ const segment = fc.constantFrom(
 )
 const target = fc.array(segment, { maxLength: 10 }).map(parts => `/${parts.join('/')}`)
 
-/** The result of invalid input: an error for the caller, and never an internal error. */
+/**
+ * Parses invalid input, which must result in a Status for the caller and never in an internal
+ * error.
+ */
 function readOrRefuse<T>(read: () => T, codes: readonly number[] = [400]): T | undefined {
   try {
     return read()
@@ -74,10 +77,10 @@ describe('parsers, whatever they are given', function () {
         const parsed = readOrRefuse(() => parseTarget(url))
         if (parsed === undefined) return
         const { path } = parsed
-        // Below a proxy subresource any path is valid.
+        // Below a proxy subresource, any path is valid.
         if (/^\/api\/v1\/.*\/proxy\//.test(path)) return
         expect(path).to.not.match(/\/\/|\\|\/\.{1,2}(\/|$)|\p{Cc}/u)
-        // A server that normalizes the path gets the same path.
+        // A server that normalizes the path must get the same path.
         expect(decodeURIComponent(new URL(`http://a${parsed.rawPath}`).pathname)).to.equal(path)
         const info = parseRequestInfo(method, path)
         expect(info.path).to.equal(path)
@@ -322,7 +325,7 @@ describe('parsers, whatever they are given', function () {
         const forwarded = forwardableHeaders(req, new Set(['cookie']))
         const names = forwarded.filter((_, i) => i % 2 === 0)
         expect(names.filter(each => bad.test(each))).to.deep.equal([])
-        // A caller cannot remove its own credential to act as someone else.
+        // A caller cannot remove its own credential in order to act as another user.
         const had = lines.filter(([each]) => each.toLowerCase() === 'authorization').length
         expect(names.filter(each => each.toLowerCase() === 'authorization').length).to.equal(had)
         readOrRefuse(() => readBearer(req), [400, 401])
@@ -332,7 +335,7 @@ describe('parsers, whatever they are given', function () {
   })
 })
 
-/** base64url has spellings that decode to the same bytes; the token is the bytes. */
+/** Returns whether two tokens decode to the same bytes: base64url has several spellings. */
 function decodesAlike(token: string, good: string): boolean {
   const read = (text: string) =>
     text

@@ -6,7 +6,7 @@ import { pidOf } from '../faults/process.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 import { corpus } from './corpus.ts'
 
-/** A part of the request headers, and whether RFC 9112 allows it there. */
+/** A part of a request, and whether RFC 9112 allows it there. */
 type Piece = { readonly text: string; readonly isGood: boolean }
 
 const good = (text: string): Piece => ({ text, isGood: true })
@@ -47,8 +47,8 @@ const lines: readonly Piece[] = [
 
 type Framing = { readonly lines: string; readonly body: string; readonly isGood: boolean }
 
-// The marker is inside what the headers declare as body: a server that answers it has parsed the
-// headers differently.
+// The marker is inside the declared body: a server that responds to it has parsed the headers
+// differently.
 const whole = `${marker.length.toString(16)}\r\n${marker}\r\n0\r\n\r\n`
 const framings: readonly Framing[] = [
   { lines: '', body: '', isGood: true },
@@ -127,7 +127,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
     pid = pidOf('apiserver')
   })
   after(async () => {
-    // It must not have been restarted either.
+    // The process must not have been restarted either.
     expect(pidOf('apiserver')).to.equal(pid)
     expect((await askKapis('/livez')).code).to.equal(200)
   })
@@ -142,9 +142,10 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
           `${authorization}${headers}${given.framing.lines}\r\n${given.framing.body}`
         const parts = [given.method, given.version, ...given.headers, given.framing]
         const isValid = parts.every(({ isGood }) => isGood)
-        // An incomplete request gets no response; a complete one does, however busy the machine is.
+        // An incomplete request gets no response. A complete one does, but it may take long on a
+        // busy machine.
         const { codes, text } = await speak(bytes, 500, { timeoutMs: isValid ? 20_000 : 2_000 })
-        // Methods and transfer codings, and versions.
+        // 501 is allowed for methods and transfer codings, and 505 for versions.
         const isKnown = given.method.isGood && given.framing.isGood
         check(codes, text, given.target, [...(isKnown ? [] : [501]), ...(given.version.isGood ? [] : [505])])
         if (isValid) expect(codes, bytes).to.have.length(1)
@@ -194,7 +195,7 @@ function check(
   expect(codes.length, text.slice(0, 1_000)).to.be.at.most(1)
   for (const code of codes)
     if (!serverErrors.includes(code)) expect(code, text.slice(0, 1_000)).to.be.within(200, 499)
-  // A document of the API names the field too, without a value.
+  // Documents of the API name the field too, but without a value.
   if (!target.startsWith('/version')) expect(text).to.not.match(/"gitVersion": ?"/)
   const [head = '', ...body] = text.split('\r\n\r\n')
   const isJson = /^content-type: application\/json/im.test(head)

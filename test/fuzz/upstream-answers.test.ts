@@ -4,7 +4,7 @@ import { type RawUpstream, startRawUpstream, writePieces } from '../../pkg/proxy
 import { readHead, readHeaders } from '../../pkg/proxy/response-head.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 
-// Fragments of responses, and bytes that break them.
+// Fragments of responses, and bytes that make them invalid.
 const piece = fc.oneof(
   fc.constantFrom(
     ...['HTTP/1.1 200 OK\r\n', 'HTTP/1.1 102 x\r\n\r\n', 'HTTP/1.1 204 \r\n', 'HTTP/1.0 200 OK\r\n'],
@@ -16,8 +16,8 @@ const piece = fc.oneof(
 const answer = fc.array(piece, { maxLength: 12 }).map(parts => `HTTP/1.1 200 OK\r\n${parts.join('')}`)
 
 /**
- * Headers, body and trailers of a response in these pieces before its connection ends; or that it
- * was rejected.
+ * Returns headers, body and trailers of a response that is sent in these pieces, or that it was
+ * rejected.
  */
 function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string> {
   upstream.answer = async (_text, socket) => {
@@ -28,7 +28,7 @@ function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string>
   let head = ''
   let body = ''
   upstream.pool.dispatch(
-    // A new connection for each: this upstream server closes them, and the close may arrive during
+    // A new connection for each request: the upstream server closes connections, possibly during
     // the next request.
     { method: 'GET', path: '/', reset: true },
     {

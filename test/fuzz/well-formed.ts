@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Answer } from '../e2e/cluster.ts'
 
-/** No 5xx response; an error is a Status or an OAuth error. */
+/** Expects no 5xx response, and a Status or an OAuth error in each error response. */
 export function expectWellFormed({ code, headers, body }: Answer, what: string): void {
   expect(code, `${what}: ${body.slice(0, 500)}`).to.be.within(200, 499)
   if (code < 400 || !String(headers['content-type']).startsWith('application/json')) return
@@ -15,7 +15,7 @@ export function expectWellFormed({ code, headers, body }: Answer, what: string):
   expect(answer.message, what).to.not.match(/undefined|\[object| at .*\.ts/)
 }
 
-/** RFC 6749 section 5.2: the allowed characters of a description. */
+/** Expects a description with the characters that RFC 6749 section 5.2 allows. */
 function expectOAuthError(answer: { error_description?: unknown }, what: string): void {
   expect(String(answer.error_description ?? ''), what).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/)
 }

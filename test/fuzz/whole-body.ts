@@ -2,14 +2,14 @@ import fc, { type Arbitrary } from 'fast-check'
 import { members, type Resolver, type Schema, scalar } from './openapi.ts'
 
 /**
- * Values of fields by name where the schema does not say what is allowed: names, passwords,
- * credentials; undefined omits the field.
+ * Values of fields by name, where the schema does not restrict them: names, passwords, credentials.
+ * undefined omits the field.
  */
 export type Known = Readonly<Record<string, unknown>>
 
 const maxDepth = 5
 
-/** Generates complete values by schema: every field is present, and each has an allowed value. */
+/** Generates complete values of a schema: every field is present, and each has a valid value. */
 export function wholeOf(given: Schema, resolve: Resolver, known: Known, depth = 0): Arbitrary<unknown> {
   const schema = members(resolve(given))
   const { type, properties, items, pattern, format, const: only } = schema
@@ -65,7 +65,7 @@ export function oneChanged(whole: unknown): Arbitrary<unknown> {
   return fc.tuple(fc.constantFrom(...ways), change).map(([way, how]) => changedAt(whole, way, how))
 }
 
-/** The ways to every member, and to the whole. */
+/** Returns the paths of all nested values, and of the whole value. */
 function waysOf(value: unknown, at: Way = []): readonly Way[] {
   if (typeof value !== 'object' || value === null) return [at]
   const inner = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)

@@ -48,13 +48,15 @@ describe('certificates of two replicas, under load', function () {
     return pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
   }
 
-  /** Nothing fails during the rotation, and the registration does not flap. */
+  /**
+   * Runs a rotation under load: no request may fail, and the registration must remain available.
+   */
   async function underLoad(work: () => Promise<void>): Promise<void> {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
     await sleep(1_000)
     await work()
-    // kube-apiserver checks each APIService every thirty seconds, and keeps connections for a
+    // kube-apiserver checks each APIService every thirty seconds, and keeps connections open for a
     // while.
     await sleep(3_000)
     const { failures, ...figures } = await load.stop()
@@ -114,7 +116,7 @@ describe('certificates of two replicas, under load', function () {
     })
     const publish = async (pem: string) => {
       writeFileSync(file('front-proxy-ca.crt'), pem)
-      // kube-apiserver writes the content of its own file into the ConfigMap.
+      // kube-apiserver restores the content of its own file in the ConfigMap.
       await eventually(
         async () => {
           const path = 'jsonpath={.data.requestheader-client-ca-file}'

@@ -7,8 +7,8 @@ import { output, scratch } from '../e2e/run.ts'
 let folder: Promise<string> | undefined
 
 /**
- * The contents of /kapis in the image: compiled programs and production dependencies. Built once
- * per test run.
+ * Returns a folder with the content of /kapis in the image: compiled programs and production
+ * dependencies. Built once per test run.
  */
 export function compiledPrograms(): Promise<string> {
   folder ??= compile(join(scratch, 'kapis'))
@@ -20,9 +20,9 @@ async function compile(target: string): Promise<string> {
   const text = readFileSync(join(repository, 'package-lock.json'), 'utf8')
   for (const { path, isShipped } of readLockfile({ path: 'package-lock.json', text })) {
     const from = join(repository, path)
-    // Optional packages for other platforms are not installed.
+    // Optional packages for other platforms are not installed, and skipped.
     if (!isShipped || !existsSync(from)) continue
-    // Nested packages have their own lines.
+    // Nested packages have entries of their own.
     const filter = (file: string) => basename(file) !== 'node_modules'
     cpSync(from, join(target, path), { recursive: true, filter })
   }

@@ -6,12 +6,15 @@ import { createProcessRecords } from '../../hack/controlplane/processes/records.
 import { repository } from '../../hack/controlplane/settings.ts'
 import { follow, type Ran, type Running, run } from '../e2e/run.ts'
 
-/** A control plane without Kapis, to install it in. All test files of one process share one. */
+/**
+ * A control plane without Kapis, in which Kapis can be installed. All test files of one process
+ * share it.
+ */
 export type Cluster = {
   readonly env: Readonly<Record<string, string>>
   readonly runDir: string
   readonly kubectl: (args: readonly string[], stdin?: string) => Promise<Ran>
-  /** The output of kubectl, which must succeed. */
+  /** Returns the output of kubectl; fails if kubectl fails. */
   readonly output: (args: readonly string[], stdin?: string) => Promise<string>
 }
 
@@ -64,10 +67,7 @@ async function start(): Promise<Cluster> {
   }
 }
 
-/**
- * Endpoints cannot be loopback addresses, so local servers are reached at an address of this
- * machine.
- */
+/** Returns an address of this machine, since endpoints cannot be loopback addresses. */
 export function hostAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
   const found = all.find(({ family, internal }) => family === 'IPv4' && !internal)

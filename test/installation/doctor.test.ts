@@ -21,7 +21,7 @@ type Named = readonly [check: string, problem: RegExp, fix: RegExp]
 type Report = { healthy: boolean; checks: { check: string; findings: Finding[] }[] }
 
 describe('kapis doctor', function () {
-  // kube-apiserver looks at an APIService every thirty seconds.
+  // A long timeout, since kube-apiserver checks an APIService every thirty seconds.
   this.timeout(400_000)
   let cluster: Cluster
   let pod: Pod | undefined
@@ -35,14 +35,17 @@ describe('kapis doctor', function () {
   }
 
   /**
-   * Makes kube-apiserver check the APIService, if there is one; by itself it does so every thirty
+   * Makes kube-apiserver check the APIService, if it exists, rather than after up to thirty
    * seconds.
    */
   let looks = 0
   const look = () =>
     cluster.kubectl(['annotate', 'apiservice', apiService, `looks=${++looks}`, '--overwrite'])
 
-  /** One report names all of them, with their fixes, and the exit code says that something is broken. */
+  /**
+   * Expects that one report contains all these findings with their fixes, and that the exit code
+   * indicates errors.
+   */
   async function names(expected: readonly Named[], ...args: readonly string[]): Promise<Report> {
     let last: Report | undefined
     await eventually(
@@ -70,7 +73,7 @@ describe('kapis doctor', function () {
       async () => {
         await look()
         const { code, report } = await doctor()
-        // The name of the Service means nothing on this machine, which is outside of the cluster.
+        // Omitted: the name of the Service cannot be resolved outside of the cluster.
         const found = report.checks
           .flatMap(one => one.findings)
           .filter(one => !/does not resolve on this machine/.test(one.problem))
@@ -123,7 +126,8 @@ describe('kapis doctor', function () {
         seconds: Number(/differ by (\d+) s$/.exec(clock?.problem ?? '')?.[1]),
       }
     }
-    // The answer of kube-apiserver has whole seconds.
+    // The reported difference is approximate: the time in responses of kube-apiserver is in whole
+    // seconds.
     for (const [clockMs, severity, code] of [
       [600_000, 'error', 1],
       [-600_000, 'error', 1],
@@ -157,7 +161,7 @@ describe('kapis doctor', function () {
     const mark = ['-l', 'app.kubernetes.io/name=kapis', '-o', 'name']
     const config = await kubectl('-n', namespace, 'get', 'configmap', ...mark)
     await patch(config.trim(), { data: { 'kapis.yaml': 'oauth: {accessTokenSeconds: 5}\n' } })
-    // With all permissions the ConfigMap of the front proxy could be read too.
+    // This binding also grants reading the ConfigMap of the front proxy, so it is deleted too.
     await kubectl('delete', 'clusterrolebinding', 'kapis', 'kapis:auth-delegator')
     await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
     await names([

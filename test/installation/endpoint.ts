@@ -3,7 +3,7 @@ import { type Cluster, hostAddress } from './control-plane.ts'
 type Place = { readonly name: string; readonly namespace: string }
 
 /**
- * The EndpointSlice for the readiness of a Pod.
+ * Creates the EndpointSlice for the readiness of a Pod.
  *
  * @param o.pod the Pod with the address; the Service proxy of kube-apiserver requires one
  */
@@ -20,8 +20,8 @@ export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?
   })
   return {
     set: async (ready: boolean) => {
-      // kube-apiserver uses the first slice with an endpoint, ready or not, so unready ones are
-      // omitted.
+      // An unready endpoint is omitted: kube-apiserver uses the first slice with an endpoint, ready
+      // or not.
       const wanted = ready ? slice(true) : { ...slice(false), endpoints: [] }
       await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(wanted))
     },
@@ -31,7 +31,10 @@ export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?
   }
 }
 
-/** A Pod with this machine's address, as the kubelet and the endpoints controller report it. */
+/**
+ * Creates a Pod and Endpoints with the address of this machine, as kubelet and endpoints controller
+ * do.
+ */
 export function createPod(cluster: Cluster, { name, namespace, port }: Place & { port: number }) {
   const ip = hostAddress()
   const pod = {
@@ -40,7 +43,7 @@ export function createPod(cluster: Cluster, { name, namespace, port }: Place & {
     metadata: { name, namespace },
     spec: { serviceAccountName: 'kapis', containers: [{ name: 'none', image: 'none.invalid/none' }] },
   }
-  // Used by the Service proxy before Kubernetes 1.37.
+  // Before Kubernetes 1.37, the Service proxy reads Endpoints.
   const endpoints = {
     apiVersion: 'v1',
     kind: 'Endpoints',

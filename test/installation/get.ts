@@ -6,14 +6,11 @@ export type GetOptions = {
   readonly token?: string
   readonly method?: string
   readonly form?: Readonly<Record<string, string>>
-  /** Instead of a form. */
+  /** The request body, if it is not a form. */
   readonly body?: string
 }
 
-/**
- * Sends one request on a new connection. The serving certificate is part of the result, and not
- * verified.
- */
+/** Sends one request on a new connection. The serving certificate is returned, but not verified. */
 export function get(url: string, { token, method = 'GET', form, body }: GetOptions = {}): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<Got>()
   const headers = {

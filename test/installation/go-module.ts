@@ -11,7 +11,7 @@ const folders = new Map<string, Promise<string>>()
 export async function moduleFile(module: string, file: string): Promise<string> {
   let folder = folders.get(module)
   if (folder === undefined) {
-    // Outside of our modules, so that no go.mod is changed.
+    // In another folder, so that no go.mod of this repository is changed.
     folder = output('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), timeoutMs: 600_000 }).then(
       text => JSON.parse(text).Dir,
     )

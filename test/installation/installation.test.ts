@@ -35,7 +35,8 @@ describe('two replicas, installed by the manifests', function () {
   before(async () => {
     cluster = await bareCluster()
     await cluster.output(['apply', '-k', overlay])
-    // As after a rollout: the second may start before the first has created anything.
+    // Concurrently, as after a rollout: the second replica may start before the first has created
+    // anything.
     await Promise.all([start('a'), start('b')])
     await untilServed(cluster)
   })
@@ -70,7 +71,7 @@ describe('two replicas, installed by the manifests', function () {
   it('never lack a right that they need', () => {
     for (const pod of pods.values()) {
       for (const container of ['apiserver', 'oauth']) {
-        // With the message of kube-apiserver. A watch may fail at first, while the CRDs are not
+        // Checks messages of kube-apiserver. A watch may fail at first, while the CRDs are not
         // served yet.
         const refused = pod
           .log(container)
@@ -85,7 +86,7 @@ describe('two replicas, installed by the manifests', function () {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
     await sleep(2_000)
-    // Like a Deployment: the next Pod starts while the previous one ends.
+    // As in a Deployment, the next Pod starts while the previous one stops.
     await start('c')
     const ending = stop('a')
     await start('d')

@@ -7,9 +7,9 @@ import type { Cluster } from './control-plane.ts'
 
 export type Load = {
   /**
-   * Stops it.
+   * Stops the load.
    *
-   * @returns the result: failures as messages, the rest as numbers
+   * @returns failures as messages, and counts
    */
   readonly stop: () => Promise<LoadReport>
 }
@@ -19,7 +19,8 @@ export type LoadReport = {
   readonly watchesStarted: number
   readonly events: number
   /**
-   * Watches that had to list again: a new replica does not have earlier events, as clients expect.
+   * Number of watches that had to list again, as clients must expect: a new replica has no earlier
+   * events.
    */
   readonly expired: number
   readonly kubectlRuns: number
@@ -30,9 +31,9 @@ const readers = 4
 const watchers = 50
 
 /**
- * The load of a busy cluster on the extension API, all through kube-apiserver: continuous reads,
- * watches that resume, and kubectl. Everything except 200 is a failure, and so is an aborted
- * connection.
+ * Starts the load of a busy cluster on the extension API through kube-apiserver: continuous reads,
+ * watches that resume, and kubectl. Every status other than 200 and every aborted connection is a
+ * failure.
  */
 export function startLoad(cluster: Cluster): Load {
   const base = cluster.env.KUBE_URL ?? ''
@@ -134,7 +135,7 @@ export function startLoad(cluster: Cluster): Load {
   }
 }
 
-/** Every change of the APIService's condition while it is looked at. */
+/** Records every change of the Available condition of an APIService. */
 export function watchAvailability(cluster: Cluster, name: string) {
   const seen: string[] = []
   let isStopped = false

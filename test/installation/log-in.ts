@@ -9,7 +9,7 @@ export type Tokens = { readonly token: string; readonly refresh: string }
 
 const secret = 'kapis-initial-admin'
 
-/** The first administrator, with the password that the first start made. */
+/** Returns the first administrator with the password that the first start has generated. */
 export async function readAdministrator(cluster: Cluster, namespace: string): Promise<Login> {
   const encoded = await cluster.output([
     '-n',
@@ -23,12 +23,12 @@ export async function readAdministrator(cluster: Cluster, namespace: string): Pr
   return { username: 'admin', password: Buffer.from(encoded, 'base64').toString('utf8') }
 }
 
-/** Logs in a user. kapis-apiserver becomes ready without kapis-oauth, so this waits for it. */
+/** Logs in a user. Waits for kapis-oauth, since kapis-apiserver becomes ready without it. */
 export function logIn(pod: Pod, login: Login): Promise<Tokens> {
   return ask(pod, { grant_type: 'password', ...login })
 }
 
-/** Goes on with a login, at any replica. */
+/** Refreshes the tokens of a login, at any replica. */
 export function refresh(pod: Pod, { refresh }: Tokens): Promise<Tokens> {
   return ask(pod, { grant_type: 'refresh_token', refresh_token: refresh })
 }

@@ -4,16 +4,16 @@ import { repository } from '../../hack/controlplane/settings.ts'
 import { output, run, scratch } from '../e2e/run.ts'
 
 /**
- * The version to upgrade from: the last release, or an earlier commit before there is one. It uses
- * the current libraries, so that nothing is installed; a library with a changed interface moves it
- * to a later commit.
+ * The version to upgrade from: the last release, or an earlier commit if there is none. It is
+ * compiled with the current libraries, so that nothing is installed. If the interface of a library
+ * changes, this must become a later commit.
  */
 const commit = '19433819f5aef7f8ba1ec792f87ac48337f2d387'
 
 export type Version = {
-  /** A checkout without its history. */
+  /** A folder with the checked out files. */
   readonly folder: string
-  /** The content of /kapis in the image. */
+  /** A folder with the content of /kapis in the image. */
   readonly programs: string
 }
 
@@ -37,7 +37,7 @@ export async function olderVersion(): Promise<Version> {
   await output('tar', ['-xf', archive, '-C', folder])
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   const programs = join(scratch, 'older-kapis')
-  // Its own script may check types, which takes four times as long.
+  // The build script of the old version may check types, which takes four times as long.
   copyFileSync(join(repository, 'hack/build.sh'), join(folder, 'hack/build.sh'))
   await output(join(folder, 'hack/build.sh'), [programs], { timeoutMs: 120_000 })
   for (const name of ['node_modules', 'manifests']) symlinkSync(join(folder, name), join(programs, name))

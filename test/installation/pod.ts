@@ -11,18 +11,18 @@ import { type Cluster, hostAddress } from './control-plane.ts'
 import { createEndpoint } from './endpoint.ts'
 import { get } from './get.ts'
 
-/** A replica: the containers of the Deployment as local processes, and its endpoint. */
+/** A replica: the containers of the Deployment as local processes, with an endpoint. */
 export type Pod = {
   readonly name: string
-  /** Address of its kapis-apiserver. */
+  /** URL of its kapis-apiserver. */
   readonly url: string
   readonly pids: ReadonlyMap<string, number>
   readonly log: (container: string) => string
-  /** From the start of the first process to the first 200 of /readyz. */
+  /** Time from the start of the first process to the first 200 of /readyz. */
   readonly readyMs: number
   /**
-   * Stops like the kubelet: no new connections, SIGTERM to kapis-apiserver, and to the sidecar
-   * after that has ended.
+   * Stops the Pod like the kubelet: removes the endpoint, sends SIGTERM to kapis-apiserver, and to
+   * the sidecar after kapis-apiserver has ended.
    */
   readonly stop: () => Promise<readonly (number | null)[]>
 }
@@ -48,10 +48,10 @@ type Deployment = {
 
 const readyWithinMs = 120_000
 const probeEveryMs = 250
-/** terminationGracePeriodSeconds */
+/** terminationGracePeriodSeconds of the Deployment, in milliseconds. */
 const graceMs = 90_000
 
-// Remaining processes of a failed or aborted test end with the run.
+// Kills processes that a failed or aborted test has left, when the test run ends.
 const living = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')
@@ -59,11 +59,10 @@ process.once('exit', () => {
 
 /**
  * Runs the Pod of the Deployment: its commands, environment and configuration, with the permissions
- * of its ServiceAccount. Only locations differ: the programs are compiled as for the image, local
- * folders replace its volumes, a free port that of the container, and a kubeconfig the mounted
- * token.
+ * of its ServiceAccount. Only locations differ: compiled programs replace the image, local folders
+ * its volumes, a free port that of the container, and a kubeconfig the mounted token.
  *
- * @throws Error if it does not become ready; none of its processes is left then
+ * @throws Error if it does not become ready; all its processes have then been stopped
  */
 export async function startPod(
   cluster: Cluster,
@@ -71,7 +70,7 @@ export async function startPod(
     readonly name: string
     readonly namespace: string
     readonly env?: Readonly<Record<string, string>>
-    /** A folder with the programs of another version. */
+    /** Folder with the programs of another version. */
     readonly programs?: string
   },
 ): Promise<Pod> {
@@ -112,7 +111,7 @@ export async function startPod(
   let readiness: ReturnType<typeof follow> | undefined
   const stop = async () => {
     readiness?.stop()
-    // The namespace may already be deleted, and with it the objects to report.
+    // Ignored: the namespace may already have been deleted.
     await endpoint.set(false).catch(() => undefined)
     const codes: (number | null)[] = []
     for (const [, child] of children.toReversed()) codes.push(await end(child))

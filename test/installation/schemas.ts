@@ -3,13 +3,13 @@ import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { moduleFile } from './go-module.ts'
 
 type Schema = Readonly<Record<string, unknown>>
-/** The schemas of one version of Kubernetes, as its OpenAPI document (Swagger 2.0) has them. */
+/** The schemas of one version of Kubernetes, from its OpenAPI document (Swagger 2.0). */
 export type Schemas = {
-  /** Returns the errors of an object; undefined if this version does not know its kind. */
+  /** Returns the errors of an object; undefined if this version does not have its kind. */
   readonly problems: (object: Schema) => readonly string[] | undefined
 }
 
-/** @param version such as v1.36.3; the document comes with the source of that version */
+/** @param version such as v1.36.3; the document is part of the source of this version */
 export async function loadSchemas(version: string): Promise<Schemas> {
   const file = await moduleFile(`k8s.io/kubernetes@${version}`, 'api/openapi-spec/swagger.json')
   const { definitions }: { definitions: Record<string, Schema> } = JSON.parse(readFileSync(file, 'utf8'))
@@ -33,8 +33,8 @@ export async function loadSchemas(version: string): Promise<Schemas> {
 }
 
 /**
- * The documents of Kubernetes use few keywords: $ref, type, properties, required, items,
- * additionalProperties, format.
+ * Validates a value. The documents of Kubernetes use few keywords: $ref, type, properties,
+ * required, items, additionalProperties, format.
  */
 function check(
   value: unknown,
@@ -48,7 +48,7 @@ function check(
   }
   switch (schema.type) {
     case 'string':
-      // A quantity may also be a number.
+      // A quantity may also be a number in YAML.
       return typeof value === 'string' || (typeof value === 'number' && isQuantity(schema))
         ? []
         : [`${path}: no text`]
@@ -70,7 +70,7 @@ function check(
 
 function checkObject(value: unknown, schema: Schema, path: string, resolve: (schema: Schema) => Schema) {
   const { properties, additionalProperties: others, required } = schema
-  // Free form: JSON of CustomResourceDefinitions, for example.
+  // A schema without properties allows any fields, such as JSON in CustomResourceDefinitions.
   if (!isRecord(properties) && !isRecord(others)) return []
   if (!isRecord(value)) return [`${path}: no mapping`]
   const missing = (Array.isArray(required) ? required : []).filter(key => value[key] === undefined)

@@ -56,8 +56,8 @@ describe('traces of what the manifests install', function () {
     span(other => other.traceId === traceId && other.spanId === parentId)
 
   it('kubectl get through kube-apiserver is a span, and the review of its caller one below it', async () => {
-    // Kapis checks permissions again that kube-apiserver has already checked; administrators need
-    // none.
+    // A user without administrator permissions: Kapis checks their permissions again, but those of
+    // administrators need no check.
     await cluster.output(['-n', namespace, 'create', 'serviceaccount', 'traced'])
     const rules = [{ apiGroups: ['resources.kapis.io'], resources: ['nodes'], verbs: ['list'] }]
     const right = {
@@ -79,7 +79,7 @@ describe('traces of what the manifests install', function () {
     }, 20_000)
     const lists = () =>
       collector.spans.filter(({ kind, name }) => kind === 'server' && name === `GET ${route}`)
-    // Others have listed them before without a check.
+    // Selects the list with a check: earlier lists of other users needed none.
     const isOfList = (parentId: string | undefined) => lists().some(({ spanId }) => spanId === parentId)
     const review = await span(({ parentId, name }) => name.startsWith('POST ') && isOfList(parentId))
     const request = await parentOf(review)

@@ -26,7 +26,7 @@ describe('an installation of an older version', function () {
   let older: Version
   let admin: Login
   const pods = new Map<string, Pod>()
-  /** Data from the older version, and its state afterwards. */
+  /** Tokens that the older version has issued. */
   let held: Tokens
 
   before(async () => {
@@ -42,7 +42,7 @@ describe('an installation of an older version', function () {
 
   after(async () => {
     await Promise.all([...pods.keys()].map(stop))
-    // Only with today's manifests: objects that they omit must not stay after an upgrade.
+    // Uses only the current manifests: an upgrade must not leave objects that they do not contain.
     await takeAway(cluster, ['-k', overlay(today, 'default')])
   })
 
@@ -56,7 +56,7 @@ describe('an installation of an older version', function () {
     expect(await pods.get(name)?.stop(), name).to.deep.equal([0, 0])
     pods.delete(name)
   }
-  /** Any Pod that runs. */
+  /** Returns any running Pod. */
   function front(): Pod {
     const [pod] = pods.values()
     if (pod === undefined) throw new Error('there is no Pod')
@@ -71,7 +71,7 @@ describe('an installation of an older version', function () {
   }
 
   /**
-   * Each replica is replaced after the next is ready, while readers, watches and kubectl continue.
+   * Replaces each replica after the next one is ready, while reads, watches and kubectl continue.
    */
   async function roll(version: Version, pairs: readonly (readonly [old: string, next: string])[]) {
     const load = startLoad(cluster)
@@ -89,7 +89,10 @@ describe('an installation of an older version', function () {
     expect(figures.requests).to.be.above(10)
   }
 
-  /** An existing token is valid at every replica, its login continues, and users can log in. */
+  /**
+   * Expects that an existing token is valid at every replica, that its login can be refreshed, and
+   * that users can log in.
+   */
   async function expectNothingLost(users: readonly Login[]): Promise<void> {
     for (const { url } of pods.values()) {
       await eventually(async () => {
@@ -122,7 +125,9 @@ describe('an installation of an older version', function () {
     await expectNothingLost([user('earlier'), user('later')])
   })
 
-  /** What `kubectl rollout undo` restores: only the Deployment; CRDs and RBAC stay. */
+  /**
+   * Applies the older Deployment only, like `kubectl rollout undo`: CRDs and RBAC are not reverted.
+   */
   async function applyDeployment(): Promise<void> {
     const objects = parseAllDocuments(await cluster.output(['kustomize', overlay(older, 'ha')]))
       .map(document => document.toJSON())

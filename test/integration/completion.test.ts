@@ -41,7 +41,7 @@ describe('shell completion', function () {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  // The typed text with a TAB at its end, and the completed line.
+  // A description, the typed text with a TAB at its end, and the completed line.
   const lines: readonly [string, string, string][] = [
     ['a command', 'kapis whoa\t', 'kapis whoami '],
     ['an option', 'kapis login --kube-c\t', 'kapis login --kube-ca '],
@@ -60,7 +60,7 @@ describe('shell completion', function () {
   }
   for (const [shell, command] of Object.entries(shells))
     it(`${shell} completes ${lines.map(([what]) => what).join(', ')}`, async () => {
-      // Ctrl-U empties the line for the next one.
+      // Ctrl-U deletes the line before the next one is typed.
       const steps = lines.map(([, keys], i) => [lines[i - 1]?.[2] ?? 'ready> ', `\u0015${keys}`])
       const stdin = JSON.stringify([...steps, [lines.at(-1)?.[2], '']])
       const options = { stdin, env, cwd: join(folder, 'files'), timeoutMs: 170_000 }

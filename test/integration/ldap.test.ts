@@ -275,7 +275,7 @@ describe('LDAP, against slapd', function () {
         },
       }
     }
-    // An ExtendedResponse to message 1, success.
+    // An ExtendedResponse to message 1 with the result success.
     const success = Buffer.from('300c02010178070a010004000400', 'hex')
     const bindResponse = Buffer.from('300c02010261070a010004000400', 'hex')
 

@@ -9,19 +9,21 @@ import { type Command, openSearchCommand, type Where } from '../../hack/opensear
 export type OpenSearch = {
   readonly url: string
   readonly pid: () => number
-  /** kill -9; stored lines stay. */
+  /** Kills the node with SIGKILL; stored lines are kept. */
   readonly kill: () => Promise<void>
-  /** Again, on the same port and data. Returns when it is ready. */
+  /** Starts the node again on the same port and data. Resolves when it is ready. */
   readonly start: () => Promise<void>
-  /** For good. */
+  /** Stops the node and deletes its data. */
   readonly stop: () => Promise<void>
 }
 
 const readyWithinMs = 300_000
-/** For a node that lives for a minute or two: half of the processor time goes into compiling it well. */
+/**
+ * For nodes that run for a minute or two: optimized compilation would take half of the CPU time.
+ */
 const quickStart = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
-/** A separate real node for one test file; that of LOG_STORE is not used. */
+/** Starts a real node for one test file, independent of that of LOG_STORE. */
 export function startOpenSearch(): Promise<OpenSearch> {
   return startNode({
     toCommand: where => openSearchCommand(where, () => undefined),
@@ -33,11 +35,11 @@ export function startOpenSearch(): Promise<OpenSearch> {
 export type NodeKind = {
   readonly toCommand: (where: Where) => Promise<Command>
   readonly toUrl: (port: number) => string
-  /** May throw for no. */
+  /** Returns whether the node is ready; may also throw if it is not. */
   readonly isReady: (url: string) => Promise<boolean>
 }
 
-/** The same for any search engine. */
+/** Starts a node of any search engine. */
 export async function startNode({ toCommand, toUrl, isReady }: NodeKind): Promise<OpenSearch> {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-opensearch-'))
   const ports = createPortFinder()

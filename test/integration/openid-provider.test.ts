@@ -77,7 +77,7 @@ describe('an OpenID provider that lies', function () {
     if (!(error instanceof Status)) throw error
     const why =
       error.cause instanceof Error && error.cause.cause instanceof Error ? error.cause.cause.message : ''
-    // Neither our secret nor any token may be logged.
+    // Neither the client secret nor a token may be logged.
     expect(why).to.not.match(/eyJ|upstream secret/)
     return {
       code: error.code,

@@ -18,7 +18,7 @@ import { createLogger } from '../../pkg/telemetry/logger.ts'
 import { type OpenSearch, startOpenSearch } from './open-search.ts'
 
 const limits = { timeoutMs: 20_000 }
-/** More of them in `make test-stores`, which names its engine. */
+/** Number of random queries; larger in `make test-stores`, which sets STORE. */
 const questions = process.env.STORE ? 400 : 40
 const second = 1_000_000_000n
 const startS = 1_789_600_000n
@@ -76,7 +76,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     for (let at = 0; at < records.length; at += 100) {
       const batch = { records: records.slice(at, at + 100) }
       expect(await store.append(batch)).to.deep.equal({ duplicate: false, rejected: [] })
-      // Sent again, as after an answer that was lost.
+      // Sent again, as after a lost response.
       expect((await store.append(batch)).duplicate).to.equal(true)
       await memory.append(batch)
     }
@@ -176,7 +176,7 @@ describe('the OpenSearch store next to a look at every record', function () {
           }
           expect(seen, `${order} ${size}`).to.deep.equal(inOrder)
         }
-        // A page that was reached by its number continues by its cursor.
+        // A page that was requested by its number can be continued by its cursor.
         const later = await sharded.query({ ...whole, size: 5, start: { from: 50 } }, limits)
         expect(later.hits).to.deep.equal(all.hits.slice(50, 55))
       }
@@ -310,11 +310,12 @@ describe('the OpenSearch store next to a look at every record', function () {
       const records = Array.from({ length: 10_000 }, (_, i) =>
         record({ timeNs: startS * second, log: createHash('sha512').update(`${i}`).digest('hex').repeat(4) }),
       )
-      // In parts: a busy engine takes long over all of them.
+      // In several batches, since a busy engine takes long for all records together.
       for (let at = 0; at < records.length; at += 1_000)
         await costly.append({ records: records.slice(at, at + 1_000) })
       await refresh()
-      // Enough to take longer than 200 ms, the interval in which an engine checks its time limit.
+      // Enough values that the query takes longer than 200 ms, the interval in which an engine
+      // checks its time limit.
       const endings = [...'ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ']
       const expression = anyOf(
         endings.map(end =>
@@ -375,7 +376,7 @@ const arbitraryText = fc
 
 const arbitraryRecord: fc.Arbitrary<LogRecord> = fc
   .record({
-    // Few distinct times, so that many records share one.
+    // Few distinct times, so that many records have the same time.
     at: fc.integer({ min: 0, max: 40 }),
     nano: fc.constantFrom(0n, 1n, 999_999_999n),
     log: arbitraryText,
@@ -388,7 +389,7 @@ const arbitraryRecord: fc.Arbitrary<LogRecord> = fc
     record({
       ...given,
       timeNs: (startS + BigInt(at * 3_000)) * second + nano,
-      // Unknown values are not containers.
+      // A record without an ID belongs to no container.
       dockerId: given.pod === 'batch-12' ? '' : `${given.pod}-${given.container}`,
       ...(labels ? { labels } : {}),
     }),
@@ -477,7 +478,7 @@ const arbitraryMoment = fc.nat({ max: 40 }).map(at => at * 3_000)
 const arbitraryFilter: fc.Arbitrary<LogFilter> = fc
   .record({
     scope: arbitraryScope,
-    // Some are the time of a record, or end long after all of them.
+    // Some starts equal the time of a record, and some ranges end long after the last one.
     start: fc.option(fc.oneof(fc.integer({ min: -10, max: 120_000 }), arbitraryMoment)),
     length: fc.option(fc.oneof(fc.nat({ max: 100_000 }), arbitraryMoment, fc.constant(8_000_000_000))),
     expression: fc.option(arbitraryExpression),

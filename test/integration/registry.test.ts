@@ -65,7 +65,7 @@ describe('the client of image registries, against a real one', function () {
     return createRegistryClient(connect, () => AbortSignal.timeout(10_000))
   }
 
-  /** Puts something into the registry, as a client that pushes does. */
+  /** Pushes a manifest or blob to the registry. */
   async function push(
     host: string,
     kind: 'basic' | 'token',

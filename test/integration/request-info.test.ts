@@ -7,7 +7,7 @@ import { parseLine, type RequestLine } from '../../pkg/apirequest/request-line.t
 import { buildGo, goBuildTimeoutMs, hasGo } from '../e2e/go-program.ts'
 import { output, scratch } from '../e2e/run.ts'
 
-/** k8s.io/apiserver's RequestInfo; Go writes null for an empty list. */
+/** RequestInfo of k8s.io/apiserver as JSON; Go encodes an empty list as null. */
 type KubeInfo = {
   readonly IsResourceRequest: boolean
   readonly Path: string
@@ -49,7 +49,7 @@ const segments = [
   ],
 ]
 const roots = ['/api/v1/', '/apis/g.io/v1/', '/kapis/g.io/v1/', '/api/v1/watch/', '/apis/g.io/v1/proxy/', '/']
-// Below these a path is passed on as it came.
+// Below these paths, the rest is passed on unchanged.
 const proxied = [
   'namespaces/ns/pods/p',
   'namespaces/n%61me/services/s:80',
@@ -107,7 +107,7 @@ const values = fc.oneof(
   fc.constantFrom('%2B1', '-1', '1.0', '0x1', ' 1', '9223372036854775807', '9223372036854775808', '1_0'),
 )
 const pair = fc.tuple(fc.constantFrom(...names), values, fc.boolean()).map(
-  // A parameter without a value, and one with an empty one.
+  // Parameters without a value, and with an empty value.
   ([name, value, hasValue]) => (hasValue ? `${name}=${value}` : name),
 )
 const query = fc.array(pair, { maxLength: 4 }).map(pairs => (pairs.length === 0 ? '' : `?${pairs.join('&')}`))
@@ -151,7 +151,7 @@ describe('RequestInfo', () => {
       // Requests that Kapis rejects are not compared.
       if (line === undefined) continue
       if (info === undefined) {
-        // A prefix of watch or proxy without a resource: no resource here either.
+        // A deprecated prefix without a resource is no resource request in Kapis either.
         expect(error, request.target).to.include('unable to determine kind and namespace')
         expect(line.info.isResource, request.target).to.equal(false)
         continue
@@ -173,7 +173,7 @@ function expectSame(
   if (isWriting) expect(reading.has(info.verb), what).to.equal(false)
   const isWrite = isWriting && kube.Verb === 'watch' && kube.IsResourceRequest
   const [verb, kubeVerb] = isWrite ? ['', ''] : [info.verb, kube.Verb]
-  // Bytes that are not UTF-8 stay bytes in Go.
+  // In Go, bytes that are not UTF-8 remain bytes, which cannot be compared.
   const isText = parameters.problem === undefined || !parameters.problem.includes('UTF-8')
   expect({ ...attributesOf(info), verb, name: isText ? info.name : '' }, what).to.deep.equal({
     isResource: kube.IsResourceRequest,

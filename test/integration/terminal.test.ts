@@ -12,7 +12,7 @@ const script = join(import.meta.dirname, 'terminal.py')
 describe('make run, in a terminal window that is closed', function () {
   this.timeout(180_000)
 
-  // A terminal window that runs a shell, like most, and one that only runs make.
+  // Most terminal windows run a shell that runs make; others run only make.
   const shell = ['bash', '-ic', 'make run; true']
   for (const [when, text, command] of [
     ['while it starts', 'etcd is ready', ['make', 'run']],
@@ -21,8 +21,8 @@ describe('make run, in a terminal window that is closed', function () {
     it(`stops everything, ${when}`, async () => {
       const env = { RUN_DIR: runDir, KAPIS_ONLY_CONTROLPLANE: '1', NODES: '1', PODS: '0' }
       const options = { env, cwd: repository, timeoutMs: 120_000 }
-      // Collected while it runs: on a busy machine all may have ended before the closed window is
-      // noticed.
+      // PIDs are collected while the programs run: on a busy machine, all may have ended before the
+      // closed window is noticed.
       const pids = new Map<string, ProcessId>()
       const look = setInterval(() => {
         for (const [name, id] of createProcessRecords(runDir).pids()) pids.set(name, id)

@@ -8,7 +8,7 @@ import { jsonToYaml, toYaml } from '../../pkg/yaml/write.ts'
 import { buildGo, goBuildTimeoutMs, hasGo } from '../e2e/go-program.ts'
 import { output, scratch } from '../e2e/run.ts'
 
-/** JSON with the source text of its numbers. JSON.parse would round them. */
+/** A JSON value with the source text of its numbers, which JSON.parse would round. */
 type Exact = string | boolean | null | { readonly number: string } | Exact[] | Map<string, Exact>
 
 const documents = [
@@ -44,7 +44,7 @@ describe('the YAML that Kapis writes', () => {
     }
   })
 
-  // The path of Python.
+  // Only if Python and PyYAML are installed.
   if (spawnSync('python3', ['-c', 'import yaml']).status === 0) {
     it('is read as the same value by PyYAML, which is YAML 1.1 to the letter', async () => {
       const answers = await readAll('python3', [join(import.meta.dirname, 'yaml-reader.py')])
@@ -54,7 +54,7 @@ describe('the YAML that Kapis writes', () => {
 })
 
 /**
- * Sends each document as a JSON string on a line to a program, which responds with a line of JSON
+ * Sends each document as a JSON string per line to a program, which responds with a line of JSON
  * for each.
  */
 async function readAll(program: string, args: readonly string[]): Promise<readonly string[]> {
@@ -99,7 +99,10 @@ function isNumber(value: Exact): value is { readonly number: string } {
   return typeof value === 'object' && value !== null && 'number' in value
 }
 
-/** 64-bit integers are exact; all readers convert other numbers to 64-bit floats. */
+/**
+ * Compares 64-bit integers exactly, and other numbers as 64-bit floats, to which all readers
+ * convert them.
+ */
 function isSameNumber(a: string, b: string): boolean {
   if (/^-?\d+$/.test(a) && a !== '-0' && BigInt.asIntN(65, BigInt(a)) === BigInt(a)) return a === b
   return Object.is(Number(a), Number(b))

@@ -15,13 +15,13 @@ import { type Asked, makeFilter, makeQuery } from './queries.ts'
 import { createRandom } from './random.ts'
 import { startVictoriaLogs, type VictoriaLogs, victoriaLogs } from './victorialogs.ts'
 
-// LINES, QUERIES and SEED come from the environment; a failure reports the seed. RECORD=file writes
-// the expectations of the unit tests.
+// Settings from the environment. A failure reports the seed. RECORD=file writes the expected values
+// of unit tests.
 const { LINES, QUERIES, SEED, RECORD } = process.env
 const lines = Number(LINES ?? 200_000)
 const queries = Number(QUERIES ?? 2000)
 const seed = Number(SEED ?? Date.now() % 1_000_000)
-/** The scope of the second user. */
+/** The namespaces that the second user may read. */
 const few = namespaces.slice(2, 4)
 const ports = createPortFinder()
 
@@ -154,13 +154,13 @@ function toRows(text: string): readonly string[] {
   return rows.map(line => toComparable(JSON.parse(line))).sort()
 }
 
-/** Lists whose order means nothing, sorted. */
+/** Sorts lists whose order is undefined. */
 function sorted(endpoint: string, text: string): unknown {
   if (endpoint === 'query') return toRows(text)
   const order = (value: unknown): unknown => {
     if (Array.isArray(value)) {
       const texts = value.map(item => JSON.stringify(order(item)))
-      // Those of hits are by time.
+      // Lists in responses of hits are sorted by time, and are not changed.
       return typeof value[0] === 'object' ? texts.sort() : texts
     }
     if (typeof value !== 'object' || value === null) return value

@@ -12,7 +12,9 @@ export type KapisLogsql = {
   readonly stop: () => Promise<void>
 }
 
-/** The query API of Kapis on a store, for a user who may read the logs of some namespaces. */
+/**
+ * Starts the query API of Kapis on a store, for a user who may read the logs of some namespaces.
+ */
 export async function startKapisLogsql(
   store: LogStore,
   readable: 'everywhere' | readonly string[],

@@ -4,7 +4,8 @@ import { createRandom, type Random } from './random.ts'
 
 export const namespaces = Array.from({ length: 10 }, (_, i) => `team-${i}`)
 /**
- * Of the first line, in nanoseconds: an hour that is well within what VictoriaLogs and Kapis keep.
+ * Time of the first line in nanoseconds: a recent hour, within the retention of both VictoriaLogs
+ * and Kapis.
  */
 export const recentNs = BigInt(Math.floor(Date.now() / 3_600_000) * 3600 - 5 * 3600) * 1_000_000_000n
 const stepNs = 70_000_000n
@@ -23,7 +24,7 @@ const messages: readonly [(random: Random) => string, ...((random: Random) => st
   () => 'line with\ttabs and\nbreaks',
 ]
 
-/** Lines of ten namespaces in which everything that filters look at comes up. */
+/** Generates lines of ten namespaces that contain everything that filters can match. */
 export function makeLines(count: number, seed: number, firstNs = recentNs): readonly LogRecord[] {
   const random = createRandom(seed)
   return Array.from({ length: count }, (_, i): LogRecord => {

@@ -1,9 +1,9 @@
 import type { Random } from './random.ts'
 
-/** A query, and the comparable properties of its rows. */
+/** A query, and what can be compared of its result. */
 export type Asked = {
   readonly query: string
-  /** Only the number of rows is determined. */
+  /** Whether only the number of rows is defined. */
   readonly isCountOnly: boolean
 }
 
@@ -51,8 +51,8 @@ const fields = [
   '_msg',
 ] as const
 const numeric = ['status', 'bytes', 'ratio', 'duration', 'big'] as const
-// Whether VictoriaLogs adds durations up depends on its blocks, and doubles do not hold sums of
-// `big`.
+// Sums of other fields are undefined: VictoriaLogs adds durations depending on its blocks, and sums
+// of `big` exceed the precision of doubles.
 const summed = ['status', 'bytes', 'ratio'] as const
 const groups = ['level', 'status', 'namespace', 'pod', 'host', 'labels.app', 'container'] as const
 
@@ -103,7 +103,7 @@ function makeFieldFilter(r: Random): string {
   ])()
 }
 
-/** One of the texts. */
+/** Selects one of the functions. */
 function one<T>(r: Random, choices: readonly [() => T, ...(() => T)[]]): () => T {
   return r.one(choices)
 }
@@ -168,7 +168,7 @@ function makeStats(r: Random): string {
   return `stats ${by}${makeFunction(r, 'a')}${r.chance(0.6) ? `, ${makeFunction(r, 'b')}` : ''}`
 }
 
-/** Pipes that change each row by itself. */
+/** Generates pipes that change each row independently. */
 function makeRowPipe(r: Random): string {
   return one(r, [
     () => `filter ${makeFieldFilter(r)}`,
@@ -185,7 +185,7 @@ function makeRowPipe(r: Random): string {
   ])()
 }
 
-/** @returns a query whose result does not depend on the order of lines */
+/** Generates a query. @returns a query whose result does not depend on the order of lines */
 export function makeQuery(r: Random): Asked {
   const filter = makeFilter(r, 2)
   const rowPipes = Array.from({ length: r.below(3) }, () => makeRowPipe(r))

@@ -1,9 +1,9 @@
-/** Numbers that a seed determines (mulberry32). */
+/** Random numbers that are determined by a seed (mulberry32). */
 export type Random = {
-  /** A whole number from 0 up to, and without, `below`. */
+  /** Returns an integer from 0 up to but not including `below`. */
   readonly below: (below: number) => number
   readonly one: <T>(choices: readonly [T, ...T[]]) => T
-  /** Whether something of this probability happens. */
+  /** Returns true with the given probability. */
   readonly chance: (probability: number) => boolean
 }
 

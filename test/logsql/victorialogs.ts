@@ -11,7 +11,7 @@ import { output } from '../e2e/run.ts'
 export const victoriaLogsVersion = '1.52.1'
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis/victorialogs')
 
-/** VictoriaLogs, built from its Go module. */
+/** Returns the path of VictoriaLogs, which is built from its Go module. */
 export async function victoriaLogs(): Promise<string> {
   const folder = join(cache, victoriaLogsVersion)
   const program = join(folder, 'victoria-logs')
@@ -24,7 +24,7 @@ export async function victoriaLogs(): Promise<string> {
 
 export type VictoriaLogs = {
   readonly url: string
-  /** The answer to a request below /select/logsql/. */
+  /** Returns the response to a request below /select/logsql/. */
   readonly ask: (path: string, parameters: Readonly<Record<string, string>>) => Promise<string>
   readonly load: (records: readonly LogRecord[]) => Promise<void>
   readonly stop: () => Promise<void>
@@ -83,7 +83,7 @@ export async function startVictoriaLogs(
   }
 }
 
-/** A line with its fields in Kapis, except for those that VictoriaLogs creates itself. */
+/** Returns a line with its fields in Kapis, except for those that VictoriaLogs creates itself. */
 function toDocument(record: LogRecord): object {
   const made = ['_stream', '_stream_id']
   return Object.fromEntries([...toRow(record)].filter(([name]) => !made.includes(name)))

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { manifestsFolder } from '../../cmd/kapis/manifests/build.ts'
 import { type Names, platformNames } from '../../cmd/kapis/manifests/customize.ts'
 
-/** The overlays that the chart can be. */
+/** The overlays that the chart can replace. */
 const chartOverlays = ['default', 'ha', 'opensearch', 'kubesphere'] as const
 
-/** Names of an overlay, for which the chart has values. */
+/** The names that an overlay changes, as values of the chart. */
 export const ownNames: Readonly<Partial<Record<(typeof chartOverlays)[number], Names>>> = {
   kubesphere: platformNames,
 }
@@ -36,8 +36,8 @@ const allChoices: readonly (readonly string[])[] = [
 ]
 
 /**
- * Every overlay with every combination of components. Components contain the namespace
- * kapis-system, so the KubeSphere overlay has none.
+ * All overlays with all combinations of components. Components contain the namespace kapis-system,
+ * so the KubeSphere overlay is combined with none.
  */
 export const variants: readonly Variant[] = chartOverlays.flatMap(overlay =>
   (overlay in ownNames ? [[]] : allChoices).map(list => {
@@ -46,7 +46,7 @@ export const variants: readonly Variant[] = chartOverlays.flatMap(overlay =>
   }),
 )
 
-/** The output of kustomize for a variant. @throws Error with the message of kubectl */
+/** Returns the output of kustomize for a variant. @throws Error with the message of kubectl */
 export function buildVariant({ overlay, components }: Variant, kubectl: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-chart-'))
   try {

@@ -11,9 +11,9 @@ import { buildVariant, ownNames, variants } from './chart-variants.ts'
 type Objects = Readonly<Record<string, unknown>>
 
 const chart = join(repository, 'charts/kapis')
-/** Unlike the default of `helm install`: the CRDs are deleted with the release. */
+/** Deletes the CRDs with the release, unlike the default of `helm install`. */
 const likeManifests = ['--set', 'keepCustomResources=false']
-/** Without a cluster, Helm assumes the Kubernetes version of its own library. */
+/** Sets a Kubernetes version: without a cluster, Helm assumes that of its own library. */
 const template = ['template', 'kapis', chart, '--kube-version', '1.36.0']
 
 describe('charts/kapis', function () {
@@ -96,7 +96,7 @@ describe('charts/kapis', function () {
     const { oauth, service } = configOf(stdout)
     expect(oauth).to.include({ issuer, socket: '/run/kapis/oauth.sock' })
     expect(service).to.deep.equal({ name: 'ks-apiserver', port: 443 })
-    // It would win.
+    // Environment variables would take precedence over the configuration.
     expect(stdout).to.not.include('KAPIS_')
   })
 
@@ -152,9 +152,9 @@ describe('charts/kapis', function () {
     expect(await output(definitions)).to.include('users.iam.chart.example.org')
     expect(await output(['get', 'apiservices', '-o', 'name'])).to.not.include('resources.chart.example.org')
     await succeed(['install', ...release, ...domain, ...likeManifests])
-    // kube-apiserver creates the storage of a kind at the first request. If that request is the
-    // deletion of the kind, it may fail because the storage is not ready, and is only retried
-    // minutes later.
+    // kube-apiserver creates the storage of a kind at the first request. If that request deletes
+    // the CRD, it may fail because the storage is not ready, and the deletion is retried only
+    // minutes later. So each kind is listed first.
     const kinds = (await output(definitions)).split('\n').filter(name => name.endsWith('.chart.example.org'))
     expect(kinds).to.have.length(8)
     for (const kind of kinds) await output(['get', kind.replace(/^[^/]+[/]/, '')])
@@ -179,8 +179,8 @@ describe('charts/kapis', function () {
 })
 
 /**
- * Indexes objects by kind and name. The Namespace is left to Helm, and the hash in the name of the
- * ConfigMap differs between the tools: only references to it must be consistent.
+ * Indexes objects by kind and name. The Namespace is omitted, since Helm creates it. The hash in
+ * the name of the ConfigMap is removed, since it differs between the tools.
  */
 function toObjects(text: string): Objects {
   const name = /kapis-config-\w+/.exec(text)?.[0] ?? ''

@@ -6,7 +6,7 @@ import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { output } from '../e2e/run.ts'
 import { loadSchemas } from '../installation/schemas.ts'
 
-/** The last patch release of every Kubernetes that Kapis is installed on. */
+/** The last patch release of every supported Kubernetes version. */
 const versions = ['v1.30.14', 'v1.31.14', 'v1.32.13', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3', 'v1.37.2']
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch']
 /**
@@ -18,7 +18,7 @@ const others = ['ServiceMonitor', 'PrometheusRule']
 type Manifest = Readonly<Record<string, unknown>>
 
 describe('the OpenAPI document of each Kubernetes', function () {
-  // The source of a version is downloaded once.
+  // A long timeout, since the source of each version is downloaded once.
   this.timeout(600_000)
   const manifests = new Map<string, readonly Manifest[]>()
 

@@ -13,7 +13,7 @@ import { moduleFile } from '../installation/go-module.ts'
 import { takeAway } from '../installation/take-away.ts'
 
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
-/** The real definitions of what manifests use next to Kubernetes itself. */
+/** The real CRDs of custom resources that the manifests contain. */
 const definitions = [
   {
     module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
@@ -26,7 +26,7 @@ const definitions = [
     names: ['certificates', 'issuers'],
   },
 ]
-/** Each variant with its requirements. */
+/** Each example with the overlay that it requires. */
 const examples = { production: undefined, 'cert-manager': undefined, reader: 'default' } as const
 type Endpoint = { readonly tlsConfig: { readonly ca: { readonly secret: { name: string; key: string } } } }
 const folderOf = (overlay: string) => join(repository, 'manifests/overlays', overlay)
@@ -47,7 +47,7 @@ describe('manifests', function () {
         ])
       }
     }
-    // kubectl aborts if kube-apiserver has not yet reported conditions of a CRD.
+    // Repeated: kubectl fails if kube-apiserver has not reported conditions of a CRD yet.
     const established = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']
     await eventually(() => cluster.output(established), 30_000)
   })
@@ -62,7 +62,7 @@ describe('manifests', function () {
       expect(words(first.stdout), first.stdout).to.deep.equal(new Set(['created']))
 
       const again = await output(['apply', '-k', folder])
-      // kubectl sends the selector of a disruption budget each time and reports it as configured,
+      // kubectl always sends the selector of a PodDisruptionBudget and reports `configured`,
       // although nothing changes.
       const normalized = again.replace(/^(poddisruptionbudget.* )configured$/m, '$1unchanged')
       expect(words(normalized), again).to.deep.equal(new Set(['unchanged']))
@@ -213,7 +213,7 @@ describe('manifests', function () {
   }
 })
 
-/** The last word of each line of `kubectl apply`. */
+/** Returns the last words of all lines of `kubectl apply`. */
 function words(text: string): Set<string> {
   return new Set(
     text

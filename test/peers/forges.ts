@@ -12,14 +12,14 @@ export type GitHubAccount = {
 }
 
 /**
- * The web application flow of GitHub and the REST API that a login uses, since GitHub itself cannot
- * be run here.
+ * Starts a server with the web application flow of GitHub and the REST API that a login uses, since
+ * GitHub itself cannot be run here.
  */
 export function startGitHub(account: () => GitHubAccount) {
   return startForge(
     { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token' },
     {
-      // Always 200, whatever the result.
+      // GitHub always responds with 200, even to an error.
       answerToken: (res, isGood, token) =>
         json(
           res,
@@ -55,7 +55,7 @@ export function startGitHub(account: () => GitHubAccount) {
 
 export type GitLabAccount = { readonly user: object; readonly groups?: readonly object[] }
 
-/** GitLab as an OAuth 2.0 provider and its API, two groups to a page. */
+/** Starts GitLab as an OAuth 2.0 provider with its API, which returns two groups per page. */
 export function startGitLab(account: () => GitLabAccount) {
   return startForge(
     { authorize: '/oauth/authorize', token: '/oauth/token' },

@@ -6,15 +6,15 @@ import { startTlsServer } from './tls-server.ts'
 export type Claims = Readonly<Record<string, unknown>>
 export type UpstreamAnswer = (res: ServerResponse) => void
 
-/** The lies of the provider; an empty object means none. */
+/** Changes to the correct responses of the provider; an empty object changes nothing. */
 export type Lies = {
   readonly claims?: (good: Claims) => Claims
   readonly sign?: (claims: Claims) => Promise<string>
   readonly metadata?: Claims
-  /** Replaces the response at a path. */
+  /** Responses that replace the correct ones, by path. */
   readonly answers?: Readonly<Record<string, UpstreamAnswer>>
   readonly userinfo?: Claims
-  /** Added to the parameters with which the browser is sent back. */
+  /** Parameters that are added to the redirect to the client. */
   readonly callback?: Readonly<Record<string, string>>
 }
 
@@ -22,7 +22,7 @@ export function json(res: ServerResponse, code: number, body: unknown): void {
   res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** An OpenID provider whose responses can all be replaced by invalid ones. */
+/** Starts an OpenID provider whose responses can all be replaced by invalid ones. */
 export async function startLyingProvider(clientId: string) {
   const pair = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }
@@ -80,9 +80,9 @@ export async function startLyingProvider(clientId: string) {
   const server = await startTlsServer(url => (req, res) => void answer(url, req, res))
   return {
     ...server,
-    /** Sets the lies, and the nonce of the next ID token. */
+    /** Sets the changes, and the nonce of the next ID token. */
     said,
-    /** Changes to an ID token. */
+    /** Functions that create invalid ID tokens. */
     forged: {
       byAnotherKey: (claims: Claims) => sign(claims, foreign),
       byAnUnknownKey: (claims: Claims) => sign(claims, foreign, 'k2'),

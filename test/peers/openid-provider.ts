@@ -14,7 +14,8 @@ export type Account = {
 export const upstreamClient = { clientID: 'kapis-at-upstream', clientSecret: 'upstream secret' }
 
 /**
- * A certified OpenID provider with its own login and consent pages; any account name is accepted.
+ * Starts a certified OpenID provider with login and consent pages of its own, which accepts any
+ * account name.
  */
 export async function startOpenIdProvider(redirectUris: readonly string[], accounts: readonly Account[]) {
   const people = new Map(accounts.map(account => [account.sub, account]))
@@ -53,7 +54,9 @@ export async function startOpenIdProvider(redirectUris: readonly string[], accou
   }
 }
 
-/** Enters the account name and gives consent; stops before `until` would be opened. */
+/**
+ * Enters the account name and gives consent. Stops at the redirect for which `until` returns true.
+ */
 export async function logInUpstream(
   agent: UserAgent,
   page: Page,

@@ -20,15 +20,15 @@ export type CollectedSpan = {
 export type Collector = {
   readonly url: string
   readonly spans: readonly CollectedSpan[]
-  /** The received bytes, in which the test searches for secrets. */
+  /** Returns all received bytes, which a test searches for secrets. */
   readonly bytes: () => Buffer
-  /** From now on every export is refused with this status; 200 for none. */
+  /** Sets the status of the responses to all further exports; 200 accepts them. */
   readonly answer: (code: number) => void
   readonly exports: () => number
   readonly stop: () => Promise<void>
 }
 
-/** A collector as exporters see it: OTLP over HTTP in protobuf, at /v1/traces. */
+/** Starts a collector for OTLP over HTTP in protobuf, at /v1/traces. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = []
   const bodies: Buffer[] = []
@@ -65,7 +65,7 @@ export async function startCollector(): Promise<Collector> {
   }
 }
 
-// opentelemetry/proto/trace/v1/trace.proto: the numbers of the fields.
+// Field numbers of opentelemetry/proto/trace/v1/trace.proto.
 
 function readExport(request: Buffer): readonly CollectedSpan[] {
   return messages(request, 1).flatMap(resourceSpans => {

@@ -14,8 +14,9 @@ const answersWithinMs = 1_000
 const mostConnections = 50
 
 /**
- * A port that drops packets, like behind a firewall: clients wait until their timeout. It belongs
- * to a stopped process with a full accept queue, so that the kernel drops connections.
+ * Opens a port that drops packets, like behind a firewall, so that clients wait for their timeout.
+ * It belongs to a stopped process with a full accept queue, for which the kernel drops new
+ * connections.
  */
 export async function startSilentPort(address: string): Promise<SilentPort> {
   const child = spawn(process.execPath, ['-e', program, address], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -34,7 +35,8 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     socket.on('error', () => undefined)
     sockets.push(socket)
     await Promise.race([once(socket, 'connect'), sleep(answersWithinMs)])
-    // On a busy machine the timeout may pass before this process checks its sockets.
+    // Waits a turn: on a busy machine, the timeout may fire before this process has checked its
+    // sockets.
     await nextTurn()
     if (socket.connecting) return { port, stop }
   }

@@ -23,7 +23,8 @@ const serving = issueCertificate(authority, {
 type Attributes = Readonly<Record<string, string | readonly string[]>>
 
 /**
- * slapd of OpenLDAP on free loopback ports, with a certificate for `localhost` and for no address.
+ * Starts slapd of OpenLDAP on free loopback ports, with a certificate for `localhost` but no IP
+ * address.
  */
 export async function startSlapd(entries: readonly (readonly [dn: string, Attributes])[]) {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-slapd-'))
@@ -35,8 +36,8 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'slapd.conf'), toConfiguration(folder))
   writeFileSync(join(folder, 'entries.ldif'), toLdif([...tree, ...entries]))
-  // The AppArmor profile of Ubuntu applies to the program at its own path, and allows no files
-  // outside of /etc/ldap and /var/lib/ldap.
+  // A copy of the program: the AppArmor profile of Ubuntu applies to the original path, and allows
+  // only files in /etc/ldap and /var/lib/ldap.
   const program = join(folder, 'slapd')
   copyFileSync('/usr/sbin/slapd', program)
   const files = ['-f', join(folder, 'slapd.conf')]
@@ -74,10 +75,10 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
 
 export type Slapd = Awaited<ReturnType<typeof startSlapd>>
 
-/** A user with a password, as inetOrgPerson. */
+/** Returns an inetOrgPerson with a password. */
 export function person(uid: string, more: Attributes = {}): [string, Attributes] {
   const attributes = { objectClass: 'inetOrgPerson', uid, cn: uid, sn: uid, mail: `${uid}@example.com` }
-  // RFC 4514 section 2.4.
+  // Escaping of RFC 4514 section 2.4.
   const escaped = uid.replace(/[\\,+"<>;=#]/g, '\\$&')
   return [`uid=${escaped},${people}`, { ...attributes, userPassword: `${uid} secret`, ...more }]
 }
@@ -116,7 +117,7 @@ access to * by * none
 `
 }
 
-/** RFC 2849, with every value in Base64. */
+/** Formats entries as LDIF (RFC 2849), with every value in Base64. */
 function toLdif(entries: readonly (readonly [string, Attributes])[]): string {
   const encode = (text: string) => Buffer.from(text).toString('base64')
   return entries

@@ -11,12 +11,12 @@ const serving = issueCertificate(authority, {
   validityDays: 1,
 })
 
-/** PEM of the CA of these servers. */
+/** PEM of the CA that signs the certificates of these servers. */
 export const authorityPem = authority.certPem
 
 /**
- * An HTTPS server on a free loopback port; `toListener` is called with its URL, which some handlers
- * need.
+ * Starts an HTTPS server on a free loopback port. `toListener` receives its URL, which some
+ * handlers need.
  */
 export async function startTlsServer(toListener: (url: string) => RequestListener) {
   const server = createServer({ cert: serving.certPem, key: serving.keyPem })

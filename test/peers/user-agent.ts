@@ -7,7 +7,10 @@ export type Page = {
   readonly body: string
 }
 
-/** A minimal browser for logins: it stores cookies by host and port, and follows redirects. */
+/**
+ * Creates a minimal browser for logins, which stores cookies by host and port and follows
+ * redirects.
+ */
 export function createUserAgent(ca: readonly string[], accept = 'application/json') {
   const jars = new Map<string, Map<string, string>>()
 
@@ -50,10 +53,10 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
   }
 
   return {
-    /** Follows redirects until the end, or until one with a given target. */
+    /** Opens a URL and follows redirects, to the end or until `until` returns true for a target. */
     open: async (url: string | URL, until: (url: URL) => boolean = () => false) =>
       follow(await ask(new URL(url)), until),
-    /** Submits a form of a page: the fields given, to the form's own action. */
+    /** Submits a form of a page with the given fields, to the action of the form. */
     async submit(
       page: Page,
       fields: Readonly<Record<string, string>>,

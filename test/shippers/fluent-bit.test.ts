@@ -35,7 +35,7 @@ describe('Fluent Bit with the configuration of the component', function () {
     await scene?.stop()
   })
 
-  /** The component's own, with the addresses and folders of this machine. */
+  /** Returns the configuration of the component, with addresses and folders of this machine. */
   async function configuration(): Promise<string> {
     const { service, pipeline } = parse(readFileSync(manifest, 'utf8'))
     const [tail] = pipeline.inputs
@@ -96,7 +96,7 @@ describe('Fluent Bit with the configuration of the component', function () {
         ...['web-0', 'web'],
         number % 2 === 0 ? 'stdout' : 'stderr',
       ])
-      // Fluent Bit reads the fraction of a second as a double, and loses a nanosecond of some.
+      // Fluent Bit parses fractions of a second as a double, which may lose a nanosecond.
       const nanoseconds = Number(time.slice(19, -1).padEnd(10, '0').slice(1))
       expect(nanoseconds).to.be.within(Math.max(0, (number % 1000) - 1), number % 1000)
     }

@@ -16,7 +16,7 @@ import { startReplica } from '../faults/replica.ts'
 
 export const ingestPath = `/kapis/logging.${groupDomain}/v1alpha2/ingest`
 
-/** A line of an export. */
+/** A line in an export of Kapis. */
 type Exported = {
   readonly time: string
   readonly log: string
@@ -27,21 +27,21 @@ type Exported = {
 }
 
 /**
- * A Kapis with its own log store behind a connection that can be cut, and a service account that
- * may ingest.
+ * A Kapis with a log store of its own, reached through a connection that can be cut, and a service
+ * account that may ingest.
  */
 export type ShipperScene = {
-  /** The ingest address for shippers. */
+  /** The ingest URL for log shippers. */
   readonly url: string
   readonly namespace: string
   readonly token: string
   readonly grant: () => Promise<void>
   readonly revoke: () => Promise<void>
-  /** Breaks all connections off, and takes none for so long. */
+  /** Aborts all connections, and rejects new ones for this time. */
   readonly cut: (ms: number) => void
-  /** SIGKILL of kapis-apiserver, and its start. */
+  /** Kills kapis-apiserver with SIGKILL, and starts it again. */
   readonly restart: () => Promise<void>
-  /** All lines of a namespace once there are so many. */
+  /** Returns all lines of a namespace when there are at least `count`. */
   readonly found: (namespace: string, count: number, withinMs: number) => Promise<readonly Exported[]>
   readonly stop: () => Promise<void>
 }
@@ -68,7 +68,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
     )
   const grant = async () => void (await bind('kapis:log-shipper', name))
   await grant()
-  // The queries of Fluent Bit for pods.
+  // Permission for the queries of Fluent Bit for pods.
   await bind('view', `${name}-view`)
   return {
     url: `https://127.0.0.1:${relay.port}`,
@@ -79,7 +79,8 @@ export async function startShipperScene(): Promise<ShipperScene> {
     cut: relay.cut,
     async restart() {
       await replica.kill('apiserver')
-      // Like a kubelet: while the previous writer holds the folder, the next one ends.
+      // Repeated, like restarts by the kubelet: the program ends while the previous process still
+      // locks the folder.
       await eventually(() => replica.start('apiserver'), 240_000, 1000)
     },
     async found(namespace, count, withinMs) {
@@ -110,7 +111,7 @@ type Relay = {
   readonly close: () => Promise<void>
 }
 
-/** Passes connections on, byte by byte. */
+/** Starts a relay that forwards connections byte by byte. */
 async function startRelay(port: number): Promise<Relay> {
   const open = new Set<Socket>()
   let cutUntil = 0
@@ -147,7 +148,7 @@ async function startRelay(port: number): Promise<Relay> {
   }
 }
 
-/** Checks that each number from 0 on occurs once. */
+/** Expects each number from 0 to `count` - 1 exactly once. */
 export function expectEachOnce(numbers: readonly number[], count: number): void {
   const times = new Map<number, number>()
   for (const number of numbers) times.set(number, (times.get(number) ?? 0) + 1)

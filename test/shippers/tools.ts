@@ -6,13 +6,13 @@ import { output } from '../e2e/run.ts'
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis/shippers')
 const timeoutMs = 1_800_000
 
-/** The version of the image in manifests/components/fluent-bit. */
+/** Must equal the version of the image in manifests/components/fluent-bit. */
 export const fluentBitVersion = '4.1.1'
 const collectorVersion = '0.165.0'
 
 /**
- * Fluent Bit: the program of FLUENT_BIT, or a build from source (requires CMake, flex, bison and
- * SQLite).
+ * Returns the path of Fluent Bit: FLUENT_BIT, or a build from source (requires CMake, flex, bison
+ * and SQLite).
  */
 export async function fluentBit(): Promise<string> {
   const given = process.env.FLUENT_BIT
@@ -28,7 +28,10 @@ export async function fluentBit(): Promise<string> {
   return program
 }
 
-/** The OpenTelemetry Collector with the parts of collector.yaml, built with Go. */
+/**
+ * Returns the path of an OpenTelemetry Collector with the components of collector.yaml, built with
+ * Go.
+ */
 export async function collector(): Promise<string> {
   const program = join(cache, `otelcol-${collectorVersion}/otelcol`)
   if (existsSync(program)) return program
@@ -41,7 +44,7 @@ export async function collector(): Promise<string> {
   return program
 }
 
-/** Python with the packages of a file of requirements, each pinned. */
+/** Returns the path of a Python with the pinned packages of a requirements file. */
 export async function python(requirements: string): Promise<string> {
   const folder = join(cache, `python-${requirements.replace(/\.txt$/, '')}`)
   const program = join(folder, 'bin/python3')

@@ -13,8 +13,8 @@ import {
 } from '../e2e/cluster.ts'
 import { setting } from '../e2e/run.ts'
 
-// Writes at kube-apiserver, each followed by a read of the extension API that must include it
-// (KEP-2340): 50,000 pairs in `make soak`.
+// Writes at kube-apiserver, each followed by a read of the extension API that must include the
+// write (KEP-2340). `make soak` runs 50,000 pairs.
 const pairs = Number(process.env.PAIRS ?? 12)
 const connections = 2
 const namespace = uniqueName('pairs')
@@ -70,7 +70,7 @@ describe(`${pairs} writes, each followed by a read`, function () {
     ) => {
       const name = `c${at.connection}-${Math.floor(at.turn / 3)}`
       const native = `/api/v1/${pods}`
-      // The list of a namespace and that of all namespaces are compared with separate lists of
+      // Lists of a namespace and of all namespaces are compared separately, with separate lists of
       // kube-apiserver.
       const list = `/apis/${group}/${version}/${at.turn % 2 === 0 ? pods : 'pods'}`
       const read = async (path: string) => {
@@ -125,7 +125,7 @@ function toPod(name: string): object {
   return { metadata: { name }, spec: { automountServiceAccountToken: false, containers } }
 }
 
-/** A client with one connection, which stays open. */
+/** Creates a client with a single keep-alive connection. */
 function connectTo(
   server: 'KUBE_URL' | 'KAPIS_URL',
   caFile: string,

@@ -3,19 +3,21 @@ export type Sample = {
   readonly seconds: number
   readonly megabytes: number
   readonly heapMegabytes: number
-  /** Memory outside of the heap that V8 counts, mainly buffers. */
+  /** Memory outside of the V8 heap that V8 accounts for, mainly buffers. */
   readonly externalMegabytes: number
   readonly handles: number
-  /** Handles of the event loop: sockets, timers, streams (`nodejs_active_resources_total`). */
+  /**
+   * Active resources of the event loop: sockets, timers, streams (`nodejs_active_resources_total`).
+   */
   readonly resources: number
   readonly timers: number
-  /** Requests in progress: watches, and the current load. */
+  /** Requests in progress: watches and the current load. */
   readonly inFlight: number
 }
 
 export type Growth = { readonly perHour: number; readonly from: number; readonly to: number }
 
-/** The slope by least squares, so that two high samples have little effect. */
+/** Returns the slope by least squares, which two high samples hardly affect. */
 export function growthOf(samples: readonly Sample[], read: (sample: Sample) => number): Growth {
   const count = samples.length
   const meanX = samples.reduce((sum, { seconds }) => sum + seconds, 0) / count
@@ -32,14 +34,14 @@ export function growthOf(samples: readonly Sample[], read: (sample: Sample) => n
   return { perHour: (above / below) * 3_600, from: read(first), to: read(last) }
 }
 
-/** The later half of the samples, without the start of the load. */
+/** Returns the later half of the samples, which excludes the start of the load. */
 export function laterHalf(samples: readonly Sample[]): readonly Sample[] {
   const middle = ((samples[0]?.seconds ?? 0) + (samples.at(-1)?.seconds ?? 0)) / 2
   return samples.filter(({ seconds }) => seconds >= middle)
 }
 
 /**
- * Returns the value of a metric without labels, or the sum over its labels; `label` filters them.
+ * Returns the value of a metric without labels, or the sum over its labels, which `label` filters.
  */
 export function metric(text: string, name: string, label = ''): number {
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? ([0-9.e+]+)$`, 'gm'))]

@@ -17,19 +17,21 @@ import { frontProcess, heldBy, pidOf } from '../faults/process.ts'
 import { growthOf, laterHalf, metric, type Sample, toRow } from './samples.ts'
 import { openWatch } from './watch.ts'
 
-// Mixed load with the heartbeats of all nodes for SOAK_SECONDS (`make soak`: an hour at 5,000
-// nodes; in `make test` a quarter of a minute at three), and figures that must not grow. Leaks show
-// in the memory after a full garbage collection. Resident memory is larger, since V8 and malloc
-// keep pages after a burst of garbage. It has a maximum, which must be reached first, so it is
-// judged in the second half.
+// Mixed load with the heartbeats of all nodes for SOAK_SECONDS, during which certain figures must
+// not grow. `make soak` runs an hour with 5,000 nodes, `make test` 15 seconds with three. Leaks are
+// visible in the memory after a full garbage collection. Resident memory is larger, since V8 and
+// malloc keep pages after a burst of garbage. It first rises to a maximum, so it is judged in the
+// second half.
 const seconds = Number(process.env.SOAK_SECONDS ?? 15)
 const everyMs = Math.max(1_000, (seconds * 1_000) / 120)
-// The cache keeps five minutes of history: memory grows until then, and after that it must be flat.
+// The cache keeps five minutes of history: memory grows during that time, and must then be
+// constant.
 const settledAfter = 330
 const isLong = seconds >= 900
 const maxMegabytesPerHour = 60
 /**
- * How much two measurements may differ because of garbage collection and five minutes of changes.
+ * Maximum difference between two measurements because of garbage collection and five minutes of
+ * changes.
  */
 const noiseMegabytes = 15
 const maxMegabytesInAll = 300
@@ -77,7 +79,7 @@ describe(`${seconds} s of mixed load`, function () {
     const samples: Sample[] = []
     let settledLive: number | undefined
     const loads = [
-      // As many as kubelets of this number of nodes report their status, at least one a second.
+      // As many heartbeats as kubelets of this number of nodes send, at least one per second.
       repeat('heartbeat', Math.min(1_000, (kubeletStatusSeconds * 1_000) / nodes.length), () => {
         const name = nodes[beats++ % nodes.length] ?? ''
         return heartbeat(name)
@@ -117,7 +119,7 @@ describe(`${seconds} s of mixed load`, function () {
     )
     expect(bad.slice(0, 5)).to.deep.equal([])
 
-    // Memory used for the load is released with it, once all connections are closed.
+    // After all connections are closed, the memory that the load occupied must be released.
     await eventually(
       async () => {
         const after = await sample(seconds)
@@ -170,8 +172,8 @@ describe(`${seconds} s of mixed load`, function () {
   }
 
   /**
-   * Memory in use after a garbage collection, in MB: V8 collects all garbage before it records a
-   * heap profile.
+   * Returns the memory in use after a garbage collection, in MB: V8 collects all garbage before it
+   * records a heap profile.
    */
   async function live(): Promise<number> {
     const profile = await askAs(token, '/debug/profile/heap?seconds=1')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { setting } from '../e2e/run.ts'
 
-/** A watch at kapis-apiserver that reads and forgets, until it is closed. */
+/** Opens a watch at kapis-apiserver that reads and discards events until it is closed. */
 export async function openWatch(path: string, token: string): Promise<{ readonly close: () => void }> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const options = {

@@ -21,7 +21,7 @@ const everything = {
 const limits = { timeoutMs: 20_000 }
 const refused = 'the log store rejected the credentials of Kapis'
 
-/** The permissions of Kapis according to docs/logs.md. */
+/** The permissions that Kapis requires according to docs/logs.md. */
 const rights = {
   cluster: ['manage_index_templates'],
   indices: [
@@ -101,7 +101,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect(counted.logs).to.be.greaterThan(0)
     const template = await engine.ask('GET', '/_index_template/kapis-kept')
     expect(JSON.stringify(template)).to.include('kept-*')
-    // No lines exist yet, which is not an error.
+    // A query without an index returns no lines and no error.
     const none = await open({ apiKey, prefix: 'events.kept' }).query(everything, limits)
     expect([none.total, none.hits]).to.deep.equal([0, []])
   })
@@ -139,7 +139,8 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     const { apiKey } = await makeKey({ reader: { indices: [{ names: ['kept-*'], privileges: ['read'] }] } })
     const store = open({ apiKey })
     expect((await store.query(everything, limits)).hits).to.not.deep.equal([])
-    // The engine responds with 200 and rejects each line: a shipper would drop them.
+    // The engine responds with 200 and rejects each line. With a 200 of Kapis, a log shipper would
+    // drop them.
     const { code, message, cause } = await rejectionOf(store.append({ records: [record()] }))
     expect([code, message]).to.deep.equal([503, refused])
     expect(String(cause)).to.include('is unauthorized for API key')

@@ -10,19 +10,21 @@ import { startNode } from '../integration/open-search.ts'
 
 export type SecuredElasticsearch = {
   readonly url: string
-  /** The authority that signed its certificate, as PEM. */
+  /** PEM of the CA that signed its certificate. */
   readonly ca: string
-  /** A superuser. */
+  /** Name of a superuser. */
   readonly username: string
   readonly password: string
-  /** Sends a request as the superuser. @throws Error for any response but 2xx */
+  /** Sends a request as the superuser. @throws Error for any response other than 2xx */
   readonly ask: (method: string, path: string, body?: object) => Promise<Readonly<Record<string, unknown>>>
   readonly stop: () => Promise<void>
 }
 
 const username = 'operator'
 
-/** A real Elasticsearch with security enabled: TLS with its own CA, users, and API keys. */
+/**
+ * Starts a real Elasticsearch with security enabled: TLS with a CA of its own, users, and API keys.
+ */
 export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch> {
   const authority = createCa({ commonName: 'elasticsearch', validityDays: 2 })
   const serving = issueCertificate(authority, {
@@ -57,7 +59,7 @@ export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch>
   return { url, ca: authority.certPem, username, password, ask, stop }
 }
 
-/** The format of Elasticsearch's file realm. */
+/** Hashes a password in the format of Elasticsearch's file realm. */
 function toHash(password: string): string {
   const [salt, rounds] = [randomBytes(32), 10_000]
   const hash = pbkdf2Sync(password, salt, rounds, 32, 'sha512')
@@ -72,7 +74,7 @@ async function send(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, unknown>>>()
   const text = body === undefined ? '' : JSON.stringify(body)
-  // Node.js sends no Content-Length for the body of a DELETE by itself.
+  // Node.js sends a DELETE with a body without Content-Length by default.
   const headers =
     body === undefined
       ? {}

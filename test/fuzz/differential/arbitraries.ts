@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 
-/** Chooses one of the arbitraries by weight. */
+/** Selects one of the arbitraries by weight. */
 export const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 
 export const of = <T>(...values: readonly T[]) => fc.constantFrom(...values)
 
-/** One of the words of a text. */
+/** Selects one of the words of a text. */
 export const words = (text: string) => fc.constantFrom(...text.split(' '))
 
-/** The text with the byte at a place percent-encoded. */
+/** Percent-encodes the byte of a text at a position. */
 export function encodeAt(text: string, place: number): string {
   const at = place % text.length
   const code = (text.charCodeAt(at) % 256).toString(16).padStart(2, '0')

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
 import { narrowedHeader } from '../../../pkg/authz/narrowing/narrowed-lists.ts'
 
-/** One raw request: header lines are name, value, name, value. */
+/** A raw request; `headers` is a list of name, value, name, value. */
 export type Sent = {
   readonly method: string
   readonly target: string
@@ -10,14 +10,17 @@ export type Sent = {
   readonly body: string
 }
 
-/** A response; code 0 for a connection that ended without one. */
+/** A response; the code is 0 if the connection ended without a response. */
 export type Seen = {
   readonly code: number
   readonly text: string
-  /** Of a Status, such as Forbidden. */
+  /** Reason of the Status, such as Forbidden. */
   readonly reason: string
   readonly auditId: string
-  /** A list of Kapis that holds only what its caller may list (docs/adr/0019-narrowed-lists.md). */
+  /**
+   * Whether Kapis has narrowed a list to what the caller may list
+   * (docs/adr/0019-narrowed-lists.md).
+   */
   readonly isNarrowed: boolean
 }
 
@@ -26,13 +29,13 @@ export type Asker = { readonly ask: (sent: Sent) => Promise<Seen>; readonly clos
 export type Server = { readonly url: string; readonly ca: Buffer }
 export type Pair = { readonly cert: string; readonly key: string }
 
-// A watch does not end: its first events arrive within this time.
+// Time to wait for the first events of a watch, which does not end.
 const openMs = 250
 const timeoutMs = 20_000
 const maxText = 1_000_000
 const nothing: Seen = { code: 0, text: '', reason: '', auditId: '', isNarrowed: false }
 
-/** Sends requests to a server with a client certificate or none, unchanged. */
+/** Creates a function that sends requests unmodified, with a client certificate or without. */
 export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca, ...pair })
   const { hostname, port, host } = new URL(url)
@@ -66,7 +69,7 @@ export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
       })
       res.on('close', () => {
         clearTimeout(timer)
-        // Not destroyed: the connection is used again.
+        // The response is not destroyed, so that the connection can be reused.
         resolve(toSeen())
       })
     })

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 
-/** One request to both servers, with the two audit IDs. */
+/** The audit IDs of a request at both servers. */
 export type Pair = {
   readonly what: string
   readonly isWrite: boolean
-  /** Kapis has refused it by itself, perhaps before it knew the caller. */
+  /** Whether Kapis has rejected the request itself, possibly before authentication. */
   readonly isOwnRefusal: boolean
   readonly kube: string
   readonly kapis: string
@@ -18,7 +18,7 @@ type User = {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Of an event of audit.k8s.io/v1. */
+/** The compared fields of an event of audit.k8s.io/v1. */
 type Event = {
   readonly auditID: string
   readonly verb: string
@@ -28,18 +28,18 @@ type Event = {
   readonly objectRef?: Readonly<Record<string, string>>
 }
 
-/** Expects the same attributes in both audit logs. @returns how many requests were compared */
+/** Expects the same attributes in both audit logs. @returns the number of compared requests */
 export function compareAudits(pairs: readonly Pair[], kubeLog: string, kapisLog: string): number {
   const kube = readEvents(kubeLog)
   const kapis = readEvents(kapisLog)
   let compared = 0
   for (const pair of pairs) {
     const [expected, event] = [kube.get(pair.kube), kapis.get(pair.kapis)]
-    // A watch that has just been left is not written down yet.
+    // The event of a watch may be missing if it has just ended.
     if (expected === undefined || event === undefined) continue
     if (event.user.username === undefined && pair.isOwnRefusal) continue
     compared++
-    // Below /watch/ kube-apiserver reports any method as a watch
+    // For any method below /watch/, kube-apiserver reports a watch
     // (docs/adr/0013-one-reading-of-a-request.md).
     const isRenamed = pair.isWrite && expected.verb === 'watch'
     if (isRenamed) expect(event.verb, pair.what).to.not.be.oneOf(['get', 'list', 'watch'])
@@ -53,7 +53,7 @@ export function compareAudits(pairs: readonly Pair[], kubeLog: string, kapisLog:
   return compared
 }
 
-/** The last event of each request, by its audit ID. */
+/** Returns the last event of each request, by audit ID. */
 function readEvents(file: string): ReadonlyMap<string, Event> {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   const events = lines.map((line): Event => JSON.parse(line))
@@ -61,7 +61,7 @@ function readEvents(file: string): ReadonlyMap<string, Event> {
 }
 
 function attributesOf({ verb, requestURI, user, impersonatedUser, objectRef }: Event): object {
-  // Kapis keeps tokens out of its log.
+  // Kapis redacts tokens in its audit log.
   const redacted = requestURI.replaceAll(/(?<=access_token=)[^&]*/g, '[redacted]')
   return { verb, requestURI: redacted, user, impersonatedUser, objectRef }
 }

@@ -7,33 +7,37 @@ import { createPermitted } from './permitted.ts'
 import type { Generated } from './requests.ts'
 import { isOwnRefusal } from './stricter.ts'
 
-/** The two servers, as one caller. */
+/** Functions that send requests to both servers as one caller. */
 export type Servers = { readonly kube: Asker; readonly kapis: Asker }
 
 export type Judge = {
   /**
-   * Sends a request to both servers and compares.
+   * Sends a request to both servers and compares the responses.
    *
-   * @throws AssertionError if Kapis shows or allows more, or responds differently
+   * @throws AssertionError if Kapis exposes or allows more, or responds differently
    */
   readonly judge: (caller: Caller, servers: Servers, request: Generated) => Promise<void>
   readonly pairs: readonly Pair[]
-  /** How often each API showed an object to a caller with permission. */
+  /** How often each API returned an object to a caller with permission. */
   readonly shown: ReadonlyMap<string, number>
 }
 
-/** @param admin kube-apiserver as cluster administrator */
+/** @param admin sends requests to kube-apiserver as cluster administrator */
 export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>, admin: Asker): Judge {
   const maySee = createPermitted(admin)
   const shown = new Map<string, number>(roots.map(root => [root, 0]))
   const pairs: Pair[] = []
 
-  /** Objects that a response shows: by the marker, or by a name that the request does not have. */
+  /**
+   * Returns the objects that a response exposes: by their marker, or by a name that is not in the
+   * request.
+   */
   function objectsIn({ code, text }: Seen, request: Generated): readonly Marked[] {
     const asked = decodeOften(`${request.target} ${request.headers.join(' ')} ${request.body}`)
     return objects.filter(({ marker, name, resource }) => {
       if (text.includes(marker)) return true
-      // Names of namespaces and nodes are in other objects, and that of the Secret is in a pod.
+      // Names of other kinds prove nothing: names of namespaces and nodes occur in other objects,
+      // and that of the Secret in a pod.
       const isTelling = ['secrets', 'configmaps', 'users'].includes(resource) && name !== names.mine
       return isTelling && isSuccess(code) && text.includes(name) && !asked.includes(name)
     })
@@ -64,9 +68,9 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       const target = targetAtKube(request)
       if (target === undefined) return
       let expected = await kube.ask(asCaller(target))
-      // Too busy: sent once more.
+      // Sent again, since kube-apiserver was overloaded.
       if (isUnclear(expected)) expected = await kube.ask(asCaller(target))
-      // A narrowed list, which kube-apiserver refuses, is judged by the objects that it shows.
+      // A narrowed list, which kube-apiserver rejects, is judged by the objects that it contains.
       if (isUnclear(expected) || isTooBusy(answer) || answer.isNarrowed) return
       const both = `${what}; kube-apiserver -> ${toText(expected)}`
       if (isSuccess(answer.code)) expect(isSuccess(expected.code), both).to.equal(true)
@@ -74,7 +78,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       const isRefusal = isOwnRefusal(request, answer)
       if (!isRefusal) {
         expect(answer.code, both).to.equal(expected.code)
-        // YAML and protobuf are not read here.
+        // Reasons in YAML and protobuf are not parsed.
         if (answer.reason !== '' && expected.reason !== '')
           expect(answer.reason, both).to.equal(expected.reason)
       }
@@ -95,16 +99,16 @@ const toText = ({ code, text }: Seen) => `${code} ${code < 400 ? '' : text.slice
 const isSuccess = (code: number) => code === 101 || (code >= 200 && code < 300)
 const isTooBusy = ({ code }: Seen) => code === 0 || code === 429
 /**
- * Responses that say nothing about permissions: 429, or named over HTTP/1.1 by the aggregator, as
- * for an upgrade.
+ * Responses that do not depend on permissions: 429, or an upgrade that the aggregator sends over
+ * HTTP/1.1.
  */
 const isUnclear = (seen: Seen) => isTooBusy(seen) || seen.code >= 500 || seen.text.includes('over HTTP/1.1')
 const isServedByBoth = (root: string) => /^\/apis?(\/|$)/.test(root)
 
 /**
- * Returns the corresponding request at kube-apiserver; undefined if there is none. Reads of the
- * platform API are judged by the objects that they return; a write there requires a permission on
- * the same path at kube-apiserver.
+ * Returns the equivalent request to kube-apiserver; undefined if there is none. Reads of the
+ * platform API are judged by the objects that they return; a write requires a permission on the
+ * same path at kube-apiserver.
  */
 function targetAtKube({ method, root, target }: Generated): string | undefined {
   if (isServedByBoth(root)) return target
@@ -114,7 +118,7 @@ function targetAtKube({ method, root, target }: Generated): string | undefined {
   return isOwn ? target.replace(/^\/kapis?\//, '/apis/') : target
 }
 
-/** Decodes a request, however often it is encoded. */
+/** Decodes a request until no encoding is left. */
 function decodeOften(text: string): string {
   let decoded = text
   for (let i = 0; i < 3; i++) {

@@ -5,7 +5,7 @@ export const resourcesGroup = `resources.${groupDomain}`
 export const iamGroup = `iam.${groupDomain}`
 
 /**
- * An object that only some callers may see. Its marker in a response proves that the object was
+ * An object that only some callers may read. Its marker in a response proves that the object was
  * exposed.
  */
 export type Marked = {
@@ -16,26 +16,26 @@ export type Marked = {
   readonly marker: string
 }
 
-/** The user name of a caller at kube-apiserver. */
+/** User name and groups of a caller at kube-apiserver. */
 export type User = { readonly user: string; readonly groups: readonly string[] }
 
-/** A caller, with rights that name single objects, or namespaces. */
+/** A caller with permissions for single objects or namespaces. */
 export type Caller = {
   readonly what: string
-  /** Header lines of the credential. */
+  /** Headers that contain the credential. */
   readonly credential: readonly string[]
   readonly pair?: Pair
-  /** Undefined for one without a valid credential. */
+  /** undefined for a caller without a valid credential. */
   readonly user?: User
   /** Other users whom the caller may impersonate. */
   readonly alsoAs?: readonly User[]
-  /** Names that the caller sees without a permission on the object. */
+  /** Names that the caller may see without a permission on the object. */
   readonly sees?: readonly string[]
-  /** Names of objects that the caller has permissions for, which are requested more often. */
+  /** Names of objects for which the caller has permissions; these are requested more often. */
   readonly near?: readonly string[]
   /**
-   * The result of a write: rejected, or a dry run; no write is tried where the caller has
-   * permission.
+   * The expected result of a write: rejected, or a dry run. `none`: no writes are sent for this
+   * caller, who has permissions.
    */
   readonly writes: 'refused' | 'dry run' | 'none'
 }
@@ -49,10 +49,10 @@ export type Scene = {
     readonly pod: string
     readonly node: string
   }
-  /** Of Kapis. */
+  /** Name of a User of Kapis. */
   readonly user: string
   readonly deputies: { readonly account: string; readonly user: string }
-  /** Subjects of certificates with rights. */
+  /** Subjects of client certificates with permissions. */
   readonly subjects: { readonly nonAscii: string; readonly all: string }
   readonly callers: readonly Caller[]
   readonly remove: () => Promise<void>

@@ -3,7 +3,7 @@ import { groupDomain } from '../../e2e/http.ts'
 import { encodeAt, of, weighted, words } from './arbitraries.ts'
 import { iamGroup, type Marked, resourcesGroup, type Scene } from './model.ts'
 
-/** A path in its parts; '' leaves one out. */
+/** The segments of a path; '' omits a segment. */
 export type Path = {
   readonly root: string
   readonly special: string
@@ -11,11 +11,11 @@ export type Path = {
   readonly resource: string
   readonly name: string
   readonly subresource: string
-  /** A modification of the whole path, such as another spelling. */
+  /** Changes the spelling of the whole path. */
   readonly respell: (path: string) => string
 }
 
-/** The paths under which objects of a group are read, at either server. */
+/** Returns the paths of both servers at which objects of a group can be read. */
 export const rootsOf = (group: string): readonly string[] =>
   group === ''
     ? [
@@ -41,7 +41,7 @@ const otherRoots = [
   ...['/KAPI/v1', '/kapi/v1/api/v1', `/kapis/${resourcesGroup}/v1alpha2`, `/apis/${resourcesGroup}/v1`],
 ]
 
-/** Generates paths about an object: a valid one with some parts changed. */
+/** Generates paths of an object: a valid path in which some segments are changed. */
 export function pathsAbout(object: Marked, { namespaces, objects }: Scene): fc.Arbitrary<Path> {
   const same = (path: string) => path
   const start = fc.record({ root: of(...rootsOf(object.group)), isNamed: fc.boolean() }).map(
@@ -54,7 +54,7 @@ export function pathsAbout(object: Marked, { namespaces, objects }: Scene): fc.A
   const odd = of(
     ...['Secrets', 'secret', '*', '', 'secrets;a=b', 'secrets.v1', 'loginsessions', 'componenthealth'],
     ...['selfsubjectreviews', 'selfsubjectaccessreviews', 'watch', 'namespaces'],
-    // Views for consoles, reviews of access and endpoints of LogsQL.
+    // Resources of Kapis: views for consoles, access reviews and endpoints of LogsQL.
     ...['members', 'clustermembers', 'workspacemembers', 'roles', 'clusterroles', 'globalroles'],
     ...['workspacetemplates', 'whocans', 'accessiblenamespaces', 'subjectaccessreports', 'explainaccesses'],
     ...['query?query=*', 'hits?query=*', 'streams?query=*', 'tail?query=*'],
@@ -88,7 +88,7 @@ export function toText({ root, special, namespace, resource, name, subresource, 
   return respell(`${root}/${special}${place}${resource}${object}${inside}`)
 }
 
-/** Other spellings of a path, which may or may not be equivalent. */
+/** Generates other spellings of a path, which may or may not be equivalent. */
 function respellings(): fc.Arbitrary<Path['respell']> {
   const place = fc.nat(200)
   const ends = words('/ // /. /.. /../secrets %2f %2F.. %00 ;a=b %3Fwatch=true %23 \\ %5c /* %zz %c3 %20 +')

@@ -2,12 +2,12 @@ import type { Asker } from './ask.ts'
 import { type Caller, type Marked, resourcesGroup, type User } from './model.ts'
 
 const verbs = ['get', 'list', 'watch']
-// Kinds that are also resources of the group of the platform
-// (docs/adr/0010-rights-of-platform-reads.md).
+// Kinds that the group of the platform has too (docs/adr/0010-rights-of-platform-reads.md).
 const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
 
 /**
- * Returns whether a caller may read an object by any permission, as kube-apiserver decides; cached.
+ * Returns a function that asks kube-apiserver whether any permission allows a caller to read an
+ * object. Results are cached.
  */
 export function createPermitted(admin: Asker): (caller: Caller, object: Marked) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()

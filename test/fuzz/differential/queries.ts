@@ -3,8 +3,8 @@ import { encodeAt, of, weighted, words } from './arbitraries.ts'
 import type { Marked, Scene } from './model.ts'
 
 /**
- * Generates queries about an object, with their `?`: parameters that are missing, single, repeated,
- * or misspelt.
+ * Generates queries about an object, including the `?`, with missing, single, repeated or misspelt
+ * parameters.
  */
 export function queriesAbout(object: Marked, { objects, namespaces }: Scene): fc.Arbitrary<string> {
   const name = weighted(

@@ -7,7 +7,7 @@ import { queriesAbout } from './queries.ts'
 
 /** A request that is sent to both servers. */
 export type Generated = Sent & {
-  /** The API of its path, such as /kapi/v1. */
+  /** The API of the path, such as /kapi/v1. */
   readonly root: string
 }
 
@@ -19,10 +19,10 @@ const readMethods = weighted(
   [1, words('OPTIONS QUERY LIST WATCH')],
 )
 const methods = weighted([3, readMethods], [1, words('POST PUT PATCH DELETE')])
-// The query of a DELETE with a body says nothing, so that a dry run could be lost.
+// No DELETE: the query of a DELETE with a body is ignored, so dryRun could be lost.
 const dryMethods = weighted([1, readMethods], [1, words('POST PUT PATCH')])
 
-/** Requests at the edge of what a caller may do. */
+/** Generates requests near the limits of the permissions of a caller. */
 export function requestsOf(scene: Scene, caller: Caller): fc.Arbitrary<Generated> {
   const near = scene.objects.filter(({ name }) => caller.near?.includes(name))
   const object = weighted(
@@ -46,7 +46,7 @@ export function requestsOf(scene: Scene, caller: Caller): fc.Arbitrary<Generated
   )
 }
 
-/** Reads of what a caller has permissions for, in each API. */
+/** Returns reads of objects for which a caller has permissions, in each API. */
 export function plainReads({ objects }: Scene, { near = [] }: Caller): readonly Generated[] {
   const known = objects.filter(({ name }) => near.includes(name))
   return known.flatMap(({ group, namespace, resource, name }) =>

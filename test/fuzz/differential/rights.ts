@@ -12,7 +12,7 @@ const rbac = 'rbac.authorization.k8s.io'
 const reading = ['get', 'list', 'watch']
 const platform = ['', resourcesGroup]
 
-/** ClusterRoles and their bindings: the rights of the callers. */
+/** Returns ClusterRoles and bindings with the permissions of the callers. */
 export function rightsOf(
   { namespaces, names, user, deputies, subjects }: Omit<Scene, 'callers' | 'remove'>,
   labels: Readonly<Record<string, string>>,

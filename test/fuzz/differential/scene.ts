@@ -21,8 +21,8 @@ const accounts = [
 ]
 
 /**
- * Objects in two namespaces and cluster-scoped ones, and callers with minimal permissions on some
- * of them.
+ * Creates objects in two namespaces and cluster-scoped ones, and callers with minimal permissions
+ * on some of them.
  */
 export async function makeScene(): Promise<Scene> {
   const run = uniqueName('diff')
@@ -47,7 +47,7 @@ export async function makeScene(): Promise<Scene> {
     kind: 'ServiceAccount',
     metadata: { name, namespace },
   })
-  // Pods of each namespace run as it.
+  // Service accounts, including that of the pods.
   manifests.push(...accounts.map(name => account(name, namespaces.a)), account('editor', namespaces.b))
   const mine = make('Secret', namespaces.a)
   make('Secret', namespaces.a)

@@ -27,10 +27,10 @@ kind: Policy
 omitStages: [RequestReceived]
 rules: [{ level: Metadata }]
 `
-// On a busy machine.
+// Startup timeout for a busy machine.
 const startMs = 240_000
 
-/** More replicas of kube-apiserver and Kapis with audit logs, on the state of the running ones. */
+/** Starts additional replicas of kube-apiserver and Kapis with audit logs, on the same etcd. */
 export async function startAudited(): Promise<AuditedServers> {
   const policyFile = join(scratch, 'differential-policy.yaml')
   writeFileSync(policyFile, policy)

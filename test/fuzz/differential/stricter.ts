@@ -2,7 +2,10 @@ import { parse } from 'yaml'
 import type { Seen } from './ask.ts'
 import type { Generated } from './requests.ts'
 
-/** What Kapis rejects although kube-apiserver may not: the status, and the start of the message. */
+/**
+ * Errors of requests that Kapis rejects although kube-apiserver may allow them: the status, and the
+ * start of the message.
+ */
 const refusals: readonly (readonly [why: string, code: number, message: RegExp])[] = [
   ['the APIs of others take a credential', 401, /^Unauthorized$/],
   ['a header cannot carry the identity', 403, /^the identity from \S+ authentication cannot be used: /],
@@ -24,7 +27,7 @@ export function isOwnRefusal({ method }: Generated, { code, text }: Seen): boole
   return own.some(([, , start]) => start.test(message))
 }
 
-/** The message of a Status in JSON, or in YAML, which includes JSON; '' for anything else. */
+/** Returns the message of a Status in JSON or YAML; '' for any other text. */
 function messageIn(text: string): string {
   try {
     return String(parse(text)?.message ?? '')
