@@ -51,7 +51,7 @@ export type KubeReason =
 /** One cause of a failure, as metav1.StatusCause. */
 export type Cause = { reason?: string; message?: string; field?: string }
 
-/** What failed on which object, as metav1.StatusDetails. */
+/** The object and the causes of an error, as metav1.StatusDetails. */
 export type Details = {
   name?: string
   group?: string

@@ -24,8 +24,9 @@ export type Exchange = {
   /** Bytes received after the headers of an upgrade request; undefined for any other request. */
   readonly upgrade?: Buffer
   /**
-   * Marks the response as long-running: a watch, a followed log or an upgraded connection. It then
-   * has no deadline, leaves the max-in-flight limit, and ends when the login of the caller ends.
+   * Marks the response as long-running: a watch, a log that is followed, or an upgraded connection.
+   * It then has no deadline, does not count for max-in-flight, and ends when the login of the
+   * caller ends.
    */
   readonly lasts?: () => void
   /** Set for a part of another request, which has no request line and no connection of its own. */

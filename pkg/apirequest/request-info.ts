@@ -40,7 +40,6 @@ export type RequestInfo = {
   readonly parts: readonly string[]
 }
 
-/** The prefixes of the platform API. */
 export const platformPrefixes: readonly string[] = ['kapis', 'kapi']
 const prefixes = new Set(['api', 'apis', ...platformPrefixes])
 // /kapi/v1/pods is the core group under the prefix of the platform; /kapi/<group>/<version>/… is

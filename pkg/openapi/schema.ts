@@ -15,7 +15,6 @@ export function object(
   }
 }
 
-/** An object with any fields. */
 export function anyObject(description: string): Schema {
   return { type: 'object', description }
 }

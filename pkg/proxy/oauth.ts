@@ -39,9 +39,9 @@ const rootMetadata = '/.well-known/openid-configuration'
 const prefixes = ['/oauth', `${rootMetadata}/oauth`, '/.well-known/oauth-authorization-server']
 
 /**
- * Returns whether a path belongs to the OAuth server. Discovery metadata at the root of the host is
- * that of the service account issuer of kube-apiserver. If the issuer of Kapis has no path, it is
- * that of Kapis (OpenID Connect Discovery section 4).
+ * Returns whether a path belongs to the OAuth server. The discovery metadata at the root of the
+ * host belongs to it only if the issuer of Kapis has no path (OpenID Connect Discovery section 4).
+ * Otherwise it is that of the service account issuer of kube-apiserver.
  */
 export function isOAuthPath(path: string, issuer: string): boolean {
   if (path === rootMetadata) return new URL(issuer).pathname === '/'

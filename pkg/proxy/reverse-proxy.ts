@@ -14,7 +14,7 @@ export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
 
 export type Outgoing = {
   readonly connections: Pick<Dispatcher, 'dispatch'>
-  /** Path and query as sent. */
+  /** Path and query exactly as in the request line. */
   readonly path: string
   readonly headers: HeaderLines
   /** More headers, which {@link checkHeaders} has already validated. */
@@ -42,7 +42,7 @@ export type Outgoing = {
   readonly upgrade?: Upgrade
 }
 
-/** The protocol of an upgrade request. */
+/** How to pass on a request for a protocol upgrade. */
 export type Upgrade = {
   /** The protocol in the syntax of the Upgrade header. */
   readonly protocol: string

@@ -21,7 +21,6 @@ export type Taps = {
 /** Opens taps once the upstream server has switched protocols. @throws Status to end the request */
 export type OpenTaps = (lines: HeaderLines) => Promise<Taps>
 
-/** The target of an upgrade. */
 export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'> & {
   readonly openTaps?: OpenTaps | undefined
 }

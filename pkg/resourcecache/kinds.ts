@@ -45,7 +45,6 @@ export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
   ]
 }
 
-/** A row of the table of kinds. */
 type Row = { readonly group: string; readonly plural: string; readonly options: KindOptions }
 
 /**

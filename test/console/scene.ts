@@ -39,8 +39,8 @@ export async function logIn(
 ): Promise<Console> {
   const page = await openWindow(browser, { javaScriptEnabled: true, viewport: { width: 1440, height: 900 } })
   const failures: string[] = []
-  // For redirected or failed requests, the console rejects promises with objects that are no Error.
-  // Only messages with a space are errors of scripts.
+  // For redirected or failed requests, the console rejects promises with values that are not an
+  // Error. Only messages with a space are errors of scripts.
   page.on('pageerror', error => {
     if (error.message.includes(' ')) failures.push(`script: ${error.message}`)
   })

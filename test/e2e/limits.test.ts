@@ -20,7 +20,7 @@ const namespace = uniqueName('limits')
 const places = 200
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
-// Requests that need no permission.
+// Access reviews, which need no permission.
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 const review = JSON.stringify({
   ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },

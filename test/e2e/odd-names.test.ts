@@ -73,7 +73,7 @@ describe('names that every object of JavaScript has', function () {
         ...['operation', 'interval', 'sort', 'size', 'namespaces', 'log_query', 'export_format', 'exclude'],
         ...['resourceVersion', 'resourceVersionMatch', 'continue', 'limit', 'timeout', 'dryRun'],
       ]
-      // kube-apiserver itself returns 500 for an object with a resourceVersion that is not a
+      // kube-apiserver itself returns 500 for a get with a resourceVersion that is not a
       // number.
       for (const path of paths.filter(each => !each.startsWith('/api/'))) {
         const queries = [

@@ -20,7 +20,7 @@ export function respondToClientErrors(server: Server | HttpsServer): void {
   server.prependListener('request', follow)
   server.prependListener('checkContinue', follow)
   server.on('clientError', (error, socket) => {
-    // With pipelined requests, only one of them owns the connection at a time.
+    // With pipelined requests, only one response at a time may write to the connection.
     const answering = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
     answer(error, socket, answering)
   })

@@ -24,9 +24,9 @@ export type KindSchemasOptions = {
 /**
  * Loads the schemas of kinds from the OpenAPI documents of kube-apiserver. Its index contains a
  * hash for each document, so only changed ones are fetched; otherwise the same object is returned.
- * Known schemas are returned immediately and refreshed in the background: kube-apiserver holds a
- * lock of /openapi/v3 while it fetches the documents of an aggregated server (kube-aggregator,
- * `UpdateAPIServiceSpec`), so fetching synchronously would deadlock and block `kubectl apply` and
+ * Known schemas are returned immediately and refreshed in the background. Fetching synchronously
+ * would deadlock: kube-apiserver holds a lock of /openapi/v3 while it fetches the documents of an
+ * aggregated server (kube-aggregator, `UpdateAPIServiceSpec`). That would block `kubectl apply` and
  * `explain` in the whole cluster.
  *
  * @throws Status 503 before the first load

@@ -17,8 +17,8 @@ export type WebSocketOptions = {
   /** Bytes that arrived after the headers of the handshake. */
   readonly head: Buffer
   /**
-   * Handles a text message of the client. Nothing more is read from the connection until it
-   * resolves. Without it, messages are ignored.
+   * Handles a text message of the client. Reading from the connection pauses until the returned
+   * promise resolves. If omitted, messages are ignored.
    */
   readonly receive?: (message: string) => Promise<void>
 }

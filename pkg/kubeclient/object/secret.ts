@@ -16,7 +16,6 @@ export type SecretContent = {
   readonly data: Readonly<Record<string, string | Buffer>>
 }
 
-/** The path of the Secrets of a namespace. */
 export function secretsPath(namespace: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`
 }

@@ -43,7 +43,8 @@ const pageSize = 500
 const watchSeconds = { min: 300, spread: 300 }
 const watchSecondsWithoutBookmarks = { min: 50, spread: 25 }
 const backoffMs = { first: 200, max: 2_000 }
-// kube-apiserver sends a bookmark about once a minute; a watch that is silent for longer is dead.
+// kube-apiserver sends a bookmark about once a minute; a watch without data for longer counts as
+// lost.
 const silenceMs = 90_000
 
 /**
@@ -90,8 +91,8 @@ export class Reflector {
           this.#options.handler.failed?.(error)
         }
       }
-      // A watch that ends without an event counts as a failure; otherwise a server that ends each
-      // watch immediately would be flooded.
+      // A watch that ends without an event counts as a failure, so that a server that ends each
+      // watch immediately gets requests at increasing intervals.
       delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)
       // Jitter prevents replicas from reconnecting simultaneously after an outage of
       // kube-apiserver.

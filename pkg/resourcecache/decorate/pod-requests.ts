@@ -1,7 +1,6 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { add, larger, parseQuantity, type Quantity, zero } from './quantity.ts'
 
-/** The resource requests of a pod. */
 export type PodRequests = {
   readonly node: string
   readonly cpuRequests: Quantity

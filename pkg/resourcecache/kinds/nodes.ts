@@ -141,7 +141,7 @@ function address(status: Readonly<Record<string, unknown>>, type: string): strin
   return textOf(found?.address) || '<none>'
 }
 
-/** Returns the kernel version with the architecture, as since Kubernetes 1.36. */
+/** Returns the kernel version with the architecture, the format since Kubernetes 1.36. */
 function kernel(info: Readonly<Record<string, unknown>>): string {
   const version = textOf(info.kernelVersion)
   if (version === '') return '<unknown>'

@@ -15,7 +15,6 @@ import { buildViewInSlices, matchInSlices } from '../store/time-sliced-view.ts'
 import { type ListRestriction, toListPredicate } from './list-predicate.ts'
 import { toOrder } from './order.ts'
 
-/** The parameters of a list. */
 export type ListRequest = {
   readonly query: ListQuery
   /** '' for the whole cluster. */

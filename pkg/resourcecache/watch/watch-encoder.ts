@@ -36,8 +36,8 @@ export type SelectedEvent = {
 }
 
 /**
- * Returns the event of a change for a selection: entering it is ADDED, leaving it is DELETED;
- * undefined if neither state matches.
+ * Returns the event that a change causes in a selection: ADDED for an object that now matches,
+ * DELETED for one that no longer does; undefined if neither state matches.
  */
 export function toSelectedEvent(
   { version, type, entry, old }: Change,
