@@ -41,7 +41,7 @@ export function terminalPath({ namespace, pod, container, command }: ExecTarget)
 }
 
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
-// Longer than the 30 s timeout of kube-apiserver for the kubelet.
+// kube-apiserver itself waits 30 s for the kubelet.
 const timeoutMs = 35_000
 const maxMessageBytes = 1024 * 1024
 

@@ -136,7 +136,7 @@ describe('relay', function () {
       await new Promise(resolve => setImmediate(resolve))
       res.end('two')
     }
-    // Repeated: if the machine pauses between the two writes, they are sent separately.
+    // Several attempts: if the machine pauses between the two writes, they are sent separately.
     for (let i = 0; i < 50; i++) {
       const { code, headers, text } = await front.get('/')
       expect([code, text]).to.deep.equal([200, 'one two'])

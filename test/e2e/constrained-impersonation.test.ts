@@ -117,8 +117,8 @@ describe('constrained impersonation', function () {
       const [here, there] = [await askAs(token, reviews, request), await askKube(token, reviews, request)]
       const shown = ({ code, body: text }: typeof here) => {
         const { status, message } = JSON.parse(text)
-        // Ignored: the mode in the message to a caller with the verb impersonate depends on earlier
-        // requests.
+        // The message is ignored: its mode for a caller with the verb impersonate depends on
+        // earlier requests.
         return [code, code === 201 ? status.userInfo : who === 'legacy' || message]
       }
       expect(shown(here)).to.deep.equal(shown(there))

@@ -84,7 +84,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
           s.spec.selector !== undefined &&
           Object.entries(s.spec.selector).every(([key, label]) => pod.metadata.labels?.[key] === label),
       ),
-    // Sufficient for the pods of the sample, which are running, pending or terminated.
+    // The pods of the sample are only running, pending or terminated.
     status: (pod, value) => {
       const runs = pod.status.phase === 'Running' && !pod.metadata.deletionTimestamp
       const ended: Printed = { Succeeded: 'Completed', Failed: 'Error' }

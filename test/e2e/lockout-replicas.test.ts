@@ -60,7 +60,8 @@ describe('the lockout of two kapis-oauths', function () {
     const username = uniqueName(`lockout-${made.length}`)
     made.push(username)
     await createUser({ username, password })
-    // By e-mail address: each attempt counts for the entered name until the replica knows the user.
+    // Logs in by e-mail address: each attempt counts for the entered name until the replica knows
+    // the user.
     const isKnown = (replica: Replica) => login(replica, `${username}@e2e.test`, password)
     for (const replica of [a, b])
       await eventually(async () => expect(await isKnown(replica)).to.include({ code: 200 }), 20_000, 1_000)

@@ -47,7 +47,7 @@ export async function run(command: string, args: readonly string[], options: Run
   })
   child.on('error', reject)
   child.on('close', code => resolve({ code, stdout, stderr }))
-  // Ignored: a command that does not read its input may close it.
+  // The error is ignored: a command that does not read its input may close it.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(options.stdin ?? '')
   return promise.finally(() => clearTimeout(timer))

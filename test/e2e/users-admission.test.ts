@@ -148,7 +148,8 @@ describe('users at kube-apiserver', function () {
         for (const body of takeovers) {
           forbidden(await plain('PATCH', at, body, merge), noUser)
           forbidden(await half('PATCH', at, body, merge), `${noGroup}: the groups a-team require it`)
-          // Forbidden, since the identity provider may report any groups at a later login.
+          // A link is forbidden, since the identity provider may report any groups at a later
+          // login.
           const isLink = 'metadata' in body
           if (isLink) forbidden(await every('PATCH', at, body, merge), `${noGroup}: a link to an identity`)
           const taker = isLink ? linker : every

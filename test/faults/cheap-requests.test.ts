@@ -101,7 +101,8 @@ describe('cheap requests', function () {
   })
 
   describe('that look through everything', () => {
-    // Only run by `make faults` on an idle machine: the flooding client uses a whole core.
+    // Only `make faults` runs these tests, on an idle machine: the flooding client uses a whole
+    // core.
     if (!isLong) return
     before(async () => {
       const labels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`l${i}`, `v${i}`]))
@@ -136,7 +137,7 @@ describe('cheap requests', function () {
   })
 
   describe('that never end', () => {
-    // Only run by `make faults`: each test takes longer than allowed in `make test`.
+    // Only `make faults` runs these tests: each takes longer than allowed in `make test`.
     if (!isLong) return
     const path = `/kapi/v1/namespaces/${namespace}/configmaps`
     const post = (i: number, framing: string) =>

@@ -98,7 +98,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     cut() {
       const { size } = open
       for (const res of open) res.destroy()
-      // Also closes connections that are waiting for a request.
+      // This also closes connections that are waiting for a request.
       server.closeIdleConnections()
       return size
     },

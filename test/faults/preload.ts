@@ -1,9 +1,9 @@
 import dns from 'node:dns'
 import { readFileSync } from 'node:fs'
 
-// Loaded before a program starts (--import), for two faults that cannot be produced otherwise: a
-// clock that jumps for a single program, and names that do not resolve. FAULT_FILE contains the
-// current fault.
+// This module is loaded before a program starts (--import), for two faults that cannot be produced
+// otherwise: a clock that jumps for a single program, and names that do not resolve. FAULT_FILE
+// contains the current fault.
 
 export type Wrong = { readonly clockMs: number; readonly names: 'resolve' | 'fail' }
 
@@ -15,7 +15,7 @@ const look = () => {
   try {
     wrong = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // Ignored: the file is being written.
+    // The error is ignored: the file is being written.
   }
 }
 look()

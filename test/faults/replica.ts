@@ -110,7 +110,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     throw error
   }
   const start = async (program: Program) => {
-    // Also after an error, since no other code would stop the process.
+    // The process is killed after an error too, since no other code would stop it.
     await kill(program)
     children.set(program, launch(program))
     await ready(program)

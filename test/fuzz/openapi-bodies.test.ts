@@ -79,11 +79,11 @@ describe('whole bodies of which one member is another', function () {
       username: owner,
     },
     ...{ grant_type: 'password', scope: 'openid', token: tokens.owner, provider: undefined },
-    // Omitted: Kapis chooses where a password is stored.
+    // The credential fields are omitted: Kapis chooses where a password is stored.
     ...{ credential: undefined, credentialNamespace: undefined },
     client_id: setting('KAPIS_CLIENT_ID'),
     client_secret: setting('KAPIS_CLIENT_SECRET'),
-    // Omitted, since the client authenticates with its secret.
+    // The assertion is omitted, since the client authenticates with its secret.
     ...{ client_assertion: undefined, client_assertion_type: undefined },
   })
 

@@ -103,12 +103,12 @@ describe('generated requests', function () {
   ): Promise<void> {
     return fc.assert(
       fc.asyncProperty(requests, fc.nat(callers.length - 1), async (given, who) => {
-        // Skipped: a watch does not end.
+        // Watches are skipped, since they do not end.
         if (/[?&](watch|follow)=/.test(given.target) || /\/watch\//.test(given.target)) return
         // Requests that change state are sent without permission, since changes of an administrator
         // would persist. A logout changes state too.
         const isHarmless = given.method === 'GET' && !given.target.startsWith('/oauth/')
-        // Skipped: requests to image registries would leave the machine.
+        // These requests are skipped: image registries are outside of this machine.
         if (given.target.includes('/registry/')) return
         const answer = await askAs(isHarmless ? who : 1, given)
         expectWellFormed(answer, `${given.method} ${given.target} ${given.body ?? ''}`)

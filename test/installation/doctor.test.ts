@@ -73,7 +73,8 @@ describe('kapis doctor', function () {
       async () => {
         await look()
         const { code, report } = await doctor()
-        // Omitted: the name of the Service cannot be resolved outside of the cluster.
+        // This finding is ignored: the name of the Service cannot be resolved outside of the
+        // cluster.
         const found = report.checks
           .flatMap(one => one.findings)
           .filter(one => !/does not resolve on this machine/.test(one.problem))

@@ -111,7 +111,7 @@ export async function startPod(
   let readiness: ReturnType<typeof follow> | undefined
   const stop = async () => {
     readiness?.stop()
-    // Ignored: the namespace may already have been deleted.
+    // The error is ignored: the namespace may already have been deleted.
     await endpoint.set(false).catch(() => undefined)
     const codes: (number | null)[] = []
     for (const [, child] of children.toReversed()) codes.push(await end(child))

@@ -314,7 +314,7 @@ describe('the OpenSearch store next to a look at every record', function () {
       for (let at = 0; at < records.length; at += 1_000)
         await costly.append({ records: records.slice(at, at + 1_000) })
       await refresh()
-      // Enough values that the query takes longer than 200 ms, the interval in which an engine
+      // The query has enough values to take longer than 200 ms, the interval in which an engine
       // checks its time limit.
       const endings = [...'ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ']
       const expression = anyOf(

@@ -44,7 +44,7 @@ describe('the YAML that Kapis writes', () => {
     }
   })
 
-  // Only if Python and PyYAML are installed.
+  // This test requires Python with PyYAML.
   if (spawnSync('python3', ['-c', 'import yaml']).status === 0) {
     it('is read as the same value by PyYAML, which is YAML 1.1 to the letter', async () => {
       const answers = await readAll('python3', [join(import.meta.dirname, 'yaml-reader.py')])

@@ -105,7 +105,8 @@ async function handle(
   let exchange: Exchange | undefined
   let user: string | undefined
   let impersonatedUser: string | undefined
-  // Once: a WebSocket emits the event again for a client that had already disconnected.
+  // Only the first event counts: a WebSocket emits close again if the client had already
+  // disconnected.
   res.once('close', () => {
     isOver = true
     const seconds = (performance.now() - startedAt) / 1000

@@ -52,7 +52,7 @@ export function createRequestMetrics(
     help: 'Requests in flight, including watches.',
     collect: metric => metric.set(inFlight),
   })
-  // Cached by label values, since looking up a child of the metric costs more than incrementing it.
+  // Children of the metric by label values: looking one up costs more than incrementing it.
   const rows = new Map<string, Row>()
   // Frequent requests share one RequestInfo object (see createLineReader).
   const last = new WeakMap<RequestInfo, { readonly code: number; readonly row: Row }>()

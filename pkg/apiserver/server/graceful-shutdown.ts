@@ -32,8 +32,8 @@ export async function shutDownGracefully(
   await sleep(delaySeconds * 1000)
   const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
   for (const part of endless) part.close()
-  // Repeated: a connection becomes idle only after its last response, and kube-apiserver keeps idle
-  // connections open for a long time.
+  // The check is repeated: a connection becomes idle only after its last response, and
+  // kube-apiserver keeps idle connections open for a long time.
   const began = performance.now()
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()

@@ -56,7 +56,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
   })
 
   function accept(socket: TLSSocket): void {
-    // Loaded with the first session, since the program can start without HTTP/2.
+    // node:http2 is loaded with the first session, since the program can start without it.
     const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, optionsFor(socket))
     sessions.add(session)
     let open = 0
@@ -135,7 +135,7 @@ function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head
   stream.on('close', () => {
     if (!connection.destroyed) request.destroy()
   })
-  // Destroyed, not closed: a truncated response must not look complete.
+  // The stream is destroyed, not closed: a truncated response must not look complete.
   const fail = (error: Error) => void stream.destroy(error)
   request.on('error', fail)
   request.on('response', response => {

@@ -85,8 +85,8 @@ export function createHttpsListener(
   const server = createHttpsServer({ ...toServerOptions(limits), ...toTlsOptions(material), ...own }, serve)
   server.on('checkContinue', continueWhenRead(serve))
   server.maxHeadersCount = 0
-  // Prepended: the other listener would try to send a response after a handshake that has failed,
-  // and nothing else would close the connection.
+  // This listener must come first: the next one would try to send a response after a failed
+  // handshake, and nothing else would close the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
   respondToClientErrors(server)
   // Disables the Nagle algorithm: each write is a whole response or a batch of events, so waiting

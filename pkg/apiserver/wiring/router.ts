@@ -81,7 +81,7 @@ export function createRouter(options: RouterOptions): Router {
     if (handler === undefined) return rest(exchange)
     const isPlatformApi =
       isPlatformPrefix(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
-    // Exempt, since parameters of LogsQL may be repeated, and those of a form are added.
+    // LogsQL is exempt: its parameters may be repeated, and those of a form are added.
     const isLogsql = info.resource === 'select' && info.group.startsWith('logging.')
     if (handler === options.aggregated || (isPlatformApi && !isLogsql)) exchange.query.refuseAmbiguous()
     if (isPlatformApi && hasVerbPrefix(info) && info.verb !== 'watch')

@@ -17,8 +17,8 @@ export const apiServicesPath = '/apis/apiregistration.k8s.io/v1/apiservices'
 const managedByLabel = 'app.kubernetes.io/managed-by'
 const instanceLabel = 'app.kubernetes.io/instance'
 
-// Lower than the priority of all groups of kube-apiserver, so that `kubectl get nodes` without a
-// group still returns nodes of the core group.
+// The priority is lower than that of all groups of kube-apiserver, so that `kubectl get nodes`
+// without a group still returns nodes of the core group.
 const groupPriorityMinimum = 1_000
 const versionPriority = 100
 

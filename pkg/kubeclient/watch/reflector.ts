@@ -144,7 +144,8 @@ export class Reflector {
     let sawEvents = false
     for await (const events of readWatch(stream)) {
       this.#options.handler.apply(events)
-      // Updated with each batch: after an aborted watch, no event may be delivered twice.
+      // The version is updated with each batch: after an aborted watch, no event may be delivered
+      // twice.
       this.#version = events.at(-1)?.object.metadata.resourceVersion ?? this.#version
       sawEvents = true
     }

@@ -166,7 +166,7 @@ type StoreChanges = {
 }
 
 function followStore(store: ObjectStore, signal: AbortSignal): StoreChanges {
-  // Initially true: the store may have changed since the page was read.
+  // The first comparison is immediate: the store may have changed since the page was read.
   let isChanged = true
   let wake = (): void => undefined
   const changed = () => {

@@ -4,7 +4,8 @@
  */
 export type Amount = { readonly sign: -1 | 0 | 1; readonly point: number; readonly digits: string }
 
-// Longer than any number of kube-apiserver. Longer text is compared as text, which limits the cost.
+// Maximum length of a number, above those of kube-apiserver. Longer text is compared as text, which
+// limits the cost.
 const maxLength = 64
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,9}))?$/
 const decimalExponents: Readonly<Record<string, number>> = {

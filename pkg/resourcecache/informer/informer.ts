@@ -21,7 +21,7 @@ export type KindInformerOptions = {
 
 // A watch normally restarts within this time, after which the cache may be stale and is not read.
 const staleAfterMs = 5_000
-// Shorter than the usual client timeout, within which the first list of a large kind must complete.
+// Timeout for the first list of a large kind, shorter than that of most clients.
 const firstListMs = 20_000
 
 /** A cached kind: its collection, and the watch that updates it. */
@@ -117,7 +117,7 @@ export class KindInformer {
     const deadline = performance.now() + firstListMs
     while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Also polls, since an error of the first list does not settle the promise.
+      // The loop also polls, since an error of the first list does not settle the promise.
       const timer = setTimeout(resolve, 50)
       await Promise.race([this.#synced, promise])
       clearTimeout(timer)

@@ -69,7 +69,10 @@ export function followVisibility(
     }
   }
 
-  /** Repeated if the visibility changes during the comparison. */
+  /**
+   * Compares the visible objects with those that were sent, and again if visibility changes
+   * meanwhile.
+   */
   async function compare(): Promise<void> {
     while (isOutdated && !isStopped) {
       isOutdated = false

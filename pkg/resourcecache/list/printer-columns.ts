@@ -15,8 +15,8 @@ export type PrinterPath = {
   readonly item?: { readonly path: Steps; readonly value: string; readonly after: Steps }
 }
 
-// Above those of real definitions: the author of a definition must not determine the cost of
-// requests.
+// Real definitions stay below these limits. The author of a definition must not determine the cost
+// of requests.
 const maxColumns = 100
 const maxPathLength = 1024
 const quoted = /^(?:"([^"\\]*)"|'([^'\\]*)')$/

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { Entry } from '../store/cached-object.ts'
 
-// Excluded, since it contains the whole object and would match almost any word.
+// The search ignores this annotation: it contains the whole object, so any word would match.
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const maxTerms = 16
 

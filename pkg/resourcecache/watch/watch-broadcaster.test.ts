@@ -134,7 +134,7 @@ describe('WatchBroadcaster', () => {
       const { encoder } = createCountingEncoder(size)
       const watchers = []
       for (let i = 0; i < members; i++) watchers.push(await started.join(all('x', encoder)))
-      // Longer than the time for which events are batched.
+      // Waits longer than events are batched.
       await sleep(50)
       return { ...started, encoder, watchers }
     }

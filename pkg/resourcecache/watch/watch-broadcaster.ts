@@ -80,8 +80,7 @@ export class WatchBroadcaster {
     const { byKey } = channels
     const channel = byKey.get(options.key) ?? new Channel(options)
     byKey.set(options.key, channel)
-    // Flushed first: the initial state of this watcher includes changes that are still queued for
-    // others.
+    // Queued changes are flushed first: the initial state of this watcher includes them.
     channel.flush()
     const member: Member = {
       ...{ out, waiting: [], waitingBytes: 0, opening: undefined },

@@ -128,7 +128,8 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const first = firstEvents(store, { ...request, matches }, isShown)
   if (first === undefined)
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
-  // Registered in the same event-loop turn in which the state was read, so that no event is missed.
+  // The watch joins in the same event-loop turn in which the state was read, so that no event is
+  // missed.
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${sight ? visible.key : randomUUID()}` : channel
   const watcher = broadcaster.join(store, { key, matches, encoder }, out)

@@ -68,7 +68,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       const target = targetAtKube(request)
       if (target === undefined) return
       let expected = await kube.ask(asCaller(target))
-      // Sent again, since kube-apiserver was overloaded.
+      // The request is repeated, since kube-apiserver was overloaded.
       if (isUnclear(expected)) expected = await kube.ask(asCaller(target))
       // A narrowed list, which kube-apiserver rejects, is judged by the objects that it contains.
       if (isUnclear(expected) || isTooBusy(answer) || answer.isNarrowed) return

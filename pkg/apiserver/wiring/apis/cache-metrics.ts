@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { type Gauge, gauge, type Registry } from '../../../telemetry/metrics.ts'
 
 export function observeCache(registry: Registry, cache: Pick<ResourceCache, 'stores'>): void {
-  // Reset on each collection: kinds that are no longer cached must disappear.
+  // The metric is reset on each collection: kinds that are no longer cached must disappear.
   const byResource = (read: (store: ObjectStore) => number) => (metric: Gauge<'group' | 'resource'>) => {
     metric.reset()
     for (const store of cache.stores()) {

@@ -2,8 +2,7 @@ import { tooManyRequests } from '../../../apierrors/status.ts'
 import type { LogConcurrency } from '../../../platformapi/logs/concurrency-limits.ts'
 import { createFairQueue } from '../../filters/fair-queue.ts'
 
-// Below the maximum number of concurrent queries of a search engine, which live tails and checks
-// use too.
+// A search engine runs more queries concurrently, but live tails and checks need some of them.
 const maxSearches = 12
 const waitMs = 10_000
 // Each live tail occupies a connection and polls the store.

@@ -41,7 +41,7 @@ export type NativeKinds = {
  */
 export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
   const { group, version, isDeclared, find } = options
-  // By response object: an upgraded request continues with another RequestContext.
+  // The key is the response: an upgraded request continues with another RequestContext.
   const found = new WeakMap<object, Kind>()
 
   function isNative({ info }: AuthenticatedExchange): boolean {

@@ -149,7 +149,7 @@ async function requireNewPassword(
     const message = `log in again with your password to set a new one, or use PUT ${path} with currentPassword`
     throw new Status(403, 'Forbidden', message)
   }
-  // Skipped in a dry run, which could otherwise be used to guess the password.
+  // A dry run skips this check, since it could be used to guess the password.
   const isSame = !isTried && (await isPassword(name, password))
   const problem =
     passwordProblem(password) ?? (isSame ? 'must differ from the password that you have' : undefined)
