@@ -87,7 +87,7 @@ const nothing = Object.freeze({
  *
  * @param method upper-case HTTP method
  * @param path percent-decoded path without the query (see parseTarget)
- * @param cluster member cluster, with which the path begins
+ * @param cluster name of the member cluster with which the path begins; '' for none
  */
 export function parseRequestInfo(
   method: string,

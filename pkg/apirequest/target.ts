@@ -2,7 +2,7 @@ import { badRequest, Status } from '../apierrors/status.ts'
 
 /** The request target, split and decoded once. */
 export type Target = {
-  /** Percent-decoded; a path in a member cluster begins with `/clusters/{cluster}`. */
+  /** Percent-decoded path. In a member cluster it begins with `/clusters/{cluster}`. */
   readonly path: string
   /** Path and query as received, without the cluster. */
   readonly rawPath: string
@@ -11,7 +11,7 @@ export type Target = {
   readonly cluster: string
 }
 
-/** The clusters whose paths are read: the others are unknown. */
+/** The clusters in paths that are accepted: only `host`, or all. */
 export type Clusters = 'host' | 'all'
 
 // Below a proxy subresource, the rest of the path belongs to the proxied server. kube-apiserver
@@ -74,7 +74,7 @@ function splitCluster(url: string, clusters: Clusters): Pick<Target, 'cluster'> 
     const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${hostCluster}, which is this one`
     throw new Status(404, 'NotFound', message)
   }
-  // Each name would be one more hop.
+  // A second name would send the request from the member to another cluster.
   if (inCluster.test(rest)) throw badRequest('a path in a cluster must not name another cluster')
   return { url: rest, cluster }
 }

@@ -98,7 +98,7 @@ export class ReloadingPool {
     return pool
   }
 
-  /** Aborts all requests, and fails later ones. */
+  /** Aborts all requests, and makes later ones fail. */
   destroy(): void {
     this.#isDestroyed = true
     void this.#current?.pool.destroy()

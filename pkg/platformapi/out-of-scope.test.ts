@@ -31,7 +31,7 @@ describe('describeTenantOutOfScope', () => {
       'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
     ],
     ['metering/price', 'metering is not part of Kapis: ask Prometheus or OpenCost'],
-    // The names of a workspace and of a member are no resources.
+    // Names of a workspace and of a member are not treated as resources.
     ['workspaces/devops', undefined],
     ['workspaces/metering/namespaces', undefined],
     ['workspaces/retail/workspacemembers/devops', undefined],

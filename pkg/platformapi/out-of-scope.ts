@@ -24,7 +24,7 @@ export function describeOutOfScope(group: string, groupDomain: string): string |
   return isOfPlatform && Object.hasOwn(instead, name) ? instead[name] : undefined
 }
 
-/** The same for resources of `tenant.<group domain>/v1alpha2`. */
+/** What to use in place of resources of `tenant.<group domain>/v1alpha2`. */
 const tenantInstead: Readonly<Record<string, string>> = {
   resourcequotas: 'quotas of workspaces are not part of Kapis: use a ResourceQuota in each namespace',
   federatednamespaces: 'federated projects are not part of Kapis: create the namespace in each cluster',
@@ -36,7 +36,7 @@ const tenantInstead: Readonly<Record<string, string>> = {
  * Returns what to use in place of a path of the tenant API that Kapis does not serve; undefined for
  * any other path.
  *
- * @param parts below `/kapis/tenant.<group domain>/v1alpha2`
+ * @param parts path segments below `/kapis/tenant.<group domain>/v1alpha2`
  */
 export function describeTenantOutOfScope(parts: readonly string[]): string | undefined {
   const [resource = '', , inWorkspace = resource, , ofMember = inWorkspace] = parts

@@ -13,21 +13,26 @@ import { type RefusalByBody, relay } from './reverse-proxy.ts'
 import { upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders } from './validate-request.ts'
 
-/** kube-apiserver, or another server that impersonates callers for the credential of Kapis. */
+/**
+ * A server that impersonates callers for the credential of Kapis: kube-apiserver, or another Kapis.
+ */
 export type KubeServer = {
   readonly endpoint: RestConfig
   readonly connections: KubeConnections
-  /** In words, for errors. */
+  /** Name of the server in error messages. */
   readonly name: string
-  /** The account of the credential in words, for errors. */
+  /** Account of the credential in error messages. */
   readonly account: string
-  /** The identity that is impersonated for a caller; by default the same. @throws Status 403 */
+  /**
+   * Returns the identity to impersonate for a caller; by default that of the caller. @throws Status
+   * 403
+   */
   readonly identityOf?: (identity: Identity) => Identity
-  /** Added to each request. */
+  /** Headers that are added to each request. */
   readonly headers?: HeaderLines
-  /** Headers of a response that are not passed on, in lower case. */
+  /** Names of response headers that are not passed on, in lower case. */
   readonly withheld?: ReadonlySet<string>
-  /** Returns why a response is not passed on. */
+  /** Returns an error to send in place of a response; undefined to pass the response on. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
 }
 
@@ -71,7 +76,7 @@ export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handle
   }
 }
 
-/** What requests and upgrades have in common. */
+/** Returns a function for the properties that proxied requests and upgrades share. */
 export function toTarget(server: KubeServer) {
   const { endpoint, name: upstream, refusal, withheld } = server
   const base = basePath(endpoint)

@@ -28,7 +28,7 @@ export type Outgoing = {
   readonly begun?: () => void
   /** Name of the upstream server in error messages. */
   readonly upstream: string
-  /** Headers of the response that are not passed on, in lower case; by default the audit ID. */
+  /** Names of response headers that are not passed on, in lower case; by default Audit-Id. */
   readonly withheld?: ReadonlySet<string>
   /**
    * Returns an error to send in place of a response; undefined to pass the response on. By default

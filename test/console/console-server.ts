@@ -42,7 +42,8 @@ export async function startConsole(): Promise<ConsoleServer> {
     env: { NODE_ENV: 'production', NODE_EXTRA_CA_CERTS: setting('KAPIS_CA') },
   })
   await running.line(line => line.includes(`running at port ${port}`), 60_000)
-  // It sends the token of the user only from its second WebSocket on.
+  // The first WebSocket only prepares the server, which sends the token of a user from the second
+  // one on.
   await new Promise(resolve => {
     new WebSocket(`ws://127.0.0.1:${port}/`).addEventListener('error', resolve)
   })

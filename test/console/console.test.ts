@@ -232,7 +232,10 @@ describe("KubeSphere's console 3.4.1", function () {
   })
 })
 
-/** The console shows the log of containers with an id, which the nodes of this cluster do not give. */
+/**
+ * Adds a container ID to a pod: without one, which these simulated nodes do not report, the console
+ * shows no log.
+ */
 async function identifyContainer(pod: string): Promise<void> {
   const at = ['-n', 'shop', 'patch', 'pod', pod, '--subresource=status', '--type=json']
   const add = { op: 'add', path: '/status/containerStatuses/0/containerID', value: 'containerd://web' }

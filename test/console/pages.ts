@@ -5,7 +5,7 @@ const inWorkspace = '/workspaces/retail'
 /** The pages of the project in project.yaml. */
 export const project = inProject
 
-/** Pages with a text that only the data of Kapis brings there. */
+/** Pages by path, each with a text that appears only if the data of Kapis has been loaded. */
 export const pages: Readonly<Record<string, string>> = {
   '/access/accounts': 'admin@',
   '/access/accounts/admin': 'authenticated successfully',
@@ -53,14 +53,14 @@ const workloads: Readonly<Record<string, List>> = {
 const below = (folder: string, lists: Readonly<Record<string, List>>) =>
   Object.fromEntries(Object.entries(lists).map(([list, of]) => [`${folder}/${list}`, of]))
 
-/** Lists with an object, and the columns that sort them: all that the console declares so. */
+/** Lists with the name of an object, and all columns by which the console can sort them. */
 export const lists: Readonly<Record<string, List>> = {
   '/access/workspaces': ['retail', ...both],
   '/access/roles': ['platform-regular', ...created],
   ...below(inCluster, {
     ...workloads,
     jobs: ['import', 'Name', 'Last Run Time'],
-    // The first page has those of controllers, in each order.
+    // The service accounts of controllers are on the first page in each order.
     serviceaccounts: ['controller', ...both],
     nodes: ['worker-1', ...name],
     projects: ['shop', ...name],

@@ -9,9 +9,9 @@ export type Console = {
   readonly page: Page
   /** Opens a path of the console and waits until it has loaded. */
   readonly visit: (path: string) => Promise<void>
-  /** Opens the path of a terminal, and waits for a message of it. */
+  /** Opens the path of a terminal, and waits for a message of the server. */
   readonly open: (path: string, message: RegExp) => Promise<Terminal>
-  /** Waits until no request is under way. */
+  /** Waits until no request is in progress. */
   readonly settle: () => Promise<void>
   /**
    * Takes a screenshot, and checks that no request and no script has failed since the last call.
@@ -20,7 +20,7 @@ export type Console = {
   readonly close: () => Promise<void>
 }
 
-/** Types a text, and waits for a message of the server. */
+/** A terminal; `type` types a text, and waits for a message of the server. */
 export type Terminal = { readonly type: (text: string, message: RegExp) => Promise<void> }
 
 const folder = process.env.KAPIS_SCREENSHOTS || '.run/console'
@@ -56,7 +56,7 @@ export async function logIn(
   const quiet = waiterOf(page)
   const settle = async () => {
     await quiet()
-    // Text, since this program does not include the types of a browser.
+    // A string, since this program does not include the types of a browser.
     await page.waitForFunction("document.querySelector('.svg-loading') === null")
     await quiet()
   }
@@ -79,7 +79,7 @@ export async function logIn(
     },
     async open(path, message) {
       let received = ''
-      // As the console, which opens terminals in a window of their own.
+      // Like the console, opens the terminal in a window of its own.
       const window = await page.context().newPage()
       window.on('websocket', socket => {
         socket.on('framereceived', ({ payload }) => {
@@ -112,13 +112,13 @@ export async function logIn(
 }
 
 /**
- * Waits until no request has been under way for half a second. Pages change without a load of the
- * document, which Playwright's load states do not see.
+ * Returns a function that waits until no request has been in progress for half a second. Pages
+ * change without loading a document, which the load states of Playwright do not detect.
  */
 function waiterOf(page: Page): () => Promise<void> {
   const open = new Set<Request>()
   page.on('request', request => {
-    // Watches and logs that are followed stay open.
+    // Watches and logs that are followed are not waited for.
     if (!/[?&](watch|follow)=true/.test(request.url())) open.add(request)
   })
   const close = (request: Request) => void open.delete(request)

@@ -12,7 +12,10 @@ import { setting } from './run.ts'
 
 const password = 'Correct-Horse-1'
 
-/** A window with an authenticator of Chromium's own (WebAuthn domain of the DevTools protocol). */
+/**
+ * Opens a window with a virtual authenticator of Chromium (WebAuthn domain of the DevTools
+ * protocol).
+ */
 async function openWithAuthenticator(browser: Browser, options: BrowserContextOptions = {}) {
   const page = await openWindow(browser, { javaScriptEnabled: true, ...options })
   const devtools = await page.context().newCDPSession(page)
@@ -52,7 +55,7 @@ const sizes = [
   ['360', { viewport: { width: 360, height: 640 } }],
 ] as const
 
-/** The page in both sizes and both colour schemes. */
+/** Checks the page in both window sizes and both colour schemes. */
 async function look(page: Page, name: string): Promise<void> {
   for (const [size, { viewport }] of sizes)
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -85,7 +88,9 @@ describe('passkeys, in a browser', function () {
     await removeUser(alice)
   })
 
-  /** Opens an authorization request; the function waits for the claims of its ID token. */
+  /**
+   * Opens an authorization request. @returns a function that waits for the claims of its ID token
+   */
   async function authorize(page: Page, more: Readonly<Record<string, string>> = {}) {
     const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
     const url = oidc.buildAuthorizationUrl(config, {
@@ -112,7 +117,8 @@ describe('passkeys, in a browser', function () {
     page.on('console', message => {
       if (message.type() === 'error') violations.push(message.text())
     })
-    // Step-up of a login with the password leads to the page that sets one up.
+    // Requesting a second factor for a login with a password (step-up) leads to the page that sets
+    // one up.
     let claims = await authorize(page)
     await logIn(page, alice)
     expect(await claims()).to.deep.include({ amr: ['pwd'], acr: 'sfa' })
@@ -126,7 +132,7 @@ describe('passkeys, in a browser', function () {
     const methods = { amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'mfa' }
     expect(await claims()).to.deep.include(methods)
 
-    // The next login.
+    // The next login uses the passkey.
     await page.context().clearCookies()
     claims = await authorize(page)
     await logIn(page, alice)
@@ -137,7 +143,7 @@ describe('passkeys, in a browser', function () {
     await button.click()
     expect(await claims()).to.deep.include(methods)
 
-    // One more on the page of the factors. The authenticator has one for the user already.
+    // A second passkey requires another authenticator: this one already contains one of the user.
     await page.goto(`${await issuerUrl()}/factors`)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByRole('button', { name: 'Create a passkey' }).click()
@@ -164,7 +170,7 @@ describe('passkeys, in a browser', function () {
       stored.passkeys.map(({ name, transports }: Record<string, unknown>) => [name, transports]),
     ).to.deep.equal([['my phone', ['internal']]])
 
-    // A copy of the key, whose counter is behind.
+    // Simulates a copy of the key, whose signature counter is behind.
     const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId: phone })
     const [credential] = credentials
     if (credential === undefined) return expect.fail('the authenticator has no credential')
@@ -188,7 +194,7 @@ describe('passkeys, in a browser', function () {
     await page.getByText('Your passkey needs JavaScript').waitFor()
     expect(await page.getByRole('button', { name: 'Continue with a passkey' }).count()).to.equal(0)
     await keepScreenshot(page, 'passkey-without-javascript')
-    // With JavaScript, but no passkey on the device.
+    // A browser with JavaScript whose device has no passkey.
     const other = await openWithAuthenticator(browser)
     await authorize(other.page)
     await logIn(other.page, alice)

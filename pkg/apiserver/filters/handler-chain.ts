@@ -46,7 +46,7 @@ export type HandlerChainOptions = ServeOptions & {
   readonly slowClients: SlowClients
   /** Maximum length of a query parameter for requests that Kapis handles itself. */
   readonly maxParameterLength?: number
-  /** Whether paths in member clusters are served. */
+  /** Whether paths of member clusters are accepted. */
   readonly clusters?: Clusters
   /** Handles an upgrade request; `exchange.upgrade` contains the bytes after its headers. */
   readonly upgrade: Handler

@@ -9,7 +9,7 @@ import type { SessionRecording } from '../../proxy/session-recording.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Auth } from './auth.ts'
 
-/** What the handler chain does with an authenticated request. */
+/** The functions with which the handler chain serves an authenticated request. */
 type Served = {
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: AuthorizeRequest
@@ -19,15 +19,16 @@ type Served = {
 }
 
 export type Members = {
-  /** Adds requests in member clusters; those of this cluster are served as before. */
+  /** Returns functions that serve requests in member clusters, and pass all others to `host`. */
   readonly over: (host: Served) => Served
   readonly start: () => void
   readonly stop: () => void
 }
 
 /**
- * Wires the member clusters. A request in a member takes the right `proxy` on its Cluster here, and
- * is authorized by the member itself, as its caller. No other part sees such a request.
+ * Wires the member clusters. A request in a member cluster requires the permission `proxy` on its
+ * Cluster in this cluster. The member then authorizes the request itself, as its caller. No other
+ * API handles such a request.
  */
 export function createMembers(parts: {
   readonly client: KubeClient

@@ -3,13 +3,13 @@ import { parseYaml } from '../../yaml/read.ts'
 import { embedded, type Fields, firstOther, readCurrentContext, text } from './kubeconfig.ts'
 import type { Access } from './rest-config.ts'
 
-/** A server, and a credential for it that does not change. */
+/** The URL of a server, and a credential for it that does not change. */
 export type EmbeddedCredential = { readonly url: URL; readonly access: Access }
 
 /**
- * Reads a kubeconfig of unknown origin. Its current context must have an https server,
- * and a token or a client certificate that are part of the kubeconfig: what reads a file, runs a
- * program, uses another proxy or does not verify the server is refused.
+ * Reads a kubeconfig of unknown origin. Its current context must have an https server, and contain
+ * a token or a client certificate. Keys that read a file, run a program, select a proxy or disable
+ * the verification of the server are rejected.
  *
  * @throws Error with the reason, without any value of the kubeconfig
  */
@@ -39,13 +39,13 @@ export function readEmbeddedKubeconfig(source: string): EmbeddedCredential {
   return { url: new URL(server), access }
 }
 
-/** Whether a URL is https, without user, query and fragment. */
+/** Returns whether a URL has the scheme https, and neither user, query nor fragment. */
 export function isHttpsUrl(value: string): boolean {
   const url = URL.parse(value)
   return url?.protocol === 'https:' && !/[?#@]/.test(value)
 }
 
-/** An error of the parser would quote the kubeconfig. */
+/** Parses YAML. The error of the parser is replaced, since it would quote the kubeconfig. */
 function parse(source: string): unknown {
   try {
     return parseYaml(source)

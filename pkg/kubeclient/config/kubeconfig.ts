@@ -6,7 +6,9 @@ import { isRecord, membersOf } from '../object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Keys that neither read a file nor run a program, nor change how the server is verified. */
+/**
+ * Supported keys that neither read a file nor run a program, nor change how the server is verified.
+ */
 export const embedded = {
   cluster: [
     'server',
@@ -71,7 +73,7 @@ function named(list: unknown, name: unknown, key: string): Fields | undefined {
   return isRecord(value) ? value : undefined
 }
 
-/** Returns a key that is not among the known ones; undefined if there is none. */
+/** Returns the first unknown key; undefined if all keys are known. */
 export function firstOther(fields: Fields, known: readonly string[]): string | undefined {
   return Object.keys(fields).find(key => !known.includes(key))
 }

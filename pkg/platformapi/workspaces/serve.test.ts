@@ -238,7 +238,7 @@ describe('createWorkspaceViews', () => {
       },
       [201, template(blue)],
     ],
-    // A list is a JSON Patch, whatever its type says.
+    // An array is a JSON Patch, regardless of the Content-Type.
     ...[merge, 'application/json', jsonPatch].map(
       type =>
         [

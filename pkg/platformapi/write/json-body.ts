@@ -32,15 +32,14 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
 
 const jsonPatch = 'application/json-patch+json'
 const mergePatch = 'application/merge-patch+json'
-/** The media types of a patch. */
 export const patchTypes = [mergePatch, jsonPatch, 'application/json']
 
 /**
  * Parses a JSON Merge Patch (RFC 7396) or a JSON Patch (RFC 6902) of an object. Clients of
- * ks-apiserver send either with any of the types: a list can only be a JSON Patch.
+ * ks-apiserver send either with any of the media types, so an array is always a JSON Patch.
  *
- * @param others media types of patches that are parsed as they are
- * @returns the patch, and the type to send it with
+ * @param others media types of other patches, which are returned unchanged
+ * @returns the patch, and the Content-Type with which to send it
  * @throws Status 400, 413, 415
  */
 export async function readPatch(

@@ -15,7 +15,7 @@ const metadata = (name: string) => ({ name, uid: name, resourceVersion: '5', cre
 const clustersPath = '/apis/cluster.kapis.io/v1alpha1/clusters'
 const secretsOf = '/api/v1/namespaces/kapis-system/secrets'
 
-/** What a cluster has for a check. */
+/** Responds to the requests of a health check. */
 function answerCheck(req: IncomingMessage, res: ServerResponse, uid: string): void {
   const { pathname } = new URL(req.url ?? '', 'https://h')
   const node = { metadata: { ...metadata('n'), labels: { 'topology.kubernetes.io/region': 'r' } } }
@@ -26,7 +26,7 @@ function answerCheck(req: IncomingMessage, res: ServerResponse, uid: string): vo
   else answerJson(res, 404, { kind: 'Status', code: 404 })
 }
 
-/** kube-apiserver of this cluster, with Clusters and Secrets that tests change. */
+/** The kube-apiserver of this cluster, with Clusters and Secrets that tests change. */
 class Host {
   readonly #watches = new Map<string, ServerResponse>()
   readonly objects = new Map<string, Map<string, object>>([

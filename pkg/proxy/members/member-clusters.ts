@@ -13,20 +13,20 @@ import { createMemberProxy, loop, type MemberProxy, via } from './member-proxy.t
 export type MemberClustersOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** Of the Secrets with kubeconfigs. */
+  /** Namespace of the Secrets with kubeconfigs. */
   readonly namespace: string
   readonly logger: Logger
   readonly checkEveryMs?: number
 }
 
-/** What belongs to one version of the connection of a Cluster. */
+/** The connection of one version of a Cluster. */
 type Connection = {
-  /** Changes with everything that `proxy` is made of. */
+  /** Changes with every property from which `proxy` is created. */
   readonly key: string
-  /** Undefined for a Cluster that cannot be used, and for `host`. */
+  /** undefined for an invalid Cluster, and for `host`. */
   readonly proxy?: MemberProxy
   readonly check: () => Promise<Health>
-  /** Code of requests while the check fails. */
+  /** Status code of requests while the check fails. */
   readonly code: 501 | 503
   readonly close: () => void
   health?: Health
@@ -38,7 +38,8 @@ const checkEveryMs = 20_000
 
 /**
  * The member clusters: watches Clusters of cluster.<group domain> and the Secrets with their
- * kubeconfigs, checks each about three times a minute, and writes the result to its status.
+ * kubeconfigs, checks each cluster about three times per minute, and writes the result to its
+ * status.
  */
 export class MemberClusters {
   readonly #options: MemberClustersOptions
@@ -91,6 +92,8 @@ export class MemberClusters {
   }
 
   /**
+   * Returns the proxy of a cluster.
+   *
    * @throws Status 404 for an unknown cluster, 501 for an unsupported one, 503 for one that is not
    * ready, 508 for this cluster under another name
    */
@@ -113,7 +116,7 @@ export class MemberClusters {
     return proxy
   }
 
-  /** Replaces the connection of a Cluster if its object or its Secret has changed in that respect. */
+  /** Replaces the connection of a Cluster if spec.connection or the Secret has changed. */
   #connect(name: string): void {
     if (!this.#secrets.isReady || this.#isStopped) return
     const cluster = this.#clusters.get(name)
@@ -133,7 +136,7 @@ export class MemberClusters {
     void this.#check(name, made)
   }
 
-  /** This cluster, whose connection is that of Kapis. */
+  /** Returns the connection of this cluster, which is only checked. */
   #host(): Omit<Connection, 'key'> {
     return {
       code: 503,
@@ -179,7 +182,7 @@ export class MemberClusters {
       await Promise.all([...this.#connections].map(([name, connection]) => this.#check(name, connection)))
       if (!this.#isStopped) this.#checkLater()
     }
-    // Jitter keeps replicas from checking at the same moment.
+    // The jitter prevents all replicas from checking at the same time.
     this.#timer = setTimeout(() => void check(), everyMs * (0.75 + Math.random() / 2))
     this.#timer.unref()
   }
@@ -210,7 +213,7 @@ export class MemberClusters {
       contentType: 'application/merge-patch+json',
     } as const
     const written = parseObject(await this.#options.client.call(call))
-    // It may have been deleted in the meantime.
+    // The Cluster may have been deleted in the meantime.
     if (this.#connections.has(name)) this.#clusters.put(written)
   }
 }

@@ -4,7 +4,7 @@ import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/ob
 import type { HeaderLines } from '../headers.ts'
 import { upstreamFailure } from '../upstream-failure.ts'
 
-/** A condition of a Cluster, without its times. */
+/** A condition of a Cluster, without its timestamps. */
 export type Condition = {
   readonly type: string
   readonly status: 'True' | 'False'
@@ -12,7 +12,7 @@ export type Condition = {
   readonly message: string
 }
 
-/** What a check found out; fields that are unknown keep their last value. */
+/** The result of a check. Missing fields keep their previous value. */
 export type Health = {
   readonly conditions: readonly Condition[]
   readonly fields: Readonly<Record<string, string | number>>
@@ -20,9 +20,9 @@ export type Health = {
 
 export type CheckedCluster = {
   readonly kube: KubeClient
-  /** The Kapis of the cluster, or why there is none; undefined where that is not checked. */
+  /** Client of the Kapis in the cluster, or why there is none; undefined to skip this check. */
   readonly kapis?: KubeClient | { readonly problem: string }
-  /** `uid` of a cluster that it must not be. */
+  /** uid of this cluster, which a member cluster must not have. */
   readonly otherThan?: string | undefined
 }
 
@@ -31,8 +31,8 @@ const withinMs = 10_000
 const regionLabel = 'topology.kubernetes.io/region'
 
 /**
- * Checks a cluster by requests with the credential of its kubeconfig: version and nodes, and the
- * namespace kube-system, whose uid identifies it.
+ * Checks a cluster with the credential of its kubeconfig. Reads its version, nodes, and the
+ * namespace kube-system, whose uid identifies the cluster.
  *
  * @param headers of each request: name, value, name, value
  */
@@ -63,7 +63,7 @@ export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines
   }
 }
 
-/** A Ready condition alone. */
+/** Returns a result with only the condition Ready. */
 export function ready(status: Condition['status'], reason: string, message: string): Health {
   return { conditions: [{ type: 'Ready', status, reason, message }], fields: {} }
 }
@@ -102,7 +102,7 @@ function nodeFields({ items, metadata }: Readonly<Record<string, unknown>>): Hea
   }
 }
 
-/** A response that the credential has no right to is undefined. */
+/** Reads a resource; undefined if the credential has no permission for it, or it does not exist. */
 async function optional(read: () => Promise<unknown>): Promise<unknown> {
   try {
     return await read()
@@ -121,8 +121,8 @@ function describe(error: unknown): string {
 }
 
 /**
- * Returns the status of a Cluster after a check, with conditions of other types left in place;
- * undefined if nothing has changed.
+ * Returns the status of a Cluster after a check; undefined if nothing has changed. Conditions of
+ * other types are kept.
  */
 export function statusAfter(
   { status }: KubeObject,

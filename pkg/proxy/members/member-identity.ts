@@ -1,8 +1,8 @@
 import { Status } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 
-// Kubernetes gives rights to these names in every cluster. kubeadm binds kubeadm:cluster-admins to
-// cluster-admin.
+// Prefixes of names to which Kubernetes grants permissions in every cluster. kubeadm binds
+// kubeadm:cluster-admins to cluster-admin.
 const reserved = /^(system|kubeadm):/
 const ofKubernetes = /(^|\.)(kubernetes|k8s)\.io\//
 
@@ -10,12 +10,12 @@ const known = new WeakMap<Identity, Identity>()
 
 /**
  * Returns the identity that a member cluster gets for a caller: user, uid, groups and extra of this
- * cluster, without the groups and extra keys that Kubernetes reserves. They mean this cluster:
- * `system:masters` here is no reason to be one there, and `authentication.kubernetes.io/node-name`
- * is a node of this cluster.
+ * cluster, without the groups and extra keys that Kubernetes reserves. Those apply to this cluster
+ * only: a member of `system:masters` here is not one there, and
+ * `authentication.kubernetes.io/node-name` is a node of this cluster.
  *
- * @throws Status 403 for a user whose name is reserved: a service account of the same name in the
- * member is another account
+ * @throws Status 403 for a user whose name is reserved: a service account with the same name in the
+ * member cluster is another account
  */
 export function toMemberIdentity(identity: Identity): Identity {
   const found = known.get(identity)

@@ -11,18 +11,22 @@ import type { Member } from './member.ts'
 import { toMemberIdentity } from './member-identity.ts'
 
 export type MemberProxy = {
-  /** Proxies a request or an upgrade as its caller. @throws Status */
+  /** Proxies a request or an upgrade as the caller. @throws Status */
   readonly forward: Handler
-  /** Breaks all requests off, upgraded connections too. */
+  /** Aborts all requests, including upgraded connections. */
   readonly close: () => void
 }
 
-// A member that is slow must not use up what others need.
+// Limits per member cluster: a slow one must not use up the resources of others.
 const maxConnections = { short: 64, long: 1_024 }
-// RFC 9110 section 7.6.3: what has passed one Kapis on its way to a member does not pass another.
+// RFC 9110 section 7.6.3: this pseudonym marks requests to a member cluster. A Kapis rejects a
+// marked request for another member.
 const pseudonym = 'kapis-clusters'
 export const via: HeaderLines = ['Via', `1.1 ${pseudonym}`]
-/** What a server of another origin could do to browsers with a page of Kapis. */
+/**
+ * Response headers with which a server of another origin could affect browsers that use pages of
+ * Kapis.
+ */
 const withheld: ReadonlySet<string> = new Set([
   'audit-id',
   'set-cookie',
@@ -32,7 +36,10 @@ const withheld: ReadonlySet<string> = new Set([
   'service-worker-allowed',
 ])
 
-/** Connects to a member: its kube-apiserver, and its Kapis for paths of the platform API. */
+/**
+ * Creates the proxy to a member cluster: to its Kapis for paths of the platform API, and to its
+ * kube-apiserver for all others.
+ */
 export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
   const upgraded = new Set<AuthenticatedExchange>()
   const where = `the cluster ${JSON.stringify(name)}`
@@ -74,12 +81,12 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
   }
 }
 
-/** Whether a request has passed a Kapis on its way to a member cluster. */
+/** Returns whether a Kapis has already sent a request to a member cluster. */
 function hasPassed(lines: string | undefined): boolean {
   return lines?.split(',').some(line => line.trim().split(/\s+/)[1] === pseudonym) === true
 }
 
-/** 508 of RFC 5842 section 7.2. */
+/** Returns the 508 of RFC 5842 section 7.2. */
 export function loop(where: string): Status {
   return new Status(
     508,
@@ -91,7 +98,10 @@ export function loop(where: string): Status {
   )
 }
 
-/** Clients would follow it within this cluster, or with their credential to another host (CVE-2022-3172). */
+/**
+ * Rejects redirects. Clients would follow a relative one within this cluster, and send their
+ * credential to another host (CVE-2022-3172).
+ */
 function refuseRedirect(where: string, code: number, lines: HeaderLines): Status | undefined {
   const hasLocation = lines.some((line, i) => i % 2 === 0 && line.toLowerCase() === 'location')
   if (code < 300 || code > 399 || !hasLocation) return undefined

@@ -7,26 +7,31 @@ import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
 import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { secretData } from '../../kubeclient/object/secret.ts'
 
-/** How a member cluster is reached. */
+/** The servers of a member cluster, and the credential for them. */
 export type Member = {
   readonly name: string
   readonly kube: RestConfig
-  /** The Kapis of the member, or why there is none. */
+  /** The Kapis in the member cluster, or why there is none. */
   readonly kapis: RestConfig | { readonly problem: string }
 }
 
-/** Why a Cluster cannot be used: reason and message of its condition, and the code of requests. */
+/**
+ * Why a Cluster is invalid: reason and message of its condition, and the status code of requests.
+ */
 export type InvalidMember = { readonly reason: string; readonly message: string; readonly code: 501 | 503 }
 
-/** The type of the Secret with the kubeconfig of a member; it has the name of the Cluster. */
+/**
+ * Returns the type of the Secret with the kubeconfig of a member. The Secret has the name of the
+ * Cluster.
+ */
 export function kubeconfigSecretType(groupDomain: string): string {
   return `cluster.${groupDomain}/kubeconfig`
 }
 
 /**
  * Reads a Cluster, with the kubeconfig of its Secret or, as in KubeSphere, of the Cluster itself.
- * The endpoints are where the credential is sent, so they come from the same object as the
- * credential: those of a Cluster with a Secret may only repeat them.
+ * The credential is sent to the endpoints, so they must come from the same object. A Cluster with a
+ * Secret may only repeat the endpoints of the Secret.
  */
 export function readMember(cluster: KubeObject, secret: KubeObject | undefined): Member | InvalidMember {
   const connection = membersOf(membersOf(cluster.spec).connection)
@@ -64,7 +69,10 @@ function kubeconfigOf(
     : undefined
 }
 
-/** The same credential at another server, which its own CA may verify. */
+/**
+ * Returns the configuration of the Kapis in a member cluster. It uses the same credential, and
+ * optionally a CA of its own.
+ */
 function readKapis(
   { access: { headers, tls } }: EmbeddedCredential,
   inSpec: string,
