@@ -42,8 +42,7 @@ export async function startConsole(): Promise<ConsoleServer> {
     env: { NODE_ENV: 'production', NODE_EXTRA_CA_CERTS: setting('KAPIS_CA') },
   })
   await running.line(line => line.includes(`running at port ${port}`), 60_000)
-  // The first WebSocket only prepares the server, which sends the token of a user from the second
-  // one on.
+  // The server sends the token of a user only from its second WebSocket on, so one is opened here.
   await new Promise(resolve => {
     new WebSocket(`ws://127.0.0.1:${port}/`).addEventListener('error', resolve)
   })
