@@ -61,7 +61,7 @@ describe('wildcardToLucene', () => {
   it('begins and ends with words', () => {
     const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'word', end: 'word' })
     expect(lucene).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[aA\].+\(\[.+\]\(\.\|\n\)\*\)\?$/s)
-    // Search engines limit expressions to a thousand characters.
+    // Search engines limit expressions to a thousand characters; this leaves room for the text.
     expect(lucene.length).to.be.below(600)
   })
 

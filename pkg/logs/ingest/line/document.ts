@@ -10,8 +10,8 @@ import { arrivalTime, isLineTime } from './line-time.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /**
- * A line with the changes made to it, or the reason why it was rejected. An invalid line is not an
- * exception, because the other lines of its batch are stored.
+ * A line with the changes made to it, or the reason why it was rejected. Invalid lines do not
+ * throw, because the other lines of their batch are stored.
  */
 export type Line =
   | { readonly record: LogRecord; readonly notes?: Notes; readonly problem?: never }
