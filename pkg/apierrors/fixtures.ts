@@ -19,7 +19,6 @@ export function refusalOf(f: () => unknown): Refusal {
   return toRefusal(statusOf(f))
 }
 
-/** Returns the Status with which a promise rejects. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Status> {
   try {
     await promise

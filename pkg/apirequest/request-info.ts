@@ -168,7 +168,6 @@ export function isInScope(info: RequestInfo, { namespaced }: { readonly namespac
   return namespaced ? info.isInNamespace || info.namedBy !== 'path' : !info.isInNamespace
 }
 
-/** Returns whether a prefix is one of the platform API. */
 export function isPlatformPrefix(prefix: string): boolean {
   return platformPrefixes.includes(prefix)
 }

@@ -33,7 +33,6 @@ export type ExecTarget = {
   readonly command: string
 }
 
-/** Returns the path and query that run a command with a terminal. */
 export function terminalPath({ namespace, pod, container, command }: ExecTarget): string {
   const query = new URLSearchParams({ stdin: 'true', stdout: 'true', tty: 'true', command })
   if (container !== '') query.set('container', container)

@@ -50,7 +50,6 @@ export function requiredQuery(name: string, description: string, schema: Schema 
   return { ...query(name, description, schema), required: true }
 }
 
-/** Returns a path parameter. */
 export function segment(name: string, description: string): Parameter {
   return { name, in: 'path', required: true, description, schema: text() }
 }

@@ -18,7 +18,6 @@ export type CircuitBreakerOptions = {
   readonly now: () => number
 }
 
-/** Creates a circuit breaker that is closed. */
 export function createCircuitBreaker({ failures, openMs, now }: CircuitBreakerOptions): CircuitBreaker {
   let inARow = 0
   let retryAtMs = 0

@@ -19,7 +19,7 @@ import { checkHeaders } from './validate-request.ts'
 export type KubeServer = {
   readonly endpoint: RestConfig
   readonly connections: KubeConnections
-  /** Name of the server in error messages. */
+  /** Name of the account of the credential in error messages. */
   readonly name: string
   /** Account of the credential in error messages. */
   readonly account: string

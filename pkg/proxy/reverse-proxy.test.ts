@@ -200,7 +200,7 @@ describe('relay', function () {
     const res = await front.open('/')
     res.pause()
     let before = -1
-    // Until all buffers along the way are full and the server cannot write more.
+    // Writes until all buffers along the way are full and the server cannot write more.
     while (before !== written) {
       before = written
       await new Promise(resolve => setTimeout(resolve, 200))

@@ -57,7 +57,6 @@ const recorded = new Set(['exec', 'attach'])
 // kube-apiserver sends at most 32 KiB; clients may send input in larger messages.
 const maxMessageBytes = 1024 * 1024
 
-/** Creates the recording of sessions that a policy selects. */
 export function createSessionRecording(options: SessionRecordingOptions): SessionRecording {
   const { policies, recorder } = options
   return {

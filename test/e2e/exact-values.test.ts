@@ -70,7 +70,6 @@ function expectSame(found: ReadonlyMap<string, Parts>, wanted: ReadonlyMap<strin
 }
 
 const itemsOf = (list: string) => itemTexts(memberText(list, 'items'))
-/** Returns the objects in watch events of a type. */
 const objectsOf = (events: string, type = 'ADDED') =>
   events
     .split('\n')

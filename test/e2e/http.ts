@@ -141,7 +141,6 @@ export type NodeObject = {
 }
 export type Page = { readonly items: readonly NodeObject[]; readonly totalItems: number }
 
-/** Returns the nodes of kube-apiserver. */
 export async function kubeNodes(): Promise<readonly NodeObject[]> {
   const list = await kubectlJson('get', 'nodes')
   return (list as { items: NodeObject[] }).items

@@ -40,7 +40,10 @@ async function logIn(page: Page, username: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
-/** All targets are large enough, and nothing is wider than the window. */
+/**
+ * Expects that all buttons and links are large enough, and that no element is wider than the
+ * window.
+ */
 async function expectUsable(page: Page): Promise<void> {
   for (const target of await page.locator('button:visible, a.button:visible, summary:visible').all())
     expect((await target.boundingBox())?.height, String(await target.textContent())).to.be.at.least(44)

@@ -56,7 +56,6 @@ describe('an installation of an older version', function () {
     expect(await pods.get(name)?.stop(), name).to.deep.equal([0, 0])
     pods.delete(name)
   }
-  /** Returns any running Pod. */
   function front(): Pod {
     const [pod] = pods.values()
     if (pod === undefined) throw new Error('there is no Pod')

@@ -39,7 +39,6 @@ export type NodeKind = {
   readonly isReady: (url: string) => Promise<boolean>
 }
 
-/** Starts a node of any search engine. */
 export async function startNode({ toCommand, toUrl, isReady }: NodeKind): Promise<OpenSearch> {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-opensearch-'))
   const ports = createPortFinder()

@@ -103,7 +103,6 @@ function makeFieldFilter(r: Random): string {
   ])()
 }
 
-/** Selects one of the functions. */
 function one<T>(r: Random, choices: readonly [() => T, ...(() => T)[]]): () => T {
   return r.one(choices)
 }

@@ -49,7 +49,6 @@ export async function startOpenIdProvider(redirectUris: readonly string[], accou
   })
   return {
     ...server,
-    /** Sets the claims of an account. */
     change: (account: Account) => void people.set(account.sub, account),
   }
 }

@@ -148,7 +148,6 @@ async function startRelay(port: number): Promise<Relay> {
   }
 }
 
-/** Expects each number from 0 to `count` - 1 exactly once. */
 export function expectEachOnce(numbers: readonly number[], count: number): void {
   const times = new Map<number, number>()
   for (const number of numbers) times.set(number, (times.get(number) ?? 0) + 1)

@@ -20,7 +20,6 @@ export type MaxInFlightLimits = {
 
 export type SeatKind = 'reading' | 'mutating' | 'lasting'
 
-/** The seat of a request in flight. */
 export type RequestSeat = Seat & {
   /**
    * Marks the request as long-running and releases its seat.
@@ -45,7 +44,6 @@ export type MaxInFlight = {
 }
 
 export type MaxInFlightOptions = {
-  /** Returns the current limits. */
   readonly limits: () => MaxInFlightLimits
   /** Called for each rejected request. */
   readonly refused: (kind: SeatKind) => void

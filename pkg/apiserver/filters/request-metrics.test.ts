@@ -37,7 +37,7 @@ describe('createRequestMetrics', () => {
     ['TRACE', `${g}/nodes`, 405, labels('OTHER', 'nodes', 'cluster', 405)],
     ['GET', `${g}/proxy/nodes/n1`, 404, labels('OTHER', 'nodes', 'resource', 404)],
     ['GET', `/clusters/m${g}/nodes`, 200, labels('NONRESOURCE', '', '')],
-    // Whatever callers make up falls into one and the same row.
+    // All names that callers invent are counted in a single row.
     ['GET', `${g}/invented`, 404, labels('NONRESOURCE', '', '', 404)],
     ['GET', '/apis/invented.example.org/v1/nodes', 404, labels('NONRESOURCE', '', '', 404)],
     ['GET', '/healthz', 200, labels('NONRESOURCE', '', '')],

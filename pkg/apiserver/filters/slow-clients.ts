@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../httpserver/request/has-body.ts'
 import type { RequestSeat } from './max-in-flight.ts'
 
-/** A tracked request. */
 export type TrackedRequest = {
   /** The seat of the request; undefined until it has acquired one. */
   seat: RequestSeat | undefined

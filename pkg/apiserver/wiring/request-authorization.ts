@@ -10,7 +10,6 @@ import type { Router } from './router.ts'
 import type { Subrequests } from './subrequests.ts'
 
 export type RequestAuthorization = {
-  /** Returns the attributes with which to authorize a request. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: AuthorizeRequest
 }

@@ -2,7 +2,6 @@ import { badRequest, invalid } from '../../apierrors/status.ts'
 import type { AccessAttributes } from '../../authz/review/rule.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 
-/** The spec of a review of any kind. */
 export type ReviewSpec = {
   /** User and groups of the review; '' and no groups mean the caller. */
   readonly user: string

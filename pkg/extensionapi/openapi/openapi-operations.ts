@@ -69,7 +69,6 @@ function path(name: string, description: string): Parameter {
   return { name, in: 'path', type: 'string', description }
 }
 
-/** Returns all operations of a group. */
 export function operationsOf(served: ServedGroup): readonly Operation[] {
   return served.resources.flatMap(resource => resourceOperations(served, resource))
 }

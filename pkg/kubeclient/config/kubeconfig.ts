@@ -60,7 +60,6 @@ export function readPlainKubeconfig(
   }
 }
 
-/** Returns the cluster and the user of the current context of a kubeconfig. */
 export function readCurrentContext(document: unknown) {
   const { contexts, clusters, users, 'current-context': current } = membersOf(document)
   const context = named(contexts, current, 'context')

@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { toCsvRow } from './csv.ts'
 
-/** Parses a row of RFC 4180. */
 function parseRow(row: string): readonly string[] {
   const cells: string[] = []
   for (let rest = `,${row.slice(0, -2)}`; rest !== ''; ) {

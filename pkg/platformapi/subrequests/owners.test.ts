@@ -25,7 +25,6 @@ describe('restrictToOwner', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  /** Returns an exchange for a path in a namespace. */
   async function exchangeOf(path: string): Promise<AuthenticatedExchange> {
     const { promise, resolve } = Promise.withResolvers<AuthenticatedExchange>()
     loopback = await startLoopback((req, res) => resolve(toExchange(req, res)))

@@ -17,7 +17,6 @@ export type ResourceCacheOptions = {
   readonly limits: () => CacheLimits
 }
 
-/** The current limits of the cache. */
 export type CacheLimits = {
   /** Time for which an unused kind remains cached. */
   readonly idleSeconds: number

@@ -10,7 +10,6 @@ export function oneOf(parameter: string, words: readonly string[]): FilterParser
   }
 }
 
-/** Returns a filter by an exact value. */
 export function exact(name: string): FilterParser {
   return value => fields => fields.values[name] === value
 }

@@ -32,7 +32,6 @@ const chunkBytes = pieceBytes / 2
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 2
 
-/** Returns the JSON of one object. */
 export function objectBytes(entry: Entry, form: Form): Buffer {
   return Buffer.concat(form.toParts(entry))
 }
@@ -66,7 +65,6 @@ export function* plainChunks(selection: Selection, form: Form, frame: Frame): Ge
   yield* joinSmall(listParts(selection, form, frame))
 }
 
-/** A cache of compressed chunks. */
 export type PieceCache = {
   readonly get: (chunk: Chunk, key: string) => readonly GzipPiece[] | undefined
   readonly set: (chunk: Chunk, key: string, pieces: readonly GzipPiece[]) => void

@@ -216,7 +216,6 @@ export function toKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${toKeyPrefix(namespace)}${name}`
 }
 
-/** Returns the prefix of the keys of all objects in a namespace. */
 export function toKeyPrefix(namespace: string): string {
   return `${namespace}/`
 }

@@ -52,7 +52,6 @@ export function toSelectedEvent(
   return { type: 'DELETED', entry: () => old.at(version), isTerminating: true }
 }
 
-/** Adds the framing of a stream to the events of an encoder. */
 export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
   const { opening } = encoder
   return {

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 
-/** Selects one of the arbitraries by weight. */
 export const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 
 export const of = <T>(...values: readonly T[]) => fc.constantFrom(...values)
 
-/** Selects one of the words of a text. */
 export const words = (text: string) => fc.constantFrom(...text.split(' '))
 
 /** Percent-encodes the byte of a text at a position. */

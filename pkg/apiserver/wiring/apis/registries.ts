@@ -9,7 +9,6 @@ import type { RegistryTools } from '../../../platformapi/registries/serve.ts'
 // Timeout for all requests to registries that result from one request of a caller.
 const registryMs = 30_000
 
-/** Wires the client of image registries. */
 export function createRegistries(parts: {
   readonly client: KubeClient
   readonly config: Config

@@ -40,7 +40,6 @@ export function object(
   return { type: 'object', description, properties, ...(required.length > 0 ? { required } : {}) }
 }
 
-/** An object with any fields. */
 export function anyObject(description: string): Schema {
   return { type: 'object', description, preserveUnknownFields: true }
 }

@@ -10,7 +10,6 @@ import { formatTerminalOutput, parseTerminalInput } from './message.ts'
 export type StartShell = (events: WebSocketEvents) => Promise<WebSocketConnection>
 
 export type TerminalSession = {
-  /** Handles a message from the client. */
   readonly receive: (message: string) => Promise<void>
   /** Connects the client, after the WebSocket handshake. */
   readonly attach: (out: Writable) => void

@@ -3,7 +3,6 @@ import { badRequest, type Cause, Status, toStatus } from '../../../../apierrors/
 /** A single write to kube-apiserver. */
 export type Step = { readonly where: string; readonly run: () => Promise<unknown> }
 
-/** The writes that change one member. */
 export type MemberChange = { readonly user: string; readonly steps: readonly Step[] }
 
 /** Maximum number of writes per request. */

@@ -103,7 +103,6 @@ export function nameAt(presets: readonly Preset[], { kind, name }: RoleRef): str
   return presets.find(({ clusterRole }) => clusterRole === name)?.name ?? name
 }
 
-/** The role of a member of a workspace. */
 export type WorkspaceMember = {
   readonly role: string
   /** The role that is granted in each namespace; undefined for a regular member. */

@@ -1,4 +1,3 @@
-/** The scope of a role of KubeSphere 3.4. */
 export type RoleScope = 'global' | 'cluster' | 'workspace' | 'namespace'
 
 /** A predefined role of KubeSphere, and the ClusterRole with its permissions. */
