@@ -17,7 +17,7 @@ import { startReplica } from '../faults/replica.ts'
 export const ingestPath = `/kapis/logging.${groupDomain}/v1alpha2/ingest`
 
 /** A line in an export of Kapis. */
-type Exported = {
+export type Exported = {
   readonly time: string
   readonly log: string
   readonly namespace: string
@@ -90,11 +90,12 @@ export async function startShipperScene(): Promise<ShipperScene> {
         withinMs,
         1000,
       )
+      // An empty text is left out.
       const text = await ask(`operation=export&format=jsonl&sort=asc&namespaces=${namespace}`)
       return text
         .trimEnd()
         .split('\n')
-        .map(line => JSON.parse(line))
+        .map((line): Exported => ({ log: '', ...JSON.parse(line, keepDigits) }))
     },
     async stop() {
       await relay.close()
@@ -103,6 +104,12 @@ export async function startShipperScene(): Promise<ShipperScene> {
       await kubectl('delete', 'namespace', name, '--wait=false')
     },
   }
+}
+
+/** Large integers with all their digits. */
+function keepDigits(_: string, value: unknown, { source }: { readonly source?: string } = {}): unknown {
+  const isLarge = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? '')
+  return isLarge && source !== undefined ? BigInt(source) : value
 }
 
 type Relay = {

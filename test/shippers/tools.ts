@@ -8,6 +8,7 @@ const timeoutMs = 1_800_000
 
 /** Must equal the version of the image in manifests/components/fluent-bit. */
 export const fluentBitVersion = '4.1.1'
+const filebeatVersion = '7.17.29'
 const collectorVersion = '0.165.0'
 
 /**
@@ -42,6 +43,60 @@ export async function collector(): Promise<string> {
     ...{ cwd: cache, env: { CGO_ENABLED: '0' }, timeoutMs },
   })
   return program
+}
+
+/** Filebeat without the parts under the Elastic License, built from its Go module. */
+export async function filebeatProgram(): Promise<string> {
+  const folder = join(cache, `filebeat-${filebeatVersion}`)
+  const program = join(folder, 'filebeat')
+  if (existsSync(program)) return program
+  const module = `github.com/elastic/beats/v7@v${filebeatVersion}`
+  const downloaded = await output('go', ['mod', 'download', '-json', module], { timeoutMs })
+  // Built where it is, for its own replacements and checksums of modules count nowhere else.
+  const { Dir: source } = JSON.parse(downloaded)
+  await output('go', ['build', '-o', program, './filebeat'], {
+    ...{ cwd: source, env: { CGO_ENABLED: '0' }, timeoutMs },
+  })
+  return program
+}
+
+/**
+ * A program of Debian 12, unpacked and not installed: two of them cannot be installed together.
+ *
+ * @returns its folder, with usr/ in it
+ */
+async function debianFolder(name: string, packages: readonly string[]): Promise<string> {
+  const folder = join(cache, name)
+  if (existsSync(join(folder, 'done'))) return folder
+  mkdirSync(folder, { recursive: true })
+  await output('apt-get', ['download', ...packages], { cwd: folder, timeoutMs })
+  const unpack = 'for file in *.deb; do dpkg-deb -x "$file" .; done && touch done'
+  await output('bash', ['-ec', unpack], { cwd: folder, timeoutMs })
+  return folder
+}
+
+/** A program of Debian, and the variables with which it finds its libraries. */
+export type DebianProgram = {
+  readonly folder: string
+  readonly program: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** rsyslog 8.2302 of Debian 12, with omelasticsearch. */
+export async function rsyslogProgram(): Promise<DebianProgram> {
+  const packages = ['rsyslog', 'rsyslog-elasticsearch', 'libestr0', 'libfastjson4', 'liblognorm5']
+  const folder = await debianFolder('rsyslog-8.2302', packages)
+  const libraries = join(folder, 'usr/lib/x86_64-linux-gnu')
+  return { folder, program: join(folder, 'usr/sbin/rsyslogd'), env: { LD_LIBRARY_PATH: libraries } }
+}
+
+/** syslog-ng 3.38 of Debian 12, with its configuration library. */
+export async function syslogNgProgram(): Promise<DebianProgram> {
+  const packages = ['syslog-ng-core', 'syslog-ng-mod-http', 'syslog-ng-scl']
+  const folder = await debianFolder('syslog-ng-3.38', [...packages, 'libivykis0', 'libnet1', 'libpcre3'])
+  const libraries = ['usr/lib/x86_64-linux-gnu', 'lib/x86_64-linux-gnu', 'usr/lib/syslog-ng']
+  const path = libraries.map(library => join(folder, library)).join(':')
+  return { folder, program: join(folder, 'usr/sbin/syslog-ng'), env: { LD_LIBRARY_PATH: path } }
 }
 
 /** Returns the path of a Python with the pinned packages of a requirements file. */

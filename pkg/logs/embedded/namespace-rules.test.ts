@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import type { LogStore } from '../store.ts'
 import { line, openTestStore, readAll, testDay, testDayNs, useFolder } from './fixtures.ts'
@@ -174,6 +175,33 @@ describe('quota by namespace', function () {
     nowMs = day(1)
     expect(await store.append({ records, id: 'same' })).to.deep.equal({ duplicate: true, rejected })
     expect(await readAll(store)).to.have.length(3)
+  })
+
+  it('goes on where it was after a restart, and begins at zero with a damaged file and the next day', async () => {
+    const namespaces = [{ name: 'dev-*', quotaBytes: 1000 }]
+    let nowMs = day(0)
+    const reopen = async () => {
+      await store?.close()
+      store = await openTestStore(folder(), { namespaces, now: () => nowMs })
+      return store
+    }
+    const send = async (opened: LogStore, id: string) => {
+      const { rejected } = await opened.append({
+        ...{ records: [line('x'.repeat(600), { namespace: 'dev-a', timeNs: testDayNs })], id },
+      })
+      return rejected.length
+    }
+    expect(await send(await reopen(), 'first')).to.equal(0)
+    expect(await send(await reopen(), 'second')).to.equal(1)
+    expect(await send(await reopen(), 'third')).to.equal(1)
+    await store?.close()
+    store = undefined
+    for (const end of ['-wal', '-shm']) rmSync(join(folder(), `quotas.db${end}`), { force: true })
+    writeFileSync(join(folder(), 'quotas.db'), 'no database'.repeat(1000))
+    expect(await send(await reopen(), 'fourth')).to.equal(0)
+    expect(await send(await reopen(), 'fifth')).to.equal(1)
+    nowMs = day(1)
+    expect(await send(await reopen(), 'sixth')).to.equal(0)
   })
 
   it('counts a batch once that is sent again', async () => {

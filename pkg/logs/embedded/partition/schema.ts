@@ -38,14 +38,18 @@ export class DamagedError extends Error {
 
 const [corrupt, notADatabase] = [11, 26]
 
+/** Returns whether an error of SQLite says that the file is damaged, or no database. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error)
+  return code === corrupt || code === notADatabase
+}
+
 /** Runs `work`. Converts its errors about a damaged file to DamagedError. */
 export function noticeDamage<T>(partition: PartitionId, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = sqliteCode(error)
-    const isDamage = code === corrupt || code === notADatabase || error instanceof BlockError
-    if (isDamage) throw new DamagedError(partition, error)
+    if (isDamage(error) || error instanceof BlockError) throw new DamagedError(partition, error)
     throw error
   }
 }

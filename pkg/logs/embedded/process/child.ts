@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { extname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Status, unavailable } from '../../../apierrors/status.ts'
@@ -27,6 +27,7 @@ export type ChildSettings = {
   /** Settings that the process gets as JSON in its first argument. */
   readonly settings: object
   readonly heapMegabytes: number
+  /** Added to the nice value of this process. */
   readonly nice: number
   readonly onNotice: (notice: unknown) => void
   readonly onExit: (error: Error) => void
@@ -61,7 +62,7 @@ export function createChild(given: ChildSettings): Child {
     })
     const started: Running = { process: child, ready: Promise.withResolvers(), open: new Map() }
     // Set before the process creates threads, which inherit the priority.
-    if (child.pid !== undefined) setPriority(child.pid, nice)
+    if (child.pid !== undefined) setPriority(child.pid, lowered(nice))
     child.on('message', message => receive(started, message as FromChild))
     child.on('error', error => started.ready.reject(error))
     child.on('exit', (code, signal) => ended(started, `ended with ${signal ?? code}`))
@@ -150,4 +151,9 @@ export function createChild(given: ChildSettings): Child {
 
 function interrupted(): Status {
   return unavailable('the log store was interrupted; try again')
+}
+
+/** Relative, since an unprivileged process may not raise a priority that it was started with. */
+function lowered(nice: number): number {
+  return Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW)
 }

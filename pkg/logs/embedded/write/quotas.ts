@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { LogRecord } from '../../record.ts'
 import { createRuleFinder, type NamespaceRule, quotaBytesOf } from '../namespace-rules.ts'
 import { dayMs } from '../partition/day.ts'
+import type { QuotaCounters } from './quota-counters.ts'
 
 // Limits memory. Clusters have fewer namespaces.
 const countedNames = 100_000
@@ -12,17 +13,25 @@ export type Quotas = {
   readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
   /** Returns the reason for refusing lines of a namespace. */
   readonly reasonOf: (namespace: string) => string
+  /** Saves the counts, before the lines are committed. @throws Error of SQLite */
+  readonly save: () => void
   readonly commit: () => void
   /** Discards what was counted since the last commit. */
   readonly rollback: () => void
+  readonly close: () => void
 }
 
-/** Creates counters per namespace, which start at 0 each day (UTC) and when the process starts. */
-export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
+/**
+ * Creates counters per namespace, which start at 0 each day (UTC).
+ *
+ * @param counters of earlier processes
+ */
+export function createQuotas(rules: readonly NamespaceRule[], counters?: QuotaCounters): Quotas {
   const find = createRuleFinder(rules)
   const stored = new LRUCache<string, number>({ max: countedNames })
   const pending = new Map<string, number>()
   let today = 0
+  const sum = (namespace: string) => (stored.get(namespace) ?? 0) + (pending.get(namespace) ?? 0)
   const reasonOf = (namespace: string) => {
     const megabytes = (find(namespace)?.quotaBytes ?? 0) / 1024 / 1024
     return `the quota of the namespace ${JSON.stringify(namespace)} (${megabytes} MiB a day, logs.embedded.namespaces) is used up; it begins again at 00:00 UTC`
@@ -38,19 +47,19 @@ export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
         today = day
         stored.clear()
         pending.clear()
+        for (const [name, bytes] of counters?.load(day) ?? []) stored.set(name, bytes)
       }
       const bytes = quotaBytesOf(record)
-      const before = pending.get(namespace) ?? 0
-      if ((stored.get(namespace) ?? 0) + before + bytes > quota) {
-        return reasonOf(namespace)
-      }
-      pending.set(namespace, before + bytes)
+      if (sum(namespace) + bytes > quota) return reasonOf(namespace)
+      pending.set(namespace, (pending.get(namespace) ?? 0) + bytes)
       return undefined
     },
+    save: () => counters?.save(today, new Map([...pending.keys()].map(name => [name, sum(name)]))),
     commit() {
-      for (const [namespace, bytes] of pending) stored.set(namespace, (stored.get(namespace) ?? 0) + bytes)
+      for (const namespace of pending.keys()) stored.set(namespace, sum(namespace))
       pending.clear()
     },
     rollback: () => pending.clear(),
+    close: () => counters?.close(),
   }
 }

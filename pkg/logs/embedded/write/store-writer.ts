@@ -11,6 +11,7 @@ import { DamagedError } from '../partition/schema.ts'
 import { setPartitionAside } from '../partition/set-aside.ts'
 import { createNamespaceExpiry, type NamespaceExpiry } from './namespace-expiry.ts'
 import { OpenPartitions } from './open-partitions.ts'
+import { openQuotaCounters } from './quota-counters.ts'
 import { createQuotas, type Quotas } from './quotas.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
@@ -54,9 +55,10 @@ export class StoreWriter {
     this.#retention = retention
     this.#report = report
     this.#ruleOf = createRuleFinder(namespaces)
-    this.#quotas = createQuotas(namespaces)
     this.#expiry = createNamespaceExpiry(namespaces)
     makeFolders(folder)
+    const hasQuotas = namespaces.some(({ quotaBytes }) => quotaBytes !== undefined)
+    this.#quotas = createQuotas(namespaces, hasQuotas ? openQuotaCounters(folder, report) : undefined)
     const names = readdirSync(folder)
     const earlier = names.filter(isOfEarlierFormat).sort()
     if (earlier.length > 0) {
@@ -113,6 +115,8 @@ export class StoreWriter {
   commit(): readonly Committed[] {
     return this.#guard(() => {
       const committed: Committed[] = []
+      // First, so that no stored line is left uncounted.
+      this.#quotas.save()
       for (const partition of [...this.#changed.keys()]) {
         const range = partition.commit()
         if (range !== undefined) committed.push({ partition: partition.id, ...range })
@@ -218,6 +222,7 @@ export class StoreWriter {
 
   close(): void {
     for (const partition of this.#partitions.all()) this.#partitions.close(partition)
+    this.#quotas.close()
   }
 
   readonly #isChanged = (partition: PartitionWriter): boolean => this.#changed.has(partition)

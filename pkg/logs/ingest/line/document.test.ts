@@ -99,6 +99,14 @@ const valid: readonly [what: string, document: object | string, record: object][
     lineOf({ log: '{"n":9007199254740993}' }),
   ],
   [
+    'Filebeat’s document without a text, whose log is where the line comes from',
+    `{"@timestamp":"${time}","event":"started","log":{"offset":7,"file":{"path":"/var/log/a.log"}}}`,
+    lineOf({
+      log: `{"@timestamp":"${time}","event":"started","log":{"offset":7,"file":{"path":"/var/log/a.log"}}}`,
+      fields: { event: 'started', 'log.offset': 7, 'log.file.path': '/var/log/a.log' },
+    }),
+  ],
+  [
     'a kubernetes that is a text',
     { time, log: 'x', kubernetes: 'shop' },
     lineOf({ fields: { kubernetes: 'shop' } }),

@@ -21,6 +21,9 @@ export type Line =
 const timeKeys = ['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts'] as const
 const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
 
+// Field `log` of Filebeat and other Elastic agents.
+const ecsLog = new Set(['file', 'offset', 'flags', 'source', 'level', 'logger', 'origin', 'syslog'])
+
 type Document = Readonly<Record<string, unknown>>
 
 /**
@@ -79,10 +82,16 @@ export function putMembers(
  * with any value.
  */
 function findTextKey(document: Document): string | undefined {
+  const { log } = document
   return (
     textKeys.find(key => typeof document[key] === 'string') ??
-    (document.log === undefined || document.log === null ? undefined : 'log')
+    (log === undefined || log === null || isEcsLog(log) ? undefined : 'log')
   )
+}
+
+/** Returns whether an object has only what the Elastic Common Schema says about the log of a line. */
+function isEcsLog(log: unknown): boolean {
+  return isRecord(log) && Object.keys(log).length > 0 && Object.keys(log).every(key => ecsLog.has(key))
 }
 
 function textOf(document: Document, key: string | undefined, whole: string, notes: LineNotes): string {

@@ -1,0 +1,75 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { isDamage } from '../partition/schema.ts'
+
+/** The bytes that have arrived for each namespace in a day, on disk. */
+export type QuotaCounters = {
+  /** Those of a day; forgets other days. */
+  readonly load: (day: number) => ReadonlyMap<string, number>
+  readonly save: (day: number, bytes: ReadonlyMap<string, number>) => void
+  readonly close: () => void
+}
+
+/** Its name is not that of a partition. */
+export const countersFile = 'quotas.db'
+
+/**
+ * Opens the counters of a folder. They survive the end of the process at any time; a power failure
+ * may take back the last seconds, since they are not worth a write to disk for each batch.
+ *
+ * @param report for a damaged file, which is replaced by an empty one
+ */
+export function openQuotaCounters(
+  folder: string,
+  report: (message: string, error: unknown) => void,
+): QuotaCounters {
+  const file = join(folder, countersFile)
+  const db = openCounters(file, report)
+  const read = db.prepare('SELECT namespace, bytes FROM quota WHERE day = ?')
+  const forget = db.prepare('DELETE FROM quota WHERE day <> ?')
+  const write = db.prepare('INSERT OR REPLACE INTO quota (day, namespace, bytes) VALUES (?, ?, ?)')
+  return {
+    load(day) {
+      forget.run(day)
+      return new Map(read.all(day).map(({ namespace, bytes }) => [String(namespace), Number(bytes)]))
+    },
+    save(day, bytes) {
+      if (bytes.size === 0) return
+      db.exec('BEGIN')
+      try {
+        for (const [namespace, count] of bytes) write.run(day, namespace, count)
+        db.exec('COMMIT')
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK')
+        throw error
+      }
+    },
+    close: () => db.close(),
+  }
+}
+
+function openCounters(file: string, report: (message: string, error: unknown) => void): DatabaseSync {
+  try {
+    return open(file)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    report(`${file} is damaged; the quotas of namespaces begin again at zero`, error)
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+    return open(file)
+  }
+}
+
+function open(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 5000 })
+  try {
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      CREATE TABLE IF NOT EXISTS quota (
+        day INTEGER NOT NULL, namespace TEXT NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (day, namespace)
+      ) WITHOUT ROWID`)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
