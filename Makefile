@@ -42,7 +42,7 @@ test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch
 	@$(NODE) hack/test-stores.ts
 test-kubernetes: ## Run tests of Kubernetes itself straight and through Kapis, and print what differs; ONLY=kubectl or ONLY=e2e
 	@$(NODE) hack/test-kubernetes.ts
-test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Python's Elasticsearch clients (needs Go and Python)
+test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Filebeat, rsyslog, syslog-ng, Python's Elasticsearch clients (needs Go, Python and Debian 12)
 	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
 test-console: ## Drive KubeSphere's console 3.4.1 in Chromium, screenshots in RUN_DIR/console; it is built first, or in CONSOLE_DIR
 	@folder="$${CONSOLE_DIR:-$$(hack/console.sh)}" && CONSOLE_DIR="$$folder" KAPIS_GROUP_DOMAIN=kubesphere.io KAPIS_SCREENSHOTS="$$PWD/$${RUN_DIR:-.run}/console" ONLY=e2e FOLDERS=console $(NODE) hack/test.ts

@@ -15,12 +15,14 @@ import { type Asked, makeFilter, makeQuery } from './queries.ts'
 import { createRandom } from './random.ts'
 import { startVictoriaLogs, type VictoriaLogs, victoriaLogs } from './victorialogs.ts'
 
-// Settings from the environment. A failure reports the seed. RECORD=file writes the expected values
-// of unit tests.
-const { LINES, QUERIES, SEED, RECORD } = process.env
+// LINES, QUERIES, SEED and TIMEOUT (seconds of a query) come from the environment; a failure reports
+// the seed. RECORD=file writes the expectations of the unit tests.
+const { LINES, QUERIES, SEED, TIMEOUT, RECORD } = process.env
 const lines = Number(LINES ?? 200_000)
 const queries = Number(QUERIES ?? 2000)
 const seed = Number(SEED ?? Date.now() % 1_000_000)
+/** Both have as long, so that a slow machine makes no differences. */
+const timeoutMs = Number(TIMEOUT ?? 600) * 1000
 /** The namespaces that the second user may read. */
 const few = namespaces.slice(2, 4)
 const ports = createPortFinder()
@@ -39,12 +41,12 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
       now: Date.now,
       retention: { days: 3650, bytes: 1e10 },
     })
-    peer = await startVictoriaLogs(await victoriaLogs(), join(folder, 'peer'), await ports.any())
+    peer = await startVictoriaLogs(await victoriaLogs(), join(folder, 'peer'), await ports.any(), timeoutMs)
     for (let at = 0; at < records.length; at += 5000)
       await store.append({ records: records.slice(at, at + 5000) })
     await peer.load(records)
-    all = await startKapisLogsql(store, 'everywhere')
-    some = await startKapisLogsql(store, few)
+    all = await startKapisLogsql(store, 'everywhere', timeoutMs)
+    some = await startKapisLogsql(store, few, timeoutMs)
   })
   after(async () => {
     await all?.stop()
@@ -58,7 +60,7 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
   async function ofKapis(query: string): Promise<readonly string[]> {
     const found: string[] = []
     const run = {
-      ...{ store, filter: { scope: 'everything' as const }, limits: { timeoutMs: 120_000 } },
+      ...{ store, filter: { scope: 'everything' as const }, limits: { timeoutMs } },
       ...{ timeSlices: createTimeSlices(), maxBytes: 1024 ** 3 },
     }
     for await (const rows of runQuery(run, parseLogsql(query, BigInt(Date.now()) * 1_000_000n)))
@@ -76,11 +78,14 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
     let found = 0
     for (let i = 0; i < queries; i++) {
       const asked = makeQuery(createRandom(seed * 10_007 + i))
-      const [ours, theirs] = await Promise.all([ofKapis(asked.query), ofPeer(asked.query)])
+      const [ours, theirs] = await Promise.all([rowsOf(ofKapis, asked.query), rowsOf(ofPeer, asked.query)])
       if (theirs.length > 0) found += 1
       if (!asked.isCountOnly && theirs.length < 12) recorded.push({ query: asked.query, rows: theirs })
       const why = differenceOf(asked, ours, theirs)
-      if (why !== undefined) different.push(`${i}: ${asked.query}\n${why}`)
+      if (why === undefined) continue
+      different.push(`${i}: ${asked.query}\n${why}`)
+      // Now, since the others may take hours.
+      console.log(different.at(-1))
     }
     console.log(`seed ${seed}: ${queries - different.length} of ${queries} the same, ${found} with rows`)
     if (RECORD !== undefined) await writeFile(RECORD, record(recorded))
@@ -101,6 +106,7 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
       const kapis = isAll ? all : some
       const extra: Record<string, string> = isAll ? {} : { extra_filters: `namespace:in(${few.join(', ')})` }
       const random = createRandom(seed + 1)
+      let compared = 0
       for (let i = 0; i < Math.min(queries / 10, 100); i++) {
         const query = makeFilter(random, 1)
         const span = { start: isoOf(600n), end: isoOf(3000n) }
@@ -126,8 +132,10 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
           expect(sorted(endpoint, ours), `${endpoint} ${JSON.stringify(parameters)}`).to.deep.equal(
             sorted(endpoint, theirs),
           )
+          compared += 1
         }
       }
+      console.log(`seed ${seed}: ${compared} answers of endpoints the same, for ${whose}`)
     })
   }
 
@@ -137,11 +145,25 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
   }
 })
 
+/** An error is a row, so that it ends nothing and differs. */
+async function rowsOf(
+  answer: (query: string) => Promise<readonly string[]>,
+  query: string,
+): Promise<readonly string[]> {
+  try {
+    return await answer(query)
+  } catch (error) {
+    return [`failed: ${error}`]
+  }
+}
+
 function differenceOf(
   { isCountOnly }: Asked,
   ours: readonly string[],
   theirs: readonly string[],
 ): string | undefined {
+  const failed = [...ours, ...theirs].find(row => row.startsWith('failed: '))
+  if (failed !== undefined) return failed
   if (isCountOnly) return ours.length === theirs.length ? undefined : `${ours.length} and ${theirs.length}`
   if (ours.length === theirs.length && ours.every((row, i) => row === theirs[i])) return undefined
   const [a, b] = [new Set(ours), new Set(theirs)]

@@ -18,12 +18,13 @@ export type KapisLogsql = {
 export async function startKapisLogsql(
   store: LogStore,
   readable: 'everywhere' | readonly string[],
+  timeoutMs: number,
 ): Promise<KapisLogsql> {
   const face = createLogsqlApi({
     store,
     readable: async () => readable,
     created: () => new Map(readable === 'everywhere' ? [] : readable.map(name => [name, 0])),
-    limits: () => ({ queryTimeoutSeconds: 120, exportLimit: 0 }),
+    limits: () => ({ queryTimeoutSeconds: timeoutMs / 1000, exportLimit: 0 }),
     closing: new AbortController().signal,
     places: freePlaces,
     timeSlices: createTimeSlices(),

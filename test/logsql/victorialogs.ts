@@ -34,13 +34,14 @@ export async function startVictoriaLogs(
   program: string,
   folder: string,
   port: number,
+  timeoutMs: number,
 ): Promise<VictoriaLogs> {
   const url = `http://127.0.0.1:${port}`
   const child: ChildProcess = spawn(
     program,
     [
       ...[`-httpListenAddr=127.0.0.1:${port}`, `-storageDataPath=${folder}`, '-retentionPeriod=10y'],
-      ...['-loggerLevel=ERROR', '-search.maxQueryDuration=120s', '-memory.allowedBytes=512MiB'],
+      ...['-loggerLevel=ERROR', `-search.maxQueryDuration=${timeoutMs}ms`, '-memory.allowedBytes=512MiB'],
     ],
     { stdio: ['ignore', 'inherit', 'inherit'], env: { TZ: 'UTC' } },
   )

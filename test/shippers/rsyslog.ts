@@ -40,4 +40,5 @@ input(type="imfile" File="${file}" Tag="app:" ruleset="ship")
     const args = ['-n', '-f', configFile, '-i', join(folder, 'pid'), '-M', modules]
     return follow(program.program, args, { env: program.env })
   },
+  adds: /^metadata\./,
 }

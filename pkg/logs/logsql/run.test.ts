@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Status } from '../../apierrors/status.ts'
+import { Status, timedOut } from '../../apierrors/status.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { createMemoryStore, record } from '../fixtures.ts'
 import type { LogRecord } from '../record.ts'
@@ -185,6 +186,19 @@ describe('runQuery', () => {
     )
     expect(await refusalOf(rowsOf(store, '* | sort by (_msg) limit 5', { maxBytes: 500_000 }))).to.equal(
       'none',
+    )
+  })
+
+  it('names the whole limit, when the store says that what was left of it has passed', async () => {
+    const slow: LogStore = {
+      ...createMemoryStore([record({ log: 'a' })]),
+      async query(_, { timeoutMs }) {
+        await sleep(timeoutMs + 5)
+        throw timedOut(`the query was stopped: it took longer than ${timeoutMs - 1} ms`)
+      },
+    }
+    expect(await refusalOf(rowsOf(slow, 'a', { timeoutMs: 50 }))).to.equal(
+      '504 the query was stopped: it took longer than 50 ms',
     )
   })
 

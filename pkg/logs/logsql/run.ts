@@ -148,7 +148,12 @@ async function* scan(
   const readPage = store.rows === undefined ? createLinePages(store, step) : createRowPages(store.rows, step)
   let start: RowQuery['start'] | undefined = { from: 0 }
   while (start !== undefined) {
-    const { rows, next } = await readPage(filter, start, { ...limits, timeoutMs: leftMs() })
+    const left = { ...limits, timeoutMs: leftMs() }
+    const { rows, next } = await readPage(filter, start, left).catch((error: unknown) => {
+      // The error of the store names what was left of the limit.
+      leftMs()
+      throw error
+    })
     yield rows
     start = next === undefined ? undefined : { after: next }
   }
