@@ -149,21 +149,18 @@ async function* scan(
   let start: RowQuery['start'] | undefined = { from: 0 }
   while (start !== undefined) {
     const left = { ...limits, timeoutMs: leftMs() }
-    const { rows, next } = await readPage(filter, start, left).catch((error: unknown) => {
+    const page: Page = await readPage(filter, start, left).catch((error: unknown) => {
       // The error of the store names what was left of the limit.
       leftMs()
       throw error
     })
-    yield rows
-    start = next === undefined ? undefined : { after: next }
+    yield page.rows
+    start = page.next === undefined ? undefined : { after: page.next }
   }
 }
 
-type ReadPage = (
-  filter: LogFilter,
-  start: RowQuery['start'],
-  limits: QueryLimits,
-) => Promise<{ readonly rows: Iterable<Row | undefined>; readonly next?: string | undefined }>
+type Page = { readonly rows: Iterable<Row | undefined>; readonly next?: string | undefined }
+type ReadPage = (filter: LogFilter, start: RowQuery['start'], limits: QueryLimits) => Promise<Page>
 
 function createRowPages(rows: NonNullable<LogStore['rows']>, step: Step): ReadPage {
   return (filter, start, limits) => {
