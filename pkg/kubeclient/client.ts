@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { ReloadingPool } from '../http/pool.ts'
+import { BodyTooLargeError, readBody as readWhole } from '../http/read-body.ts'
 import type { RestConfig } from './config/rest-config.ts'
 import { readStatus } from './errors/parse-status.ts'
 
@@ -17,6 +18,8 @@ export type Call = {
   readonly signal?: AbortSignal
   /** Timeout for the response headers, and then for each chunk of the body. */
   readonly timeoutMs?: number
+  /** Maximum size of a response that is read whole; by default there is none. */
+  readonly maxBytes?: number
   /** Called when the response headers arrive. */
   readonly onResponse?: (code: number, headers: IncomingHttpHeaders) => void
 }
@@ -79,14 +82,14 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
     const { statusCode, headers, body } = await send(call)
     call.onResponse?.(statusCode, headers)
     if (statusCode === 401) endpoint.refused()
-    if (statusCode >= 400) throw toStatus(statusCode, await readBody(body))
+    if (statusCode >= 400) throw toStatus(statusCode, await readBody(body, call))
     return body
   }
 
   return {
     stream,
     async call(call) {
-      const body = await readBody(await stream(call))
+      const body = await readBody(await stream(call), call)
       if (body.length === 0) return undefined
       try {
         return JSON.parse(body.toString('utf8'))
@@ -100,7 +103,7 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
 
 /** Returns the response body as bytes. @throws Status */
 export async function readBytes(client: KubeClient, call: Call): Promise<Buffer> {
-  return readBody(await client.stream(call))
+  return readBody(await client.stream(call), call)
 }
 
 /**
@@ -112,14 +115,13 @@ export async function readText(client: KubeClient, call: Call): Promise<string> 
   return (await readBytes(client, call)).toString('utf8')
 }
 
-async function readBody(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = []
+async function readBody(body: Readable, { maxBytes = Infinity }: Call): Promise<Buffer> {
   try {
-    for await (const chunk of body) chunks.push(chunk)
+    return await readWhole(body, maxBytes)
   } catch (error) {
+    if (error instanceof BodyTooLargeError) throw unavailable(error.message)
     throw unavailable('kube-apiserver closed the connection before the response was complete', error)
   }
-  return Buffer.concat(chunks)
 }
 
 /** Converts an error response of kube-apiserver to a Status with the same code and reason. */

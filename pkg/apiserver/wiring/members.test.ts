@@ -99,6 +99,16 @@ describe('createMembers', () => {
     expect(asked).to.have.length(1)
   })
 
+  it('validates Clusters after they are authorized like their creation', async () => {
+    const path = '/kapis/cluster.kubesphere.io/v1alpha1/clusters/validation'
+    await over.authorize(toExchange(`POST ${path}`))
+    expect(served.splice(0)).to.deep.equal([`authorize ${path}`])
+    const refused = await refusalOf(() => over.route(toExchange(`POST ${path}`)))
+    expect(refused).to.deep.equal([415, 'the body must be application/json'])
+    await over.route(toExchange(`GET ${path}`))
+    expect(served).to.deep.equal([`route ${path}`])
+  })
+
   it('leaves no request in a member to another part, and all others to them', async () => {
     for (const [serve, what] of [
       [over.route, 'route'],

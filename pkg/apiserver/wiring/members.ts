@@ -3,7 +3,9 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
 import { assertInScope, assertMayUpgrade } from '../../authz/token-scope.ts'
 import type { Config } from '../../config/config.ts'
+import { sendJson } from '../../httpserver/response/respond.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
+import { readJson } from '../../platformapi/write/json-body.ts'
 import { MemberClusters } from '../../proxy/members/member-clusters.ts'
 import type { SessionRecording } from '../../proxy/session-recording.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -55,13 +57,23 @@ export function createMembers(parts: {
     recordings.assertNotBypassed(exchange)
     return access.authorize(rightOf(info), identity)
   }
+  const validationPath = `/kapis/cluster.${groupDomain}/v1alpha1/clusters/validation`
+  function route(exchange: AuthenticatedExchange, host: Handler): void | Promise<void> {
+    if (isThere(exchange)) return forward(exchange)
+    const { req, info } = exchange
+    return req.method === 'POST' && info.path === validationPath ? validate(exchange) : host(exchange)
+  }
+  async function validate({ req, res }: AuthenticatedExchange): Promise<void> {
+    await clusters.validate(await readJson(req, ['application/json']))
+    sendJson(res, 200, { message: 'success' })
+  }
   const forward: Handler = exchange => clusters.find(exchange.info.cluster).forward(exchange)
   return {
     over: host => ({
       attributesOf: exchange => (isThere(exchange) ? rightOf(exchange.info) : host.attributesOf(exchange)),
       authorize: exchange => (isThere(exchange) ? authorize(exchange) : host.authorize(exchange)),
       isProxied: exchange => isThere(exchange) || host.isProxied(exchange),
-      route: exchange => (isThere(exchange) ? forward(exchange) : host.route(exchange)),
+      route: exchange => route(exchange, host.route),
       upgrade: exchange => (isThere(exchange) ? forward(exchange) : host.upgrade(exchange)),
     }),
     start: () => clusters.start(),

@@ -79,6 +79,7 @@ describe('MemberClusters', function () {
   let clusters: MemberClusters
   let memberUid: string
   let isDown: boolean
+  let isEndless: boolean
 
   async function toKubeconfig(token: string, at = member): Promise<{ data: Record<string, string> }> {
     const { tls } = await at.endpoint.access()
@@ -113,11 +114,13 @@ describe('MemberClusters', function () {
     host = new Host()
     memberUid = 'member-uid'
     isDown = false
+    isEndless = false
     server = await startFakeKubeApiserver((req, res) => host.answer(req, res))
     member = await startFakeKubeApiserver((req, res) => {
       if (isDown) return req.socket.destroy()
       if (req.headers.authorization !== 'Bearer good')
         return answerJson(res, 401, { kind: 'Status', code: 401 })
+      if (isEndless) return res.end(Buffer.alloc(8 * 1024 * 1024, ' '))
       return answerCheck(req, res, memberUid)
     })
     clusters = new MemberClusters({
@@ -204,6 +207,39 @@ describe('MemberClusters', function () {
     const message = 'the kubeconfig is one of this cluster itself'
     expect(readyOf('m')).to.include({ status: 'False', reason: 'SameCluster', message })
     expect(refusal('m')?.code).to.equal(508)
+  })
+
+  it('validates a Cluster before it is created', async () => {
+    const why = (connection: object) =>
+      clusters.validate({ metadata: { name: 'n' }, spec: { connection } }).then(
+        () => 'valid',
+        error => [error.code, error.message],
+      )
+    const { data: good } = await toKubeconfig('good')
+    const { data: wrong } = await toKubeconfig('wrong')
+    expect(await why(good)).to.equal('valid')
+    expect(await why(wrong)).to.deep.equal([
+      400,
+      'invalid cluster: the cluster refuses the credential of the kubeconfig',
+    ])
+    expect(await why({ ...good, type: 'proxy' })).to.deep.equal([
+      400,
+      'invalid cluster: spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct',
+    ])
+    await startWith(await toKubeconfig('good'))
+    expect(await why(good)).to.deep.equal([400, 'invalid cluster: it is registered already, as "m"'])
+    memberUid = 'host-uid'
+    expect(await why(good)).to.deep.equal([
+      400,
+      'invalid cluster: the kubeconfig is one of this cluster itself',
+    ])
+  })
+
+  it('reads no more of a member than a check needs', async () => {
+    await startWith(await toKubeconfig('good'))
+    isEndless = true
+    await until(() => readyOf('m').status === 'False')
+    expect(readyOf('m').message).to.equal('the response is larger than 4194304 bytes')
   })
 
   it('describes this cluster in the Cluster host', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { notFound, Status, unavailable } from '../../apierrors/status.ts'
+import { badRequest, notFound, Status, unavailable } from '../../apierrors/status.ts'
 import { hostCluster } from '../../apirequest/target.ts'
 import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
-import { type KubeObject, membersOf, parseObject } from '../../kubeclient/object/object.ts'
+import { type KubeObject, membersOf, parseObject, textOf } from '../../kubeclient/object/object.ts'
 import { secretsPath } from '../../kubeclient/object/secret.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -114,6 +114,34 @@ export class MemberClusters {
         : new Status(code, 'ServiceUnavailable', message)
     }
     return proxy
+  }
+
+  /**
+   * Checks a Cluster with a kubeconfig, as consoles do before they create it.
+   *
+   * @throws Status 400 with the reason
+   */
+  async validate(cluster: unknown): Promise<void> {
+    const invalid = (why: string) => badRequest(`invalid cluster: ${why}`)
+    const { metadata, spec } = membersOf(cluster)
+    const name = textOf(membersOf(metadata).name)
+    const member = readMember(
+      { spec, metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '' } },
+      undefined,
+    )
+    if ('reason' in member) throw invalid(member.message)
+    const kube = createKubeClient(member.kube)
+    try {
+      const { conditions, fields } = await checkCluster({ kube, otherThan: await this.#uidOfHost() }, via)
+      const failed = conditions.find(({ status }) => status === 'False')
+      if (failed !== undefined) throw invalid(failed.message)
+      const { uid } = fields
+      const same = [...this.#clusters.all()].find(({ status }) => membersOf(status).uid === uid)
+      if (uid !== undefined && same !== undefined)
+        throw invalid(`it is registered already, as ${JSON.stringify(same.metadata.name)}`)
+    } finally {
+      kube.close()
+    }
   }
 
   /** Replaces the connection of a Cluster if spec.connection or the Secret has changed. */

@@ -28,6 +28,9 @@ export type CheckedCluster = {
 
 const timeoutMs = 5_000
 const withinMs = 10_000
+// A node with many images has some hundred KiB.
+const maxBytes = 4 * 1024 * 1024
+const maxText = 1_000
 const regionLabel = 'topology.kubernetes.io/region'
 
 /**
@@ -38,7 +41,8 @@ const regionLabel = 'topology.kubernetes.io/region'
  */
 export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines = []): Promise<Health> {
   const signal = AbortSignal.timeout(withinMs)
-  const get = (client: KubeClient, path: string) => client.call({ path, headers, signal, timeoutMs })
+  const get = (client: KubeClient, path: string) =>
+    client.call({ path, headers, signal, timeoutMs, maxBytes })
   const { kube, kapis, otherThan } = cluster
   try {
     const version = membersOf(await get(kube, '/version'))
@@ -88,7 +92,7 @@ async function checkKapis(
 }
 
 function known(name: string, value: unknown): Health['fields'] {
-  return typeof value === 'string' && value !== '' ? { [name]: value } : {}
+  return typeof value === 'string' && value !== '' ? { [name]: value.slice(0, maxText) } : {}
 }
 
 function nodeFields({ items, metadata }: Readonly<Record<string, unknown>>): Health['fields'] {
@@ -115,7 +119,7 @@ async function optional(read: () => Promise<unknown>): Promise<unknown> {
 function describe(error: unknown): string {
   if (error instanceof Status && error.code === 401)
     return 'the cluster refuses the credential of the kubeconfig'
-  if (error instanceof Status && error.cause === undefined) return error.message
+  if (error instanceof Status && error.cause === undefined) return error.message.slice(0, maxText)
   const { message, headers } = upstreamFailure('the cluster', error instanceof Status ? error.cause : error)
   return `${message} (${headers['proxy-status']?.split('error=')[1] ?? ''})`
 }
