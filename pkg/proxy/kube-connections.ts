@@ -14,8 +14,8 @@ export type KubeConnections = {
 }
 
 /**
- * Maximum numbers of connections. Watches and log streams occupy one connection each and have a
- * limit of their own, so that short requests always find a connection.
+ * Maximum numbers of connections. Watches and log streams have a limit of their own, so that they
+ * cannot block short requests.
  */
 export type ConnectionLimits = { readonly short: number; readonly long: number }
 

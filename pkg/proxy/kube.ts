@@ -108,7 +108,7 @@ function createCheckedHeaders({
   }
 }
 
-// Expect is a hop-by-hop header; Node.js has already sent the 100 response for it.
+// Node.js has already sent the 100 response for Expect.
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
 /** The headers of a request to kube-apiserver, without the credential of Kapis. */

@@ -16,7 +16,7 @@ export type OAuthForwardOptions = {
   /** Returns the verified client address, by which kapis-oauth counts failed logins. */
   readonly clientAddress: (req: IncomingMessage) => string
   readonly logger: Logger
-  /** Timeout for the response of kapis-oauth, between two parts too. */
+  /** Timeout for the response headers of kapis-oauth, and between two parts of the body. */
   readonly silenceMs?: number
   /** The path to request from kapis-oauth, if it differs from the path of the request. */
   readonly path?: string
@@ -31,8 +31,8 @@ const usualSilenceMs = 30_000
 // The Location header of a redirect may contain a whole authorization request, encoded twice.
 const maxAnswerHead = 64 * 1024
 const doesNotAnswer = 'kapis-oauth is not responding'
-// X-Request-Id is replaced, so that kapis-oauth logs the same request ID. Expect is a hop-by-hop
-// header; Node.js has already sent the 100 response for it.
+// X-Request-Id is replaced by the request ID of Kapis. Node.js has already sent the 100 response
+// for Expect.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
 const rootMetadata = '/.well-known/openid-configuration'

@@ -26,8 +26,8 @@ export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
 }
 
 /**
- * Reports whether a redirect stays on this host. Parses the URL as browsers do, which treat a
- * backslash as a slash and ignore tabs (WHATWG URL).
+ * Reports whether a redirect stays on this host. As in browsers, a backslash is a slash and tabs
+ * are ignored (WHATWG URL).
  */
 function staysAt(front: URL | null, location: string): boolean {
   const target = front === null ? null : URL.parse(location, front.href)

@@ -114,8 +114,8 @@ type Head = {
 }
 
 /**
- * Returns the name of a header whose value has leading or trailing blanks. Such a request is
- * malformed (RFC 9113 section 8.2.1).
+ * Returns the name of a header with leading or trailing blanks, which is malformed (RFC 9113
+ * section 8.2.1).
  */
 function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
   const at = rawHeaders.findIndex((text, i) => i % 2 === 1 && /^[ \t]|[ \t]$/.test(text))

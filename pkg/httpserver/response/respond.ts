@@ -118,7 +118,7 @@ export function drained(out: Writable, stallMs = 0): Promise<void> {
 }
 
 /**
- * Returns a function that writes chunks as fast as the client reads. Each call waits until earlier
+ * Returns a function that writes chunks as fast as the client reads: each call waits until earlier
  * data has been sent or the client has disconnected.
  *
  * @returns a function that resolves to whether it had to wait

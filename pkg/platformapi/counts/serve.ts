@@ -66,8 +66,7 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
     const namespace = parseNamespace(query.get('namespace') ?? '')
     const kinds = toKinds(query.get('kinds') ?? '', namespace)
     const items: Count[] = []
-    // Counts are computed one after another, so that a request with many kinds uses no more
-    // resources at a time than one with a single kind.
+    // One count after another: a request with many kinds uses no more resources at a time than one.
     for (const kind of kinds) {
       if (isOver(res)) return
       items.push(await count(exchange, kind, namespace))

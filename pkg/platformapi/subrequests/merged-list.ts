@@ -58,8 +58,8 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
 
     for (let round = 1; ; round++) {
       const parts: (Part | Refusal)[] = []
-      // Kinds are listed one after another, so that a request with many kinds uses no more
-      // resources at a time than one with a single kind.
+      // One list after another: a request with many kinds uses no more resources at a time than
+      // one.
       for (const { kind, url } of urls) {
         if (isOver(res)) return
         parts.push(await collectKind(exchange, kind, url))

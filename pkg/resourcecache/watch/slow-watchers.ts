@@ -1,10 +1,7 @@
 import type { Channel, Member } from './watch-channel.ts'
 
 export type LagLimits = {
-  /**
-   * Returns the time after which a client that reads nothing is disconnected, while data is
-   * buffered.
-   */
+  /** Returns the time after which a client that reads no buffered data is disconnected. */
   readonly stallMs: () => number
   /** Maximum number of bytes that are buffered for all clients together. */
   readonly maxBytes: number

@@ -22,10 +22,7 @@ export type Watcher = {
 }
 
 export type WatchBroadcasterOptions = {
-  /**
-   * Returns the time after which a client that reads nothing is disconnected, while data is
-   * buffered.
-   */
+  /** Returns the time after which a client that reads no buffered data is disconnected. */
   readonly stallMs: () => number
 }
 
@@ -51,10 +48,7 @@ export class WatchBroadcaster {
   readonly #channels = new Map<ObjectStore, Channels>()
   readonly #open = new Set<Writable>()
   readonly #guard: LagGuard
-  /**
-   * Returns the time after which a client that reads nothing is disconnected, while data is
-   * buffered.
-   */
+  /** Returns the time after which a client that reads no buffered data is disconnected. */
   readonly stallMs: () => number
   #timer: NodeJS.Timeout | undefined
   #watchers = 0

@@ -131,7 +131,7 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
 }
 
 /**
- * Requires that the user must change the password, and that the new one differs from the old one.
+ * Requires that the user must change the password, and changes it to another one.
  *
  * @throws Status 403 if the password need not be changed, or the login is too old; 422
  */
