@@ -129,7 +129,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       { username: `${user}-2`, roleRef: `${workspace}-regular` },
     ]
     expect((await send(admin, 'POST', members, wanted)).code).to.equal(404)
-    const spec = { template: { spec: { manager: 'admin' } } }
+    const spec = { template: { spec: {} } }
     const made = await ask(admin, 'POST', tenant, { metadata: { name: workspace }, spec })
     expect(made.code, made.body).to.equal(201)
     // A caller who may write bindings and read the workspace cannot grant more than that either.
@@ -180,6 +180,47 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     }
   })
 
+  it('makes the manager of a new workspace its administrator, with the rights of its creator', async () => {
+    const workspace = uniqueName('managed')
+    const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
+    const create = (token: string, dryRun: string) =>
+      askAs(token, `${tenant}${dryRun}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          metadata: { name: workspace },
+          spec: { template: { spec: { manager: user } } },
+        }),
+      })
+    const roles = async () => {
+      const { items } = (await send(admin, 'GET', `/workspaces/${workspace}/workspacemembers`)).body
+      return items.map(
+        ({ metadata }: { metadata: { name: string; annotations: Record<string, string> } }) => [
+          metadata.name,
+          metadata.annotations[`iam.${groupDomain}/workspacerole`],
+        ],
+      )
+    }
+    const maker = await accounts.make('maker', [
+      { apiGroups: [`tenant.${groupDomain}`], resources: ['workspaces'], verbs: ['create'] },
+    ])
+    expect((await create(admin, '?dryRun=All')).code).to.equal(201)
+    await eventually(async () => {
+      const made = await create(maker, '')
+      expect(made.code, made.body).to.equal(201)
+      expect(String(made.headers.warning)).to.contain(`has no role in the workspace`)
+    }, 10_000)
+    expect(await roles()).to.deep.equal([])
+    await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace)
+    try {
+      const made = await create(admin, '')
+      expect([made.code, made.headers.warning], made.body).to.deep.equal([201, undefined])
+      await eventually(async () => expect(await roles()).to.deep.equal([[user, `${workspace}-admin`]]), 5_000)
+    } finally {
+      await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace)
+    }
+  })
+
   it('members of a deleted workspace are not members of the next one of its name', async () => {
     const workspace = uniqueName('again')
     const project = uniqueName('again-project')
@@ -189,7 +230,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       const made = await askAs(admin, path, { method: 'POST', headers, body: JSON.stringify(body) })
       expect([made.code, made.headers.warning], made.body).to.deep.equal([201, undefined])
     }
-    const spec = { template: { spec: { manager: 'admin' } } }
+    const spec = { template: { spec: {} } }
     const members = `/workspaces/${workspace}/workspacemembers`
     const names = async () => namesOf((await send(admin, 'GET', members)).body.items)
     await make(tenant, { metadata: { name: workspace }, spec })

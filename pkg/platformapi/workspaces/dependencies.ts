@@ -14,6 +14,11 @@ export type WorkspaceTools = {
     exchange: AuthenticatedExchange,
     where: { readonly workspace: string; readonly namespace: string },
   ) => Promise<void>
+  /** Called for each new workspace with a manager, who becomes a member, as the caller. */
+  readonly addManager: (
+    exchange: AuthenticatedExchange,
+    of: { readonly workspace: string; readonly manager: string },
+  ) => Promise<void>
   /**
    * Serves a read of namespaces or workspaces as in `resources.<group domain>/v1alpha3`: those that
    * the caller may see.

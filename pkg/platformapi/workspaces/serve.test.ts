@@ -57,6 +57,7 @@ describe('createWorkspaceViews', () => {
   let loopback: Loopback
   const calls: unknown[] = []
   const created: unknown[] = []
+  const managers: unknown[] = []
 
   function storeOf(plural: string, items: readonly KubeObject[]): ObjectStore {
     const kind = toAggregatedKinds(groupDomain).find(each => each.plural === plural)
@@ -97,6 +98,7 @@ describe('createWorkspaceViews', () => {
     }
     const serve = createWorkspaceViews({
       created: async (_exchange, where) => void created.push(where),
+      addManager: async (_exchange, of) => void managers.push(of),
       groupDomain,
       async callAs({ identity }, call) {
         calls.push([identity.username, call])
@@ -125,6 +127,7 @@ describe('createWorkspaceViews', () => {
   beforeEach(() => {
     calls.splice(0)
     created.splice(0)
+    managers.splice(0)
   })
 
   const sorted = 'sortBy=name&ascending=true'
@@ -310,6 +313,8 @@ describe('createWorkspaceViews', () => {
       const answer = await write(...request)
       expect(calls).to.deep.equal([['jane', call]])
       const isNew = request[0] === 'POST' && request[1].endsWith('/namespaces')
+      const isWorkspace = request[0] === 'POST' && !isNew && !request[1].includes('dryRun')
+      expect(managers).to.deep.equal(isWorkspace ? [{ workspace: 'blue', manager: 'jane' }] : [])
       expect(created).to.deep.equal(isNew ? [{ workspace: 'blue', namespace: 'b1' }] : [])
       // The response of kube-apiserver to a write is sent unchanged, without selfLink.
       const { metadata: meta, ...rest } = Object(body)

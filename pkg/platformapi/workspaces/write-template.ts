@@ -1,8 +1,11 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
-import { type CallAs, type Called, withQueryOf } from '../write/as-caller.ts'
+import { membersOf, parseObject } from '../../kubeclient/object/object.ts'
+import { type Called, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
+import { isDryRun } from '../write/dry-run.ts'
 import { readJson, readPatch } from '../write/json-body.ts'
+import type { WorkspaceTools } from './dependencies.ts'
 import {
   toTemplateText,
   toWorkspace,
@@ -11,7 +14,7 @@ import {
   workspacesPath,
 } from './template.ts'
 
-type Tools = { readonly groupDomain: string; readonly callAs: CallAs }
+type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'addManager'>
 
 const jsonPatch = 'application/json-patch+json'
 
@@ -23,7 +26,7 @@ const jsonPatch = 'application/json-patch+json'
  * @throws Status 400, 413, 415, 422, and those of kube-apiserver
  */
 export async function writeTemplate(
-  { groupDomain, callAs }: Tools,
+  { groupDomain, callAs, addManager }: Tools,
   exchange: AuthenticatedExchange,
   name: string,
 ): Promise<Called | undefined> {
@@ -34,7 +37,12 @@ export async function writeTemplate(
   switch (req.method) {
     case 'POST': {
       const body = toWorkspace(await readJson(req, ['application/json']), groupDomain)
-      return shown(await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, all), body }))
+      const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, all), body })
+      const { metadata, spec } = parseObject(JSON.parse(made.text))
+      const { manager } = membersOf(spec)
+      if (typeof manager === 'string' && manager !== '' && !isDryRun(exchange))
+        await addManager(exchange, { workspace: metadata.name, manager })
+      return shown(made)
     }
     case 'PUT': {
       const body = toWorkspace(await readJson(req, ['application/json']), groupDomain, name)

@@ -100,6 +100,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
   const tenant = createTenant({
     ...{ groupDomain, callAs, searches },
     created: (exchange, where) => iam.giveIn(exchange, where),
+    addManager: (exchange, of) => iam.addManager(exchange, of),
     narrowed: resources.narrowed,
     users: access.users,
     requirePermission: access.requirePermission,

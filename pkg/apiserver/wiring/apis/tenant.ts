@@ -14,6 +14,7 @@ export type TenantOptions = {
   readonly groupDomain: string
   readonly callAs: CallAs
   readonly created: WorkspaceTools['created']
+  readonly addManager: WorkspaceTools['addManager']
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly requirePermission: RequirePermission
@@ -39,11 +40,12 @@ export type Tenant = {
 
 /** Wires the views of workspaces and namespaces, and their writes. */
 export function createTenant(options: TenantOptions): Tenant {
-  const { groupDomain, callAs, created, narrowed, users, requirePermission, searches } = options
+  const { groupDomain, callAs, created, addManager, narrowed, users, requirePermission, searches } = options
   const serve = createWorkspaceViews({
     groupDomain,
     callAs,
     created,
+    addManager,
     ...narrowed,
     async visibleTo({ identity, info }, member) {
       if (member === identity.username) return undefined

@@ -75,6 +75,11 @@ export type IamApi = {
     exchange: AuthenticatedExchange,
     where: { readonly workspace: string; readonly namespace: string },
   ) => Promise<void>
+  /** Makes the manager of a new workspace a member of it, as the caller. */
+  readonly addManager: (
+    exchange: AuthenticatedExchange,
+    of: { readonly workspace: string; readonly manager: string },
+  ) => Promise<void>
 }
 
 /**
@@ -178,11 +183,12 @@ export function createIamApi(options: IamOptions): IamApi {
     )
   }
 
-  const { giveIn } = createWorkspaceRecords({ groupDomain, callAs: options.roles.callAs, places })
+  const { giveIn, addManager } = createWorkspaceRecords({ groupDomain, callAs, places })
 
   return {
     serve,
     giveIn,
+    addManager,
     servePatchOfOwn(exchange) {
       const { info, isAggregated } = exchange
       const isHere = info.prefix === 'apis' && info.group === group && info.version === 'v1alpha2'

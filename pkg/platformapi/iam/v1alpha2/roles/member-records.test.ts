@@ -115,6 +115,31 @@ describe('createWorkspaceRecords', () => {
   it('gives the stored members their roles in a new namespace, as its creator', async () =>
     expect(await giveIn()).to.deep.equal({ calls: [given], warning: undefined, thrown: undefined }))
 
+  const addManager = (options?: Parameters<typeof during>[1]) =>
+    during(
+      (records, exchange) => records.addManager(exchange, { workspace: 'blue', manager: 'mia' }),
+      options,
+    )
+
+  it('makes the manager of a new workspace its administrator, as its creator', async () => {
+    const owner = { metadata: { name: 'blue', uid: 'u-blue', resourceVersion: '1', creationTimestamp: '' } }
+    const { calls, warning, thrown } = await addManager({ answer: () => owner })
+    expect([warning, thrown]).to.deep.equal([undefined, undefined])
+    expect(calls.at(-1)).to.deep.equal([
+      `/apis/${group}/v1/clusterrolebindings?x=1`,
+      'kapis:workspace:blue:admin',
+      'mia',
+    ])
+  })
+
+  it('warns the creator of a manager who has no role', async () => {
+    const { warning, thrown } = await addManager({ answer: fail(403) })
+    expect([warning, thrown]).to.deep.equal([
+      '299 - "the manager \\"mia\\" has no role in the workspace: no"',
+      undefined,
+    ])
+  })
+
   it('warns the creator of members who have no role', async () => {
     const { warning } = await giveIn({ answer: fail(403) })
     expect(warning).to.equal(

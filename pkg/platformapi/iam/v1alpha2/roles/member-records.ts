@@ -211,6 +211,27 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       return [{ where: `workspace ${member.workspace}`, run }]
     },
     /**
+     * Makes the manager of a new workspace a member with the role `{workspace}-admin`, as its
+     * creator. A failure results in a warning, since the workspace already exists.
+     */
+    async addManager(
+      exchange: AuthenticatedExchange,
+      { workspace, manager }: { readonly workspace: string; readonly manager: string },
+    ): Promise<void> {
+      const [admin] = presetsOf('workspace', workspace)
+      const member = {
+        subject: { kind: 'User', name: manager },
+        workspace,
+        role: admin?.clusterRole,
+      } as const
+      await write(exchange, member).catch((error: unknown) =>
+        addWarning(
+          exchange.res,
+          `the manager ${JSON.stringify(manager)} has no role in the workspace: ${toStatus(error).message}`,
+        ),
+      )
+    },
+    /**
      * Grants the stored members of a workspace their roles in a new namespace, as the caller.
      * Failures result in a warning with the number of members without a role, since the namespace
      * already exists.
