@@ -38,9 +38,11 @@ export async function writeTemplate(
     case 'POST': {
       const body = toWorkspace(await readJson(req, ['application/json']), groupDomain)
       const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, all), body })
+      // The object of a dry run has no version.
+      if (isDryRun(exchange)) return shown(made)
       const { metadata, spec } = parseObject(JSON.parse(made.text))
       const { manager } = membersOf(spec)
-      if (typeof manager === 'string' && manager !== '' && !isDryRun(exchange))
+      if (typeof manager === 'string' && manager !== '')
         await addManager(exchange, { workspace: metadata.name, manager })
       return shown(made)
     }

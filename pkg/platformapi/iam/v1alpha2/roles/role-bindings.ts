@@ -112,7 +112,8 @@ export type WorkspaceMember = {
 /**
  * Returns the members of a workspace and their roles, from the role bindings in its namespaces. A
  * user has a role if every namespace grants the same ClusterRole, and is a regular member
- * otherwise. Without namespaces, the recorded role applies.
+ * otherwise. Without namespaces, the recorded role applies. Roles of the workspace itself are known
+ * by their records.
  *
  * @param namespaces of the workspace
  */
@@ -122,10 +123,14 @@ export function workspaceRolesOf(
   namespaces: readonly string[],
 ): ReadonlyMap<string, WorkspaceMember> {
   const givenTo = new Map<string, Set<string>>()
+  const recordedFor = new Map<string, string[]>()
   for (const { user, binding, recorded } of held) {
     const given = givenTo.get(user) ?? new Set()
     givenTo.set(user, given)
-    if (recorded?.role !== undefined) given.add(`/${recorded.role}`)
+    if (recorded?.role !== undefined) {
+      given.add(`/${recorded.role}`)
+      recordedFor.set(user, [...(recordedFor.get(user) ?? []), recorded.role])
+    }
     const { kind, name } = binding.roleRef
     if (kind === 'ClusterRole') given.add(`${binding.entry.namespace}/${name}`)
   }
@@ -133,14 +138,12 @@ export function workspaceRolesOf(
   const places = namespaces.length === 0 ? [''] : namespaces
   return new Map(
     [...givenTo].map(([user, given]) => {
-      const preset = presets.find(
-        ({ clusterRole }) =>
-          clusterRole === undefined || places.every(namespace => given.has(`${namespace}/${clusterRole}`)),
-      )
-      return [
-        user,
-        { role: preset?.name ?? `${workspace}-regular`, clusterRole: preset?.clusterRole },
-      ] as const
+      const isGiven = (clusterRole = '') =>
+        places.every(namespace => given.has(`${namespace}/${clusterRole}`))
+      const preset = presets.find(({ clusterRole }) => isGiven(clusterRole))
+      const own = recordedFor.get(user)?.find(role => isGiven(role))
+      const clusterRole = preset?.clusterRole ?? own
+      return [user, { role: preset?.name ?? own ?? `${workspace}-regular`, clusterRole }] as const
     }),
   )
 }

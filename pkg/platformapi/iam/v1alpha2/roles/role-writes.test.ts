@@ -128,6 +128,20 @@ describe('writeRole', () => {
       404,
       'workspaceroles.iam.kapis.io "blue-readers" not found',
     ],
+    [
+      'POST',
+      '/workspaces/blue/workspaceroles',
+      { metadata: { name: 'blue-viewer' } },
+      409,
+      'workspaceroles.iam.kapis.io "blue-viewer" already exists',
+    ],
+    [
+      'POST',
+      '/namespaces/b1/roles',
+      { metadata: { name: 'operator' } },
+      409,
+      'roles.rbac.authorization.k8s.io "operator" already exists',
+    ],
     ['POST', '/globalroles', { kind: 'ClusterRole' }, 400, 'the body must be a GlobalRole as a JSON object'],
     ['PUT', '/clusterroles/own', { metadata: {} }, 400, 'metadata.name must be the name in the path, "own"'],
   ]

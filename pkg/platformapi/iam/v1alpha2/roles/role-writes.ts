@@ -8,6 +8,7 @@ import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.t
 import { readJson, readPatch } from '../../../write/json-body.ts'
 import { roleKinds, toRole } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
+import { presetsOf } from './role-presets.ts'
 import { aggregate, areAmong, templatesIn } from './role-templates.ts'
 
 export type RoleWriteTools = {
@@ -35,7 +36,7 @@ const version = 'rbac.authorization.k8s.io/v1'
  * ClusterRole with the label of its scope.
  *
  * @param name '' for a new role
- * @throws Status 400, 404, 405, 413, 415, and those of kube-apiserver
+ * @throws Status 400, 404, 405, 409, 413, 415, and those of kube-apiserver
  */
 export async function writeRole(
   tools: RoleWriteTools,
@@ -107,6 +108,17 @@ function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
   if (!isRecord(sent) || (sent.kind ?? kind) !== kind)
     throw badRequest(`the body must be a ${kind} as a JSON object`)
   const metadata = membersOf(sent.metadata)
+  // Lists show the role of Kapis with the name, and not the one that would be created.
+  if (name === '' && presetsOf(place.scope, place.workspace).some(preset => preset.name === metadata.name)) {
+    const { plural, isNative } = roleKinds[place.scope]
+    const details = {
+      name: String(metadata.name),
+      group: isNative ? 'rbac.authorization.k8s.io' : `iam.${groupDomain}`,
+      kind: plural,
+    }
+    const message = `${plural}.${details.group} ${JSON.stringify(metadata.name)} already exists`
+    throw new Status(409, 'AlreadyExists', message, { details })
+  }
   if (name !== '' && metadata.name !== name)
     throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
   const { rules = [], aggregationRule } = sent
