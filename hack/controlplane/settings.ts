@@ -50,6 +50,8 @@ function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const unwanted =
     /^(https?_proxy|all_proxy|no_proxy|kubeconfig|kapis_.*|node_options|run_dir|nodes|pods|port|log_store)$/i
-  const kept = Object.entries(env).filter(([name]) => name === 'KAPIS_LOG_LEVEL' || !unwanted.test(name))
+  const kept = Object.entries(env).filter(
+    ([name]) => /^KAPIS_(LOG_LEVEL|SCREENSHOTS)$/.test(name) || !unwanted.test(name),
+  )
   return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
