@@ -28,7 +28,7 @@ describe('readForm', () => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const options = {
       ...{ host: '127.0.0.1', port: loopback?.port, path: '/x?limit=1', method, agent: false },
-      headers: body === undefined ? {} : { 'content-type': type },
+      headers: body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) },
     }
     request(options, res => readAnswer(res).then(resolve, reject))
       .on('error', reject)
@@ -42,6 +42,10 @@ describe('readForm', () => {
       ['limit', '1'],
       ['query', 'a | b'],
     ])
+  })
+
+  it('reads the parameters of the URL alone where no body is sent, whatever its type is', async () => {
+    expect((await ask('POST', '', 'application/json')).text).to.equal('[["limit","1"]]\n')
   })
 
   it('refuses other methods, other types and long forms', async () => {
