@@ -84,7 +84,7 @@ describe("KubeSphere's console 3.4.1", function () {
       /"Op":"stdout".*[$#] /,
     )
     await terminal.type('echo "sum $((40 + 2))"\n', /"Op":"stdout".*sum 42/)
-    await admin.check('terminal')
+    await admin.check('pod-after-terminal')
   })
 
   for (const [path, found] of Object.entries({

@@ -97,6 +97,8 @@ export async function logIn(
           await window.locator('.xterm').click()
           await window.keyboard.type(text)
           await until(wanted)
+          mkdirSync(folder, { recursive: true })
+          await window.screenshot({ path: join(folder, 'terminal.png') })
         },
       }
     },
