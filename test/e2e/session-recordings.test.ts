@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
+import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import { createPerson } from './kapis.ts'
@@ -263,5 +264,67 @@ describe('session recordings', function () {
     expect((await kapis('get', 'none', '-n', namespace)).stderr).to.equal(
       `kapis sessions: failed to read the recording: sessionrecordings.logging.${groupDomain} "none" not found\n`,
     )
+  })
+
+  it('is played on the page, which shows output as text', async () => {
+    const script = String.raw`printf '\033[1;31m<img src=x onerror=alert(1)>\033[0m\n'; sleep 1; printf 'hidden: \033[8msecret\033[0m \033[38;2;1;2;3mlast\n'`
+    await exec('sh', '-c', script)
+    const { metadata } = await lastSession()
+    const browser = await startChromium()
+    try {
+      const page = await openWindow(browser, {
+        javaScriptEnabled: true,
+        viewport: { width: 1200, height: 800 },
+      })
+      const cookie = {
+        name: '__Secure-kapis-logs',
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Strict',
+      } as const
+      const value = await tokenOf(namespace, 'reviewer')
+      await page.context().addCookies([{ ...cookie, value, url: `${replica.server}/logs` }])
+      const problems: string[] = []
+      page.on('console', message => problems.push(message.text()))
+      page.on('pageerror', error => problems.push(String(error)))
+      await page.goto(`${replica.server}/logs/recordings?namespace=${namespace}`)
+      const first = page.locator('.recording').first()
+      expect(await first.locator('.who').textContent()).to.equal(
+        `system:serviceaccount:${namespace}:operator`,
+      )
+      await first.click()
+      expect(new URL(page.url()).searchParams.get('name')).to.equal(metadata.name)
+      const rows = () => page.locator('#screen div').allTextContents()
+      await eventually(async () => {
+        const [one = '', two = ''] = await rows()
+        expect([one.trimEnd(), two.trimEnd()]).to.deep.equal([
+          '<img src=x onerror=alert(1)>',
+          'hidden: secret last',
+        ])
+      }, 20_000)
+      const look = async (text: string) => {
+        const element = page.getByText(text, { exact: true })
+        return [await element.getAttribute('style'), await element.getAttribute('class')]
+      }
+      expect(await look('<img src=x onerror=alert(1)>')).to.deep.equal(['color: var(--color-1);', 'bold'])
+      expect(await look('last')).to.deep.equal(['color: rgb(1, 2, 3);', ''])
+      await page.getByRole('button', { name: 'Play' }).waitFor()
+      await keepScreenshot(page, 'recording')
+      // Back to before the second line.
+      await page.locator('#position').fill('0')
+      await eventually(async () => expect((await rows())[1]?.trim()).to.equal(''), 10_000)
+      await page.locator('#screen').press('ArrowRight')
+      await eventually(async () => expect((await rows())[1]?.trim()).to.equal('hidden: secret last'), 10_000)
+      await page.setViewportSize({ width: 360, height: 740 })
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360)
+      await keepScreenshot(page, 'recording-360-dark')
+      await page.getByLabel('Namespace').fill('default')
+      await page.getByRole('button', { name: 'Search' }).click()
+      await page.getByRole('alert').getByText('cannot list resource "sessionrecordings"').waitFor()
+      expect(problems.filter(text => !text.includes('403'))).to.deep.equal([])
+    } finally {
+      await browser.close()
+    }
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { readAsset } from './asset.ts'
+import { readAsset, readAssetFolder } from './asset.ts'
 
 describe('readAsset', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-asset-'))
@@ -36,5 +36,33 @@ describe('readAsset', () => {
 
   it('has another address when the bytes are others', () => {
     expect(read('b.css', 'p {}').href).to.not.equal(read('b.css', 'q {}').href)
+  })
+})
+
+describe('readAssetFolder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-asset-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  function read(files: Readonly<Record<string, string>>) {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+    return readAssetFolder(
+      Object.keys(files).map(name => pathToFileURL(join(folder, name))),
+      '/x',
+    )
+  }
+
+  it('has all files under one path, by which modules import each other', () => {
+    const { path, find } = read({ 'a.js': "import './b.mjs'\n", 'b.mjs': 'let b\n' })
+    expect(path).to.match(/^\/x\/[0-9a-f]{12}$/)
+    expect(find(`${path}/b.mjs`)?.document.body.toString()).to.equal('let b\n')
+    expect(find(`${path}/b.mjs`)?.headers['content-type']).to.equal('text/javascript; charset=utf-8')
+    for (const none of ['/x/b.mjs', `${path}/c.mjs`, `${path}/`, path])
+      expect(find(none), none).to.equal(undefined)
+  })
+
+  it('has another path when any file changes', () => {
+    const first = read({ 'a.js': 'a', 'b.js': 'b' }).path
+    expect(read({ 'a.js': 'a', 'b.js': 'c' }).path).to.not.equal(first)
+    expect(read({ 'a.js': 'a', 'b.js': 'b' }).path).to.equal(first)
   })
 })

@@ -41,14 +41,16 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
     begin({ req, res, query }) {
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
       const returnTo = (query.get('return_to') ?? '').slice(0, longestReturn)
+      const page = query.get('page') === 'recordings' ? 'recordings' : ''
       // The login ends with a redirect to the host of the issuer, so the cookie must be set for
       // that host.
       if (req.headers.host !== home.host && !query.has('moved')) {
-        redirect(res, `${home.origin}/logs/login?${new URLSearchParams({ return_to: returnTo, moved: '1' })}`)
+        const again = new URLSearchParams({ page, return_to: returnTo, moved: '1' })
+        redirect(res, `${home.origin}/logs/login?${again}`)
         return
       }
       const [state, verifier] = [secret(), secret()]
-      setCookie(res, begunCookie, `${state}.${verifier}.${base64(returnTo)}`, loginSeconds)
+      setCookie(res, begunCookie, `${state}.${verifier}.${base64(`${page}?${returnTo}`)}`, loginSeconds)
       const request = {
         response_type: 'code',
         client_id: clientId,
@@ -98,9 +100,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         return
       }
       setCookie(res, tokenCookie, token, lifeSeconds)
-      const search = Buffer.from(returnTo, 'base64url').toString('utf8')
-      // The target is always this page: the client may only choose query parameters.
-      redirect(res, `/logs?${new URLSearchParams(search)}`)
+      redirect(res, toReturnPath(Buffer.from(returnTo, 'base64url').toString('utf8')))
     },
 
     async logout({ req, res }) {
@@ -121,6 +121,12 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       redirect(res, `${issuer}/session`)
     },
   }
+}
+
+/** One of the two pages with query parameters, whatever the text. */
+function toReturnPath(text: string): string {
+  const [page, search] = text.split(/\?(.*)/s)
+  return `/logs${page === 'recordings' ? '/recordings' : ''}?${new URLSearchParams(search)}`
 }
 
 function toAnswer(error: unknown): IssuerAnswer {

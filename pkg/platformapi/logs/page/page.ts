@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { readAsset } from '../../../httpserver/response/asset.ts'
+import { readAssetFolder } from '../../../httpserver/response/asset.ts'
 import { sendDocument } from '../../../httpserver/response/document.ts'
 import { escapeHtml, html } from '../../../httpserver/response/html.ts'
 import { send } from '../../../httpserver/response/respond.ts'
 
+const pageFiles = { '/logs': 'page.html', '/logs/recordings': 'recordings.html' }
+
 /**
- * Content-Security-Policy of the page: only the script and style sheet of Kapis, requests to this
- * server, and no frames.
+ * Content-Security-Policy of the pages: only scripts and style sheets of this server, requests to
+ * this server, and no frames.
  */
 const policy = [
   "default-src 'none'",
@@ -37,19 +39,29 @@ export type LogPageDocuments = {
   readonly sendProblem: (res: ServerResponse, code: number, message: string) => void
 }
 
-/** Creates the page, its script and its style sheet, which are static and public. */
+const files = [
+  ...['page.css', 'request.js', 'script.js', 'recordings.js', 'recording-player.js'].map(
+    name => new URL(name, import.meta.url),
+  ),
+  new URL(import.meta.resolve('@xterm/headless/lib-headless/xterm-headless.mjs')),
+]
+
+/** The pages, their modules and their style sheet: static and public. */
 export function createDocuments(product: string): LogPageDocuments {
-  const style = readAsset(new URL('./page.css', import.meta.url), '/logs/page.css')
-  const script = readAsset(new URL('./script.js', import.meta.url), '/logs/script.js')
-  const page = readFileSync(new URL('./page.html', import.meta.url), 'utf8')
-    .replaceAll('{{product}}', () => escapeHtml(product))
-    .replace('{{style}}', style.href)
-    .replace('{{script}}', script.href)
+  const assets = readAssetFolder(files, '/logs/assets')
+  const readPage = (name: string) =>
+    Buffer.from(
+      readFileSync(new URL(name, import.meta.url), 'utf8')
+        .replaceAll('{{product}}', () => escapeHtml(product))
+        .replaceAll('{{assets}}', assets.path),
+    )
+  const pages = new Map(Object.entries(pageFiles).map(([path, name]) => [path, readPage(name)]))
   return {
     send(req, res, path) {
-      const asset = [style, script].find(({ path: itsPath }) => itsPath === path)
+      const asset = assets.find(path)
+      const page = pages.get(path)
       if (asset !== undefined) sendDocument({ req, res }, asset.document, asset.headers)
-      else if (path === '/logs') send(res, 200, Buffer.from(page), pageHeaders)
+      else if (page !== undefined) send(res, 200, page, pageHeaders)
       else return false
       return true
     },
@@ -60,7 +72,7 @@ export function createDocuments(product: string): LogPageDocuments {
 <meta charset="utf-8">
 <title>Request failed – ${product}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${style.href}">
+<link rel="stylesheet" href="${assets.path}/page.css">
 </head>
 <body>
 <main>

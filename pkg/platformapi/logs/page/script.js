@@ -1,14 +1,13 @@
 // The log page. Whatever comes from a log is put into the document as text (textContent), never as HTML.
-'use strict'
+import { byId, element, report, request, showError } from './request.js'
+
 {
-  const byId = id => document.getElementById(id)
   const form = byId('search')
   const texts = ['q', 'namespaces', 'workloads', 'pods', 'containers']
   const pageSize = 100
   const mostLines = 1000
   const mostBars = 60
   const steps = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 21600, 86400, 604800]
-  const wentToLogIn = 'went-to-log-in'
   let cursor = ''
   let running = new AbortController()
   let counting = new AbortController()
@@ -31,13 +30,6 @@
       .replace(/\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g, '')
       .replace(/\r?\n$/, '')
       .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
-
-  function element(name, className, text) {
-    const made = document.createElement(name)
-    if (className) made.className = className
-    if (text !== undefined) made.textContent = text
-    return made
-  }
 
   // Rounded up: what came in this second is part of what there is now.
   const nowSeconds = () => Math.ceil(Date.now() / 1000)
@@ -77,48 +69,6 @@
     query.set('end_time', end)
     for (const [name, value] of Object.entries(more)) query.set(name, value)
     return query
-  }
-
-  function showError(message) {
-    byId('error').textContent = message
-    byId('error').hidden = message === ''
-  }
-
-  class Failure extends Error {}
-
-  async function ask(path, signal) {
-    const answer = await fetch(path, { signal, headers: { accept: 'application/json' } }).catch(error => {
-      if (error.name === 'AbortError') throw error
-      throw new Failure('The server cannot be reached. Try again when the connection is back.')
-    })
-    if (answer.status === 401) {
-      logIn()
-      throw new Failure('You are not logged in.')
-    }
-    if (!answer.ok) {
-      const status = await answer.json().catch(() => ({}))
-      throw new Failure(`${status.message ?? 'The server gave no reason.'} (${answer.status})`)
-    }
-    sessionStorage.removeItem(wentToLogIn)
-    return answer
-  }
-
-  /** Once by itself; when that was of no use, someone has to say so. */
-  function logIn() {
-    const path = `/logs/login?${new URLSearchParams({ return_to: location.search.slice(1) })}`
-    if (sessionStorage.getItem(wentToLogIn) === null) {
-      sessionStorage.setItem(wentToLogIn, 'yes')
-      location.assign(path)
-      return
-    }
-    sessionStorage.removeItem(wentToLogIn)
-    const link = element('a', 'button', 'Log in')
-    link.href = path
-    byId('total').replaceChildren('You are not logged in. ', link)
-  }
-
-  function report(error) {
-    if (error.name !== 'AbortError') showError(error instanceof Failure ? error.message : `This page failed: ${error.message}`)
   }
 
   const own = record => Object.entries(record.fields ?? {})
@@ -320,7 +270,7 @@
     const names = { namespaces: namespace, pods: pod, containers: container }
     const query = new URLSearchParams({ operation: 'context', cursor, ...names, before: 5, after: 5 })
     try {
-      const { before, after } = (await (await ask(`/logs/api/records?${query}`)).json()).context
+      const { before, after } = (await (await request(`/logs/api/records?${query}`)).json()).context
       around.append(...before.map(toNeighbour), toNeighbour(record), ...after.map(toNeighbour))
       around.children[before.length].setAttribute('aria-current', 'true')
     } catch (error) {
@@ -358,7 +308,7 @@
   }
 
   async function showLines(asked, signal) {
-    const answer = await ask(`/logs/api/records?${within(asked, { size: pageSize, with_cursor: true })}`, signal)
+    const answer = await request(`/logs/api/records?${within(asked, { size: pageSize, with_cursor: true })}`, signal)
     const { total, records = [] } = (await answer.json()).query
     shown = []
     byId('lines').replaceChildren()
@@ -387,7 +337,7 @@
     note.textContent = 'Reading all lines of the search …'
     try {
       const query = within(asked, { operation: 'patterns', size: 50 })
-      const { patterns } = await (await ask(`/logs/api/records?${query}`, signal)).json()
+      const { patterns } = await (await request(`/logs/api/records?${query}`, signal)).json()
       list.append(...patterns.map(toShape))
       note.textContent = patterns.length === 0 ? 'No lines were found.' : `${patterns.length} patterns, the most frequent first; <*> stands for what differs.`
     } catch (error) {
@@ -466,14 +416,14 @@
 
   async function showMore() {
     const query = within(span(), { size: pageSize, with_cursor: true, cursor })
-    const { records = [] } = (await (await ask(`/logs/api/records?${query}`, running.signal)).json()).query
+    const { records = [] } = (await (await request(`/logs/api/records?${query}`, running.signal)).json()).query
     add(records)
   }
 
   async function showHistogram(asked, signal) {
     const step = stepOf(asked)
     const query = within(asked, { operation: 'histogram', interval: `${step}s` })
-    const { histograms } = (await (await ask(`/logs/api/records?${query}`, signal)).json()).histogram
+    const { histograms } = (await (await request(`/logs/api/records?${query}`, signal)).json()).histogram
     const counts = new Map((histograms ?? []).map(({ time, count }) => [time / 1000, count]))
     const most = Math.max(1, ...counts.values())
     const bars = []
@@ -607,7 +557,7 @@
       const query = filters()
       query.set('follow', 'true')
       query.set('size', '20')
-      const answer = await ask(`/logs/api/records?${query}`, signal)
+      const answer = await request(`/logs/api/records?${query}`, signal)
       marked = markers()
       shown = []
       byId('lines').replaceChildren()

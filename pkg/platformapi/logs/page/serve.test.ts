@@ -57,8 +57,8 @@ describe('createLogPage', () => {
   }
 
   /** Starts a login. @returns the request to the issuer, and the cookie of the browser */
-  async function begin(returnTo = '') {
-    const { code, headers } = await get(`/logs/login?${new URLSearchParams({ return_to: returnTo })}`)
+  async function begin(returnTo = '', page = '') {
+    const { code, headers } = await get(`/logs/login?${new URLSearchParams({ page, return_to: returnTo })}`)
     expect(code).to.equal(303)
     const [cookie = ''] = headers['set-cookie'] ?? []
     return { url: new URL(headers.location ?? ''), cookie: cookie.split(';')[0] ?? '', whole: cookie }
@@ -72,7 +72,9 @@ describe('createLogPage', () => {
     )
     expect(text).to.include('<title>Logs – Kapis &amp; &lt;Co&gt;</title>')
     expect(text).to.not.match(/<script>|<style|\son\w+=|\sstyle=|\{\{/)
-    for (const [, path = ''] of text.matchAll(/(?:href|src)="(\/logs\/page[^"]*)"/g)) {
+    const assets = [...text.matchAll(/(?:href|src)="(\/logs\/assets\/[^"]*)"/g)]
+    expect(assets).to.have.length(2)
+    for (const [, path = ''] of assets) {
       const file = await get(path)
       expect([
         file.code,
@@ -122,9 +124,16 @@ describe('createLogPage', () => {
     )
   })
 
+  it('leads back to the page of session recordings', async () => {
+    const { url, cookie } = await begin('namespace=shop', 'recordings')
+    const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
+    const { location } = (await get(path, { headers: { cookie } })).headers
+    expect(location).to.equal('/logs/recordings?namespace=shop')
+  })
+
   it('leads nowhere but back to itself', async () => {
     for (const returnTo of ['//evil.test', 'https://evil.test/', '\r\nx: y', '/../oauth']) {
-      const { url, cookie } = await begin(returnTo)
+      const { url, cookie } = await begin(returnTo, returnTo)
       const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
       const { location = '' } = (await get(path, { headers: { cookie } })).headers
       expect(new URL(location, 'https://kapis.test').pathname, location).to.equal('/logs')
@@ -135,8 +144,8 @@ describe('createLogPage', () => {
   it('goes on at the host that the issuer sends browsers back to, once', async () => {
     const elsewhere = { headers: { host: '10.0.0.1' } }
     const first = await get('/logs/login?return_to=q%3Da', elsewhere)
-    expect(first.headers.location).to.equal('https://kapis.test/logs/login?return_to=q%3Da&moved=1')
-    const second = await get('/logs/login?return_to=q%3Da&moved=1', elsewhere)
+    expect(first.headers.location).to.equal('https://kapis.test/logs/login?page=&return_to=q%3Da&moved=1')
+    const second = await get('/logs/login?page=&return_to=q%3Da&moved=1', elsewhere)
     expect(second.headers.location).to.match(/^https:\/\/kapis\.test\/oauth\/authorize\?/)
   })
 
@@ -202,6 +211,20 @@ describe('createLogPage', () => {
       ['/kapis/resources.kapis.io/v1alpha3/namespaces/shop/pods', 'Bearer the.token', null],
     ],
     [
+      '/logs/api/recordings?user=jane',
+      { cookie },
+      ['/kapis/logging.kapis.io/v1alpha2/sessionrecordings?user=jane', 'Bearer the.token', null],
+    ],
+    [
+      '/logs/api/namespaces/shop/recordings/6f9c2a9e-4c55',
+      { cookie },
+      [
+        '/kapis/logging.kapis.io/v1alpha2/namespaces/shop/sessionrecordings/6f9c2a9e-4c55',
+        'Bearer the.token',
+        null,
+      ],
+    ],
+    [
       '/logs/api/records',
       { cookie, 'sec-fetch-site': 'cross-site' },
       ['/kapis/tenant.kapis.io/v1alpha2/logs', null, null],
@@ -226,6 +249,10 @@ describe('createLogPage', () => {
     '/logs/api/namespaces/a/../pods',
     '/logs/api/records/x',
     '/logs/api/values/x',
+    '/logs/api/recordings/',
+    '/logs/api/recordings/a/b',
+    '/logs/api/recordings/../namespaces',
+    '/logs/api/namespaces/shop/recordings/%2e%2e',
   ]) {
     it(`has nothing at ${path}`, async () => {
       const { code } = await get(path, { headers: { cookie } })

@@ -22,11 +22,12 @@ export type LogPage = {
   readonly handle: Handler<Exchange>
 }
 
-const api = /^\/logs\/api\/(?:(records)|(values)|(namespaces(?:\/[a-z0-9-]{1,63}\/pods)?))(\?.*)?$/
+const api =
+  /^\/logs\/api\/(?:(records)|(values)|(namespaces(?:\/[a-z0-9-]{1,63}\/pods)?)|((?:namespaces\/[a-z0-9-]{1,63}\/)?)recordings((?:\/[a-z0-9-]{1,63})?))(\?.*)?$/
 
 /**
  * Serves the log page at /logs. It reads from the platform API through /logs/api/, which only
- * allows reads of four paths: the cookie grants nothing else.
+ * allows reads of six paths: the cookie grants nothing else.
  */
 export function createLogPage(options: LogPageOptions): LogPage {
   const { groupDomain, productName } = options
@@ -35,6 +36,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
   const targets = {
     records: `/kapis/tenant.${groupDomain}/v1alpha2/logs`,
     values: `/kapis/logging.${groupDomain}/v1alpha2/select/logsql/field_values`,
+    logging: `/kapis/logging.${groupDomain}/v1alpha2/`,
     resources: `/kapis/resources.${groupDomain}/v1alpha3/`,
   }
 
@@ -42,7 +44,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
     admit(req) {
       const found = req.url?.startsWith('/logs/api/') && req.method === 'GET' ? api.exec(req.url) : null
       if (!found) return
-      const [, records, values, resources = '', query = ''] = found
+      const [, records, values, resources, within = '', name = '', query = ''] = found
       // Browsers report the origin of a request in Sec-Fetch-Site. The cookie of a cross-site
       // request is ignored.
       const site = req.headers['sec-fetch-site'] ?? 'same-origin'
@@ -52,13 +54,10 @@ export function createLogPage(options: LogPageOptions): LogPage {
         req.headers.authorization = `Bearer ${token}`
       }
       // With the new path, the request passes the handler chain like a request of the platform API.
-      const path =
-        records !== undefined
-          ? targets.records
-          : values !== undefined
-            ? targets.values
-            : targets.resources + resources
-      req.url = path + query
+      if (records !== undefined) req.url = targets.records + query
+      else if (values !== undefined) req.url = targets.values + query
+      else if (resources !== undefined) req.url = targets.resources + resources + query
+      else req.url = `${targets.logging}${within}sessionrecordings${name}${query}`
     },
     handles: path => path === '/logs' || path.startsWith('/logs/'),
     isAudited: path => path === '/logs/callback' || path === '/logs/logout',
