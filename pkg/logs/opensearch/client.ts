@@ -106,6 +106,16 @@ async function send(transport: Transport, call: SearchCall): Promise<unknown> {
 
 export const tooSlow = 'the log query timed out'
 
+/** The cause of a Status for an error response of the search engine. */
+export class SearchEngineError extends Error {
+  readonly code: number
+
+  constructor(code: number, reason: string) {
+    super(`the log store responded with ${code}: ${reason}`)
+    this.code = code
+  }
+}
+
 function toStatus(error: unknown): unknown {
   if (error instanceof Status || error instanceof BodyTooLargeError) return error
   const cause = toCause(error)
@@ -121,7 +131,7 @@ function toStatus(error: unknown): unknown {
 /** Converts an error response of the search engine to a Status. */
 function toRefusal(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
-  const cause = new Error(`the log store responded with ${code}: ${said}`)
+  const cause = new SearchEngineError(code, said)
   // Partial results are disabled, so the search engine fails at its timeout: with 500, or with 429
   // in Elasticsearch 9.
   if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)

@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { createIngestRecords } from '../ingest/ingest-records.ts'
 import type { LogStore } from '../store.ts'
 import { appendBatch } from './append.ts'
-import { createSearchClient, type SearchClient } from './client.ts'
+import { createSearchClient, type SearchClient, SearchEngineError } from './client.ts'
 import { followRecords } from './follow.ts'
 import { deleteExpired } from './retention.ts'
 import { countByTime, countRecords, queryRecords } from './search.ts'
@@ -138,5 +138,7 @@ async function putTemplate(client: SearchClient, prefix: string): Promise<unknow
 
 /** Reports whether an error is permanent, so that an immediate retry is pointless. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof Status && / answered 4\d\d: | refuses /.test(error.message)
+  if (!(error instanceof Status && error.cause instanceof SearchEngineError)) return false
+  const { code } = error.cause
+  return code >= 400 && code < 500 && code !== 429
 }
