@@ -1,5 +1,5 @@
 import type { Identity } from '../apirequest/identity/identity.ts'
-import type { RequestInfo } from '../apirequest/request-info.ts'
+import { isPlatformPrefix, type RequestInfo } from '../apirequest/request-info.ts'
 import { forbidden } from './forbidden.ts'
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
@@ -44,4 +44,17 @@ export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
       identity,
       'a read-only token cannot open connections (exec, attach, port-forward or proxy)',
     )
+}
+
+/**
+ * Enforces the scope for a request in a member cluster, which gets the identity but not the scope.
+ * What a path of the platform API reads may depend on its parameters (lists of several kinds), so a
+ * read-only token could read Secrets there.
+ *
+ * @throws Status 403
+ */
+export function assertMayUseMember(info: RequestInfo, identity: Identity): void {
+  assertInScope(info, identity)
+  if (identity.isReadOnly === true && isPlatformPrefix(info.prefix))
+    throw forbidden(info, identity, 'a read-only token cannot use the platform API of a member cluster')
 }

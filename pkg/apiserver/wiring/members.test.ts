@@ -88,6 +88,11 @@ describe('createMembers', () => {
       ['GET /clusters/m/api/v1/secrets', { identity: readOnly }],
       [`GET ${pod}/exec`, { identity: readOnly }],
       ['GET /clusters/m/api/v1/pods', { identity: readOnly, upgrade: Buffer.alloc(0) }],
+      [
+        'GET /kapis/clusters/m/resources.kubesphere.io/v1alpha3/resources?kinds=secrets',
+        { identity: readOnly },
+      ],
+      ['GET /clusters/m/kapi/resources.kubesphere.io/v1alpha3/resources', { identity: readOnly }],
       [`GET ${pod}/attach`, { upgrade: Buffer.alloc(0) }],
     ]
     for (const [target, changes] of cases) {

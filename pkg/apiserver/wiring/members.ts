@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
-import { assertInScope, assertMayUpgrade } from '../../authz/token-scope.ts'
+import { assertMayUpgrade, assertMayUseMember } from '../../authz/token-scope.ts'
 import type { Config } from '../../config/config.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
@@ -52,7 +52,7 @@ export function createMembers(parts: {
     })
   function authorize(exchange: AuthenticatedExchange) {
     const { info, identity, upgrade } = exchange
-    assertInScope(info, identity)
+    assertMayUseMember(info, identity)
     if (upgrade !== undefined) assertMayUpgrade(info, identity)
     recordings.assertNotBypassed(exchange)
     return access.authorize(rightOf(info), identity)
