@@ -151,6 +151,13 @@ describe('createSessionRecording', () => {
       ['exec of a pod', exec, {}, 200],
       ['exec of a pod in a member cluster', `/clusters/m${exec}`, {}, 403],
       ['its terminal', '/clusters/m/kapis/terminal.kapis.io/v1alpha2/namespaces/a/pods/p/exec', {}, 403],
+      [
+        'another terminal of its platform API',
+        '/clusters/m/kapis/terminal.kapis.io/v1alpha2/users/jane/kubectl',
+        {},
+        403,
+      ],
+      ['a read of its platform API', '/clusters/m/kapis/version', { isUpgrade: false }, 200],
       ['port-forward there', '/clusters/m/api/v1/namespaces/shop/pods/web-0/portforward', {}, 200],
       [
         'a write to a service',

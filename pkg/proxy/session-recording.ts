@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Status } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import { isPlatformPrefix } from '../apirequest/request-info.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../http/web-socket-client.ts'
 import type { ClientAddress } from '../httpserver/request/client-address.ts'
 import { createWebSocketTap } from '../httpserver/websocket/tap.ts'
@@ -90,7 +91,10 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
     },
     assertNotBypassed(exchange) {
       const { info, req, upgrade } = exchange
-      if (info.cluster !== '' && recorded.has(info.subresource) && policies.concern(usersOf(exchange)))
+      // Any upgrade of the platform API may be a terminal.
+      const isSession =
+        recorded.has(info.subresource) || (upgrade !== undefined && isPlatformPrefix(info.prefix))
+      if (info.cluster !== '' && isSession && policies.concern(usersOf(exchange)))
         throw forbidden(
           'sessions of this user are recorded, and those in a member cluster cannot be: connect to the member itself',
         )
