@@ -51,11 +51,15 @@ export function forwardableHeaders(
  * @param without names of more headers to remove, in lower case
  */
 export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
+  return withoutHeaders(raw, name => hopByHop.has(name) || without.has(name))
+}
+
+/** @param isRemoved is called with each name in lower case */
+export function withoutHeaders(raw: HeaderLines, isRemoved: (name: string) => boolean): string[] {
   const lines: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? ''
-    const lower = name.toLowerCase()
-    if (!hopByHop.has(lower) && !without.has(lower)) lines.push(name, raw[i + 1] ?? '')
+    if (!isRemoved(name.toLowerCase())) lines.push(name, raw[i + 1] ?? '')
   }
   return lines
 }

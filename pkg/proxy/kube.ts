@@ -1,4 +1,4 @@
-import { Status } from '../apierrors/status.ts'
+import { badRequest, Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { mayLast } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
@@ -32,6 +32,8 @@ export type KubeServer = {
   readonly headers?: HeaderLines
   /** Names of response headers that are not passed on, in lower case. */
   readonly withheld?: ReadonlySet<string>
+  /** Headers that are added to each response. */
+  readonly added?: HeaderLines
   /** Returns an error to send in place of a response; undefined to pass the response on. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
 }
@@ -78,11 +80,35 @@ export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handle
 
 /** Returns a function for the properties that proxied requests and upgrades share. */
 export function toTarget(server: KubeServer) {
-  const { endpoint, name: upstream, refusal, withheld } = server
+  const { endpoint, name: upstream, refusal, withheld, added } = server
   const base = basePath(endpoint)
   const refusalByBody = createRefusalByBody(server)
-  const fixed = { upstream, refusalByBody, ...(refusal && { refusal }), ...(withheld && { withheld }) }
-  return (exchange: AuthenticatedExchange) => ({ ...fixed, path: base + formatTarget(exchange) })
+  const fixed = {
+    upstream,
+    refusalByBody,
+    ...(refusal && { refusal }),
+    ...(withheld && { withheld }),
+    ...(added && { added }),
+  }
+  return (exchange: AuthenticatedExchange) => {
+    if (base !== '') assertStaysBelow(exchange)
+    return { ...fixed, path: base + formatTarget(exchange) }
+  }
+}
+
+/**
+ * Rejects relative segments, which kube-apiserver passes on below a proxy subresource. A gateway
+ * with several clusters below one host (as Rancher) may resolve them before: the request would
+ * reach another API of the gateway, with the credential of Kapis.
+ *
+ * @throws Status 400
+ */
+function assertStaysBelow({ rawPath }: Pick<AuthenticatedExchange, 'rawPath'>): void {
+  const path = rawPath.replace(/%(?:25)*2e/gi, '.').replace(/%(?:25)*(?:2f|5c)|\\/gi, '/')
+  if (/\/\.{1,2}(?:[/;]|%(?:25)*3b|$)/i.test(path))
+    throw badRequest(
+      'the path contains a relative segment ("." or ".."), which is not supported for a kube-apiserver below a path',
+    )
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Duplex, PassThrough, type Readable } from 'node:stream'
 import type { Status } from '../apierrors/status.ts'
 import type { Dispatcher } from '../http/pool.ts'
 import { hasBody } from '../httpserver/request/has-body.ts'
-import { answerHeaders, type HeaderLines } from './headers.ts'
+import { answerHeaders, type HeaderLines, withoutHeaders } from './headers.ts'
 import { type Head, invalidResponse, readHead, readHeaders } from './response-head.ts'
 import { createResponseWriter } from './response-writer.ts'
 import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
@@ -30,6 +30,8 @@ export type Outgoing = {
   readonly upstream: string
   /** Names of response headers that are not passed on, in lower case; by default Audit-Id. */
   readonly withheld?: ReadonlySet<string>
+  /** Headers that are added to the response. */
+  readonly added?: HeaderLines
   /**
    * Returns an error to send in place of a response; undefined to pass the response on. By default
    * all responses are passed on.
@@ -134,6 +136,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       isRepeatable = false
       const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
       const lines = answerHeaders(all, withheld)
+      if (outgoing.added !== undefined) lines.push(...outgoing.added)
       if (upgrade !== undefined) lines.push('Connection', 'close')
       const head = { ...rest, lines }
       const refused = outgoing.refusal?.(code, lines)
@@ -175,7 +178,11 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (upgrade === undefined) throw invalidResponse('a protocol that was not asked for')
       res.off('close', abandon)
       gone = new Error('the connection speaks another protocol')
-      upgrade.join(readHeaders(given.rawHeaders), peer).then(resolve, reject)
+      const lines = withoutHeaders(
+        readHeaders(given.rawHeaders),
+        name => outgoing.withheld?.has(name) === true,
+      )
+      upgrade.join(lines, peer).then(resolve, reject)
     },
     onResponseError: (_controller, error) => fail(error),
   }

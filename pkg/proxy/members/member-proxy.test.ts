@@ -45,7 +45,9 @@ describe('createMemberProxy', function () {
     member.server.on('upgrade', (req: IncomingMessage, socket: Duplex) => {
       seen.push(req)
       sockets.add(socket.on('error', () => undefined))
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSet-Cookie: kapis=1\r\nX-Own: kept\r\n\r\n',
+      )
       socket.pipe(socket)
     })
     front = await startLoopback((req, res) => serve(req, res))
@@ -110,7 +112,7 @@ describe('createMemberProxy', function () {
     }
     const path = '/clusters/m/api/v1/namespaces/a/pods/p/exec?command=id'
     const asked = request({ host: '127.0.0.1', port: portOf(upgrades), path, headers, agent: false }).end()
-    const [, socket]: [IncomingMessage, Duplex] = await new Promise((resolve, reject) => {
+    const [handshake, socket]: [IncomingMessage, Duplex] = await new Promise((resolve, reject) => {
       asked.once('error', reject)
       asked.once('upgrade', (res, upgraded) => resolve([res, upgraded]))
     })
@@ -126,6 +128,8 @@ describe('createMemberProxy', function () {
       via: '1.1 kapis-clusters',
     })
     expect(rawHeaders.join(' ')).to.not.include('secret')
+    expect(handshake.headers).to.include({ upgrade: 'websocket', 'x-own': 'kept' })
+    expect(handshake.headers).to.not.have.property('set-cookie')
     proxy.close()
     await once(socket.resume(), 'close')
   })
@@ -152,6 +156,15 @@ describe('createMemberProxy', function () {
     const { code, text, headers } = await front.get('/clusters/m/api/v1/pods')
     expect({ code, body: JSON.parse(text) }).to.deep.equal({ code: 403, body: status })
     expect(headers).to.include({ 'x-own': 'kept' }).and.to.not.have.any.keys('set-cookie', 'clear-site-data')
+  })
+
+  it('lets no document of a member run scripts at its own origin', async () => {
+    answer = (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<script></script>')
+    const { headers } = await front.get('/clusters/m/api/v1/namespaces/a/services/s/proxy/')
+    expect(headers).to.have.property(
+      'content-security-policy',
+      'sandbox allow-scripts allow-forms allow-popups',
+    )
   })
 
   const unauthorized = { kind: 'Status', apiVersion: 'v1', message: 'Unauthorized', code: 401 }
@@ -226,6 +239,28 @@ describe('createMemberProxy', function () {
     expect(kapis.requests).to.deep.equal(['GET /base/kapis/iam.kapis.io/v1alpha2/users?limit=1'])
     expect(seen).to.deep.equal([])
     await kapis.close()
+  })
+
+  it('keeps requests below the path of the server of the kubeconfig', async () => {
+    const { endpoint } = member
+    const kube = { ...endpoint, url: new URL('/k8s/clusters/c-1', endpoint.url) }
+    proxy = createMemberProxy({ name: 'm', kube, kapis: { problem: '' } })
+    const service = '/clusters/m/api/v1/namespaces/a/services/s/proxy'
+    for (const rest of [
+      '../../../../../../../../v3/users',
+      '%2e%2E/x',
+      '..',
+      '.%2e?a=b',
+      '..%2f..%2fv3',
+      'x/..\\v3',
+      'x\\..',
+    ])
+      expect((await front.get(`${service}/${rest}`)).code, rest).to.equal(400)
+    expect(seen).to.deep.equal([])
+    await front.get(`${service}/a..b/...?of=/../`)
+    expect(seen.map(({ url }) => url)).to.deep.equal([
+      '/k8s/clusters/c-1/api/v1/namespaces/a/services/s/proxy/a..b/...?of=/../',
+    ])
   })
 
   it('is 503 for a member that is down', async () => {

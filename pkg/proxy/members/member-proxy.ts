@@ -35,6 +35,9 @@ const withheld: ReadonlySet<string> = new Set([
   'alt-svc',
   'service-worker-allowed',
 ])
+// In a document of a member, scripts run without the origin of Kapis (or of a console before it),
+// and so without its cookies.
+const sandbox: HeaderLines = ['Content-Security-Policy', 'sandbox allow-scripts allow-forms allow-popups']
 
 /**
  * Creates the proxy to a member cluster: to its Kapis for paths of the platform API, and to its
@@ -52,6 +55,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
       identityOf: toMemberIdentity,
       headers: via,
       withheld,
+      added: sandbox,
       refusal: (code: number, lines: HeaderLines) => refuseRedirect(where, code, lines),
     } satisfies KubeServer
     return { server, proxy: createKubeProxy(server) }
