@@ -25,7 +25,33 @@ export function openQuotaCounters(
   report: (message: string, error: unknown) => void,
 ): QuotaCounters {
   const file = join(folder, countersFile)
-  const db = openCounters(file, report)
+  let counters: QuotaCounters | undefined
+
+  /** Damage may show at any use. Lines must be stored all the same. */
+  function use<T>(work: (counters: QuotaCounters) => T): T {
+    try {
+      counters ??= open(file)
+      return work(counters)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      report(`${file} is damaged; the quotas of namespaces begin again at zero`, error)
+      counters?.close()
+      for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+      counters = open(file)
+      return work(counters)
+    }
+  }
+
+  use(() => undefined)
+  return {
+    load: day => use(opened => opened.load(day)),
+    save: (day, bytes) => use(opened => opened.save(day, bytes)),
+    close: () => counters?.close(),
+  }
+}
+
+function open(file: string): QuotaCounters {
+  const db = openDatabase(file)
   const read = db.prepare('SELECT namespace, bytes FROM quota WHERE day = ?')
   const forget = db.prepare('DELETE FROM quota WHERE day <> ?')
   const write = db.prepare('INSERT OR REPLACE INTO quota (day, namespace, bytes) VALUES (?, ?, ?)')
@@ -49,18 +75,7 @@ export function openQuotaCounters(
   }
 }
 
-function openCounters(file: string, report: (message: string, error: unknown) => void): DatabaseSync {
-  try {
-    return open(file)
-  } catch (error) {
-    if (!isDamage(error)) throw error
-    report(`${file} is damaged; the quotas of namespaces begin again at zero`, error)
-    for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
-    return open(file)
-  }
-}
-
-function open(file: string): DatabaseSync {
+function openDatabase(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 })
   try {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
