@@ -99,6 +99,12 @@ describe('writeRole', () => {
     })
   })
 
+  it('answers a dry run', async () => {
+    const { code, body } = await write('POST', '/globalroles?dryRun=All', { metadata: { name: 'g' }, rules })
+    const { kind, metadata } = membersOf(body)
+    expect([code, kind, membersOf(metadata).name]).to.deep.equal([200, 'GlobalRole', 'g'])
+  })
+
   const failed: readonly (readonly [path: string, named: string, group: string])[] = [
     ['/globalroles', 'globalroles', 'iam.kapis.io'],
     ['/workspaces/blue/workspaceroles', 'workspaceroles', 'iam.kapis.io'],

@@ -2,7 +2,13 @@ import { badRequest, methodNotAllowed, notFound, Status } from '../../../../apie
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { isRecord, itemsOf, membersOf, parseObject } from '../../../../kubeclient/object/object.ts'
+import {
+  isRecord,
+  itemsOf,
+  type KubeObject,
+  membersOf,
+  parseObject,
+} from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { readJson, readPatch } from '../../../write/json-body.ts'
@@ -70,7 +76,13 @@ export async function writeRole(
   const body = isPatch ? toPatch(sent) : toNative(sent, { groupDomain, place, name })
   const call = { method: toMethod(method), path, body, ...contentType }
   const { code, text } = await callAs(exchange, call).catch(asShown(groupDomain, place))
-  sendJson(res, code, toRole(groupDomain, place, parseObject(JSON.parse(text))))
+  sendJson(res, code, toRole(groupDomain, place, parseWritten(text)))
+}
+
+/** Parses a written object. One that a dry run creates has no version. */
+function parseWritten(text: string): KubeObject {
+  const written = membersOf(JSON.parse(text))
+  return parseObject({ ...written, metadata: { resourceVersion: '', ...membersOf(written.metadata) } })
 }
 
 /**

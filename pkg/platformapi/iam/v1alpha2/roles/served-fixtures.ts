@@ -110,7 +110,10 @@ const stored = new Map<string, User>(
 
 export const member = (username: string, roleRef: string) => ({ username, roleRef })
 
-/** A role as kube-apiserver returns it; the name `taken` is that of another one. */
+/**
+ * A role as kube-apiserver returns it; the name `taken` is that of another one. A role that a dry
+ * run creates has no version.
+ */
 function answerRole({ path, body }: { readonly path: string; readonly body?: unknown }) {
   const { metadata, rules = [] } = membersOf(body)
   const name = String(membersOf(metadata).name ?? path.split('/').at(-1))
@@ -121,7 +124,9 @@ function answerRole({ path, body }: { readonly path: string; readonly body?: unk
     throw new Status(409, 'AlreadyExists', `${plural}.${rbac} "taken" already exists`, { details })
   }
   const managedFields = [{ manager: 'kapis' }]
-  const text = JSON.stringify(object(kind, name, { rules }, { ...membersOf(metadata), managedFields }))
+  const version = path.includes('dryRun=All') ? { resourceVersion: undefined } : {}
+  const meta = { ...membersOf(metadata), managedFields, ...version }
+  const text = JSON.stringify(object(kind, name, { rules }, meta))
   return { code: 200, text }
 }
 
