@@ -13,6 +13,7 @@ describe('cappedLevel', () => {
     '/api/v1/namespaces/a/services/s/proxy/login',
     '/api/v1/namespaces/a/pods/p/exec',
     '/apis/cluster.kapis.io/v1alpha1/clusters/m',
+    '/kapis/resources.kapis.io/v1alpha3/resources',
     '/oauth/token',
     '/anything',
   ]
@@ -24,6 +25,14 @@ describe('cappedLevel', () => {
       expect(cappedLevel('None', info)).to.equal('None')
     })
   }
+
+  it('no body of the platform API of a member cluster, and others there as the policy says', () => {
+    const levelOf = (path: string) =>
+      cappedLevel('RequestResponse', parseRequestInfo('GET', path, undefined, 'm'))
+    expect(levelOf('/clusters/m/kapis/example.org/v1/things')).to.equal('Metadata')
+    expect(levelOf('/clusters/m/api/v1/secrets')).to.equal('Metadata')
+    expect(levelOf('/clusters/m/api/v1/pods')).to.equal('RequestResponse')
+  })
 
   it('others as the policy says', () => {
     const info = parseRequestInfo('POST', '/api/v1/namespaces/a/configmaps')

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../apirequest/request-info.ts'
+import { isPlatformPrefix, type RequestInfo } from '../apirequest/request-info.ts'
 import type { Level } from './policy.ts'
 
 // Resources of Kubernetes and Kapis whose bodies contain credentials, regardless of the API group.
@@ -12,6 +12,8 @@ const secretResources = new Set([
   'oauthclients',
   // With a kubeconfig, as in KubeSphere.
   'clusters',
+  // Lists of several kinds, each of which is audited by itself.
+  'resources',
 ])
 const secretSubresources = new Set([
   'token',
@@ -31,8 +33,10 @@ const secretParameters = new Set([
 export function cappedLevel(level: Level, info: RequestInfo): Level {
   if (level !== 'Request' && level !== 'RequestResponse') return level
   const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
+  // What a path of the platform API of a member contains is only known there.
+  const isOfMember = info.cluster !== '' && isPlatformPrefix(info.prefix)
   // Non-resource requests include login forms of kapis-oauth and unknown paths.
-  return isSecret || !info.isResource ? 'Metadata' : level
+  return isSecret || isOfMember || !info.isResource ? 'Metadata' : level
 }
 
 /** Returns a request URI in which the values of query parameters with credentials are redacted. */
