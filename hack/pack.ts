@@ -44,7 +44,8 @@ function description(packages: readonly string[]) {
     bin: { kapis: entry },
     dependencies: Object.fromEntries(packages.map(name => [name, versions[name]])),
     bundleDependencies: packages,
-    // Only needed for kubeconfigs with plugins, and much larger than the rest of the package.
+    // The library is optional: only kubeconfigs with plugins need it, and it is much larger than
+    // the rest of the package.
     peerDependencies: { [client]: versions[client] },
     peerDependenciesMeta: { [client]: { optional: true } },
   }

@@ -9,7 +9,7 @@ export type Files = {
 
 /**
  * Returns the links of a document whose file or heading does not exist. Paths in code spans, such
- * as `pkg/authn/bearer.ts`, are checked like links.
+ * as `pkg/authn/read-bearer.ts`, are checked like links.
  */
 export function findBrokenLinks(document: string, files: Files): readonly string[] {
   const text = files.read(document)

@@ -27,7 +27,7 @@ describe('the supply chain', () => {
     })
     expect(lockfileFaults('lock', packages)).to.deep.equal([
       'lock: node_modules/short has no sha512 integrity',
-      'lock: node_modules/a/node_modules/@b/git has the licence (GPL-3.0 OR AGPL-3.0)',
+      'lock: node_modules/a/node_modules/@b/git: licence "(GPL-3.0 OR AGPL-3.0)" is not allowed',
       'lock: node_modules/a/node_modules/@b/git comes from git+ssh://host/x',
     ])
     expect(packages.map(({ name }) => name)).to.deep.equal(['good', 'short', '@b/git'])

@@ -73,9 +73,13 @@ export function lockfileFaults(file: string, packages: readonly Locked[]): reado
       .filter(name => !names.has(name))
       .map(name => `${file}: ${path} has the optional ${name}, which is not locked`),
     ...(/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [`${file}: ${path} has no sha512 integrity`]),
-    ...(isPermissive(license) ? [] : [`${file}: ${path} has the licence ${license || 'none'}`]),
+    ...(isPermissive(license) ? [] : [`${file}: ${path}: ${licenceProblem(license)}`]),
     ...(resolved === '' || resolved.startsWith('https://')
       ? []
       : [`${file}: ${path} comes from ${resolved}`]),
   ])
+}
+
+function licenceProblem(licence: string): string {
+  return licence === '' ? 'no licence' : `licence ${JSON.stringify(licence)} is not allowed`
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../httpserver/response/html.ts'
+import { type Html, html } from '../httpserver/response/html-template.ts'
 import { toCurl } from '../openapi/curl.ts'
 import { type DescribedSection, toOperationId } from '../openapi/document.ts'
 import {

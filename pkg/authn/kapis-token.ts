@@ -4,7 +4,7 @@ import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { type GivenAccess, noAccess } from '../iam/accessrequests/access-request-store.ts'
 import { isReadOnly } from '../jwt/online-audience.ts'
 import type { Authenticator } from './authenticator.ts'
-import { createBearerReader } from './bearer.ts'
+import { createBearerReader } from './read-bearer.ts'
 
 type Claims = {
   readonly sub: string

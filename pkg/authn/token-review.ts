@@ -7,7 +7,7 @@ import { isRecord } from '../kubeclient/object/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
 import { createConcurrencyLimiter } from '../scheduling/concurrency-limiter.ts'
 import type { Authenticator } from './authenticator.ts'
-import { readBearer, tokenKey } from './bearer.ts'
+import { readBearer, tokenKey } from './read-bearer.ts'
 
 export type TokenReviewOptions = {
   readonly client: KubeClient
@@ -24,8 +24,8 @@ const maxCacheBytes = 16 * 1024 * 1024
 const maxReviews = { atOnce: 128, waiting: 2_048 }
 
 /**
- * Authenticates any other bearer token, such as a service account token, by a TokenReview at
- * kube-apiserver.
+ * Authenticates bearer tokens that Kapis did not issue, such as service account tokens, by a
+ * TokenReview at kube-apiserver.
  */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
   const reviewed = createBoundedCache<Identity | 'refused'>({

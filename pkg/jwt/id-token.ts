@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type AuthenticationMethods, methodClaims } from './authentication-methods.ts'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
-import { isReservedName } from './reserved-name.ts'
+import { isReservedName } from './reserved-username.ts'
 import { signJwt } from './sign.ts'
 import { type ClaimedUser, present, userClaims } from './user-claims.ts'
 

@@ -3,7 +3,7 @@ import { loginClaims, type TokenLogin } from './authentication-methods.ts'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, onlineAudience } from './online-audience.ts'
-import { isReservedName } from './reserved-name.ts'
+import { isReservedName } from './reserved-username.ts'
 import { signJwt } from './sign.ts'
 
 export type TokenSubject = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
-import { isReservedName } from './reserved-name.ts'
+import { isReservedName } from './reserved-username.ts'
 import { signJwt } from './sign.ts'
 
 /** The ended login, with the identifiers of the ID tokens of its client. */

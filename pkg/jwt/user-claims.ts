@@ -1,4 +1,4 @@
-import { isReservedName } from './reserved-name.ts'
+import { isReservedName } from './reserved-username.ts'
 
 export type ClaimedUser = {
   readonly username: string

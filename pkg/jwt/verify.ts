@@ -3,7 +3,7 @@ import { Status, unauthorized } from '../apierrors/status.ts'
 import { readLoginClaims, type TokenLogin } from './authentication-methods.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, onlineAudience } from './online-audience.ts'
-import { isReservedName } from './reserved-name.ts'
+import { isReservedName } from './reserved-username.ts'
 
 /** The claims of a verified token that Kapis uses. Times are in seconds since the epoch. */
 export type TokenClaims = {

@@ -1,5 +1,5 @@
 import type { WebSocketConnection, WebSocketEvents } from '../http/web-socket-client.ts'
-import { channels } from '../kubeclient/exec.ts'
+import { channels } from '../kubeclient/pod-channels.ts'
 import type { Recording } from './recorder.ts'
 import { parseTerminalSize } from './remote-command.ts'
 

@@ -11,7 +11,10 @@ import { parseShardSelector, type ShardRange } from '../selector/shard-selector.
  * choose different values.
  */
 export class QueryParameters implements Iterable<readonly [name: string, value: string]> {
-  /** Why a part of the query was ignored, as in Go; undefined if the whole query is valid. */
+  /**
+   * Why a part of the query was ignored, in the words of url.ParseQuery of Go; undefined if the
+   * whole query is valid.
+   */
   readonly problem: string | undefined
   readonly #pairs: readonly (readonly [name: string, value: string])[]
   /** The first name that occurs more than once. */

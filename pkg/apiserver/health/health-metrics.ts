@@ -1,7 +1,7 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
 import { send } from '../../httpserver/response/respond.ts'
 import { counter, createEmptyRegistry, gauge } from '../../telemetry/metrics.ts'
-import type { DocumentRoute } from '../wiring/router.ts'
+import type { DocumentRoute } from '../wiring/path-router.ts'
 import type { Outcome } from './probes.ts'
 
 export type HealthMetrics = { readonly observe: (outcome: Outcome) => void; readonly document: DocumentRoute }

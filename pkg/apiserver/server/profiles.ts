@@ -3,7 +3,7 @@ import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { listenerProfilePrefix, profileKindOf } from '../../telemetry/profile.ts'
 import { createProfileHandler } from '../../telemetry/profile-handler.ts'
-import type { DocumentRoute } from '../wiring/router.ts'
+import type { DocumentRoute } from '../wiring/path-router.ts'
 
 const prefix = '/debug/profile/'
 

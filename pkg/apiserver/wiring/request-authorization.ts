@@ -5,8 +5,8 @@ import { isNarrowable } from '../../authz/narrowing/narrowed-lists.ts'
 import type { Config } from '../../config/config.ts'
 import type { Apis } from './apis/apis.ts'
 import type { Auth } from './auth.ts'
+import type { Router } from './path-router.ts'
 import type { Rights } from './rbac.ts'
-import type { Router } from './router.ts'
 import type { Subrequests } from './subrequests.ts'
 
 export type RequestAuthorization = {

@@ -12,8 +12,8 @@ import { createApiDocs } from './documents/api-docs.ts'
 import { createOAuthMetricsProxy } from './documents/oauth-metrics-proxy.ts'
 import type { ForwardToOAuth } from './forward-to-oauth.ts'
 import type { KubeApiserver } from './kube-apiserver.ts'
+import { createRouter, type DocumentRoute, type Router } from './path-router.ts'
 import type { Rights } from './rbac.ts'
-import { createRouter, type DocumentRoute, type Router } from './router.ts'
 import type { Subrequests } from './subrequests.ts'
 
 export type Routes = Router & { readonly upgrade: Handler }

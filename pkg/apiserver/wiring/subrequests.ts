@@ -12,7 +12,7 @@ import { createSubscriptions, subscriptionsPlural } from '../../platformapi/subs
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import type { UserTimeSlices } from '../../scheduling/time-slices.ts'
 import type { MaxInFlight, RequestSeat } from '../filters/max-in-flight.ts'
-import type { Router } from './router.ts'
+import type { Router } from './path-router.ts'
 
 export type SubrequestParts = {
   readonly group: string

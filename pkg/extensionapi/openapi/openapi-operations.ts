@@ -113,7 +113,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
   add('create', {
     path: `${root}${own.at}`,
     id: `create${name}`,
-    description: `Creates an object of kind ${kind}, which is answered with its status and not stored.`,
+    description: `Evaluates an object of kind ${kind} and returns it with its status. Nothing is stored.`,
     action: 'post',
     answer: kind,
     parameters: [...inNamespace, ...createParameters],

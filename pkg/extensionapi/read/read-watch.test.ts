@@ -11,7 +11,7 @@ import { serveWatch } from '../../resourcecache/watch/watch.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import type { Encoder } from '../../resourcecache/watch/watch-encoder.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
-import { createEncoder } from './watch-encoder.ts'
+import { createEncoder } from './table-watch-encoder.ts'
 
 type WatchedEvent = {
   readonly type: string

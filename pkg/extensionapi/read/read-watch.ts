@@ -9,7 +9,7 @@ import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcast
 import { type Accepted, negotiate } from './accept.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { parseIncludeObject } from './table.ts'
-import { createEncoder, type Shape } from './watch-encoder.ts'
+import { createEncoder, type Shape } from './table-watch-encoder.ts'
 
 /**
  * Serves a watch of a kind, or of the one object in the path.

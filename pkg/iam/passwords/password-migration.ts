@@ -41,7 +41,7 @@ const rolloutMs = 600_000
 export function createPasswordMigration(options: PasswordMigrationOptions): PasswordMigration {
   const { client, groupDomain, users, store, write, logger, now = Date.now } = options
   const startedAtMs = now()
-  /** Names of users to migrate, sequentially: many users may be applied together. */
+  /** Names of users that wait for migration, one after the other: many may be created together. */
   const waiting = new Set<string>()
   let isMoving = false
   /** When migration may begin; Infinity before the first sweep. */

@@ -1,5 +1,5 @@
 import type { Cause } from '../../apierrors/status.ts'
-import { isReservedName } from '../../jwt/reserved-name.ts'
+import { isReservedName } from '../../jwt/reserved-username.ts'
 
 /** Returns why a value is invalid; undefined if it is valid. */
 type Rule = (value: string) => string | undefined

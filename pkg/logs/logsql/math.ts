@@ -46,7 +46,11 @@ const functions: Readonly<Record<string, readonly [least: number, most: number]>
 
 const stops = ['+', '-', '/']
 
-/** Parses an expression of operators up to a level of precedence. @throws Status 400 */
+/**
+ * Parses an expression whose operators bind at least as tightly as those of a level.
+ *
+ * @throws Status 400
+ */
 export function parseMath(tokens: Tokens, limits: Limits, level = loosest): MathExpression {
   if (level === 0) return parseOperand(tokens, limits)
   let left = parseMath(tokens, limits, level - 1)

@@ -150,7 +150,8 @@ async function* scan(
   while (start !== undefined) {
     const left = { ...limits, timeoutMs: leftMs() }
     const page: Page = await readPage(filter, start, left).catch((error: unknown) => {
-      // The error of the store names what was left of the limit.
+      // Throws the timeout error of the whole query if its time is over. The error of the store
+      // would name only the time that was left.
       leftMs()
       throw error
     })

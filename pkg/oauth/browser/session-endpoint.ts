@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { html } from '../../httpserver/response/html.ts'
+import { html } from '../../httpserver/response/html-template.ts'
 import { toFormTarget } from '../authorize/csp-form-action.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import { hiddenFields, sendPage } from '../pages/page.ts'

@@ -47,7 +47,8 @@ export async function readBrowserLogin(
   const authTime = typeof auth_time === 'number' ? auth_time : iat
   const user = tools.users.get(String(claims.sub))
   if (user === undefined || user.uid !== uid || user.state === 'Disabled') return undefined
-  // The cached user may be older than the password change of this login.
+  // The user cache may not have received the password change of this login yet. Its
+  // mustChangePassword is then out of date.
   const isStale = user.generation < Number(generation)
   if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, iat)) return undefined
   const amr = typeof claims.amr === 'string' ? claims.amr : ''

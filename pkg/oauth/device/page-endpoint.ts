@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import { sourceNetwork } from '../../httpserver/request/client-address.ts'
-import { html } from '../../httpserver/response/html.ts'
+import { html } from '../../httpserver/response/html-template.ts'
 import { createLockout, type Lockout, secondsUntil } from '../../iam/lockout/lockout.ts'
 import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
 import { issueCsrfToken, requireOwnForm } from '../browser/csrf.ts'

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { html } from '../../httpserver/response/html.ts'
+import { html } from '../../httpserver/response/html-template.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
 import type { BrowserOptions } from '../browser/dependencies.ts'

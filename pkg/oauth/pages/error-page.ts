@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import { type Html, html } from '../../httpserver/response/html.ts'
+import { type Html, html } from '../../httpserver/response/html-template.ts'
 import { errorNote, sendPage } from './page.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../httpserver/response/html.ts'
+import { type Html, html } from '../../httpserver/response/html-template.ts'
 import type { Factors } from '../../iam/factors/factors.ts'
 import { maxPasskeys, type Passkey } from '../../iam/factors/passkey.ts'
 import { hiddenFields } from './page.ts'

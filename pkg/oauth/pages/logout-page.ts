@@ -1,4 +1,4 @@
-import { type Html, html } from '../../httpserver/response/html.ts'
+import { type Html, html } from '../../httpserver/response/html-template.ts'
 import { hiddenFields } from './page.ts'
 
 export type LogoutPage = {

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express'
 import { readAsset } from '../../httpserver/response/asset.ts'
 import { sendDocument } from '../../httpserver/response/document.ts'
-import { type Html, html } from '../../httpserver/response/html.ts'
+import { type Html, html } from '../../httpserver/response/html-template.ts'
 
 const style = readAsset(new URL('./style.css', import.meta.url), '/oauth/style.css')
 const scripts = {

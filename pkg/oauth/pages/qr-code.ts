@@ -1,5 +1,5 @@
 import encodeQR from 'qr'
-import { type Html, html } from '../../httpserver/response/html.ts'
+import { type Html, html } from '../../httpserver/response/html-template.ts'
 
 /** Width of the white border of the code, in modules (ISO/IEC 18004). */
 const border = 4

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import { html } from '../../httpserver/response/html.ts'
+import { html } from '../../httpserver/response/html-template.ts'
 import { toLoginPath } from '../browser/return-to.ts'
 import { takesHtml } from '../pages/error-page.ts'
 import { errorNote, sendPage } from '../pages/page.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Status } from '../../apierrors/status.ts'
-import { readBearer } from '../../authn/bearer.ts'
+import { readBearer } from '../../authn/read-bearer.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import type { GrantTools } from './grant.ts'

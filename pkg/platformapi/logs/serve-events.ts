@@ -80,7 +80,7 @@ async function answer(
   }
 }
 
-/** Returns the stored event, except for truncated parts. */
+/** Returns the stored event as JSON; `{}` if its text is not a JSON object. */
 function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
   // Other programs may have stored records that are not JSON.
   const json = record.log.startsWith('{') ? record.log : '{}'

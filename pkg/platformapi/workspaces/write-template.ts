@@ -12,7 +12,7 @@ import {
   toWorkspaceJsonPatch,
   toWorkspaceMergePatch,
   workspacesPath,
-} from './template.ts'
+} from './template-conversion.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'addManager'>
 

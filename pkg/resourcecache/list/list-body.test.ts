@@ -14,7 +14,7 @@ import {
   plainChunks,
   platformForm,
 } from './list-body.ts'
-import { managedFieldsForm } from './managed-fields.ts'
+import { managedFieldsForm } from './managed-fields-form.ts'
 import { byKey } from './order.ts'
 import { PageCache } from './page-cache.ts'
 

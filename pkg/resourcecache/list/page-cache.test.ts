@@ -3,7 +3,7 @@ import { createRandom, entry } from '../fixtures.ts'
 import { selectPage } from '../store/chunk.ts'
 import { SortedIndex } from '../store/sorted-index.ts'
 import { type Frame, plainChunks, platformForm } from './list-body.ts'
-import { managedFieldsForm } from './managed-fields.ts'
+import { managedFieldsForm } from './managed-fields-form.ts'
 import { byKey } from './order.ts'
 import { PageCache } from './page-cache.ts'
 

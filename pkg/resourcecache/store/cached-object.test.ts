@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { node, servedNodes, toEntry } from '../fixtures.ts'
 import { toSelfLink } from '../kind.ts'
 import { objectBytes, platformForm } from '../list/list-body.ts'
-import { managedFieldsForm } from '../list/managed-fields.ts'
+import { managedFieldsForm } from '../list/managed-fields-form.ts'
 import { Entry, type ServedKind, toKey } from './cached-object.ts'
 
 const managedFields = [{ manager: 'kubelet', operation: 'Update' }]

@@ -2,7 +2,7 @@ import { createApiDocuments } from '../../../apidocs/documents.ts'
 import { createDocsPage } from '../../../apidocs/page.ts'
 import type { Config } from '../../../config/config.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import type { DocumentRoute } from '../router.ts'
+import type { DocumentRoute } from '../path-router.ts'
 import { describeApi } from './api-description.ts'
 
 /** Wires the API documentation: the OpenAPI documents and /docs. */

@@ -8,7 +8,7 @@ import { type KubeClient, readText } from '../../../kubeclient/client.ts'
 import { retryUntilSuccess } from '../../../kubeclient/retry.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../../resourcecache/kinds.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
-import type { DocumentRoute } from '../router.ts'
+import type { DocumentRoute } from '../path-router.ts'
 
 export type ExtensionDocuments = {
   readonly documents: readonly DocumentRoute[]

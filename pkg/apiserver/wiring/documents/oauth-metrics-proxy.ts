@@ -1,6 +1,6 @@
 import { methodNotAllowed } from '../../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
-import type { DocumentRoute } from '../router.ts'
+import type { DocumentRoute } from '../path-router.ts'
 
 /** Requires the permission `get` on this path, as /metrics does on its own. */
 const path = '/metrics/oauth'

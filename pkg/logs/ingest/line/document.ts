@@ -78,8 +78,8 @@ export function putMembers(
 }
 
 /**
- * Returns the name of the field with the line's text: the first that is a string, otherwise `log`
- * with any value.
+ * Returns the first text key whose value is a string. Without one, returns `log` if it has a value
+ * and is not the `log` object of the Elastic Common Schema.
  */
 function findTextKey(document: Document): string | undefined {
   const { log } = document

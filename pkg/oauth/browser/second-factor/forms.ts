@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { Html } from '../../../httpserver/response/html.ts'
+import type { Html } from '../../../httpserver/response/html-template.ts'
 import { newChallenge } from '../../../iam/factors/passkey.ts'
 import { newTotpSecret, toTotpUri } from '../../../iam/factors/totp.ts'
 import { hasOwnFactor } from '../../../jwt/authentication-methods.ts'

@@ -5,8 +5,8 @@ import type { Exchange } from '../../../apirequest/request-context.ts'
 import { clearCookie, fitsInCookie, readCookie, setCookie } from '../../../httpserver/cookie.ts'
 import { textOf } from '../../../kubeclient/object/object.ts'
 import { begunCookie, tokenCookie } from './cookies.ts'
-import { type IssuerAnswer, postForm } from './issuer.ts'
 import type { LogPageDocuments } from './page.ts'
+import { type IssuerAnswer, postForm } from './post-to-oauth.ts'
 
 export type LogPageLoginOptions = {
   /** URL of the issuer, whose host is also the address of this server for browsers. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { readAssetFolder } from '../../../httpserver/response/asset.ts'
 import { sendDocument } from '../../../httpserver/response/document.ts'
-import { escapeHtml, html } from '../../../httpserver/response/html.ts'
+import { escapeHtml, html } from '../../../httpserver/response/html-template.ts'
 import { send } from '../../../httpserver/response/respond.ts'
 
 const pageFiles = { '/logs': 'page.html', '/logs/recordings': 'recordings.html' }

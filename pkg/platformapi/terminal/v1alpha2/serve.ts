@@ -5,7 +5,7 @@ import { assertMayUpgrade } from '../../../authz/token-scope.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
 import { isWebSocket, readHandshake } from '../../../httpserver/websocket/handshake.ts'
 import { openWebSocket } from '../../../httpserver/websocket/web-socket.ts'
-import type { ExecTarget } from '../../../kubeclient/exec.ts'
+import type { ExecTarget } from '../../../kubeclient/pod-channels.ts'
 import { findRoute } from '../../../openapi/route.ts'
 import { startSession } from './session.ts'
 

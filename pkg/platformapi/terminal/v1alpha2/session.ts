@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { toStatus } from '../../../apierrors/status.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
 import { readStatus } from '../../../kubeclient/errors/parse-status.ts'
-import { channels } from '../../../kubeclient/exec.ts'
+import { channels } from '../../../kubeclient/pod-channels.ts'
 import { formatTerminalOutput, parseTerminalInput } from './message.ts'
 
 /** Runs a shell in the container. @throws Status */

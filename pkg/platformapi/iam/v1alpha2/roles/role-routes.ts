@@ -61,9 +61,9 @@ export function createRoleRoutes(
   }
 
   /**
-   * Sends the roles of a user in a scope, by name or group. All users may read their own. Callers
-   * who may not read users only see the roles from bindings of the name: neither groups nor whether
-   * the user exists.
+   * Sends the roles of a user in a scope, from bindings of the user name or of a group. Users may
+   * read their own roles. Callers who may not read users only see roles bound to the user name: the
+   * response shows neither the groups of the user nor whether the user exists.
    */
   async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD'])

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { html } from './html.ts'
+import { html } from './html-template.ts'
 
 describe('html', () => {
   it('escapes everything except HTML of ours', () => {

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { document, parseConfig } from './config.ts'
+import { configSchema } from './json-schema.ts'
 import { optionsOf } from './option-list.ts'
-import { configSchema } from './schema.ts'
 
 const schema: Schema = configSchema()
 const validate = new Ajv2020({ strict: false }).compile(schema)

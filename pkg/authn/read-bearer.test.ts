@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { createBearerReader, readBearer } from './bearer.ts'
 import { received } from './fixtures.ts'
+import { createBearerReader, readBearer } from './read-bearer.ts'
 
 const prefix = 'base64url.bearer.authorization.k8s.io.'
 const toProtocol = (token: string | Buffer) => `${prefix}${Buffer.from(token).toString('base64url')}`

@@ -4,7 +4,7 @@ import { entry, servedNodes } from '../../resourcecache/fixtures.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { Change } from '../../resourcecache/store/watch-window.ts'
 import { encodeError, openingOnce, toSelectedEvent } from '../../resourcecache/watch/watch-encoder.ts'
-import { createEncoder, type Shape } from './watch-encoder.ts'
+import { createEncoder, type Shape } from './table-watch-encoder.ts'
 
 const objects: Shape = { as: 'object' }
 const partials: Shape = { as: 'partial', version: 'v1' }
