@@ -19,9 +19,9 @@ import { follow, setting } from './run.ts'
 
 const namespace = uniqueName('faults')
 const healMs = 10_000
-// kube-apiserver checks an unavailable APIService with increasing delays. It may therefore notice a
-// restarted server only after twice the time of the outage.
-const restartMs = 2 * healMs
+// kube-apiserver checks an APIService that fails after pauses that double, and serves its resources
+// some seconds after it is available: the time depends on how long the start of Kapis took.
+const restartMs = 60_000
 
 // These tests stop and start the running processes. Each test leaves all of them running, even if
 // it fails.
@@ -79,7 +79,7 @@ describe('when something fails', function () {
     for (const who of [token, fresh]) expect((await askAs(who, platformPath)).code).to.equal(200)
   })
 
-  it('Kapis itself, restarted: kubectl reads within twenty seconds, and tokens are still good', async () => {
+  it('Kapis itself, restarted: kubectl reads again, and tokens are still good', async () => {
     await part('restart', 'apiserver', '--no-wait')
     note('kubectl reads', await eventually(readsEverywhere, restartMs))
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
