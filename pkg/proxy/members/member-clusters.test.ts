@@ -118,6 +118,8 @@ describe('MemberClusters', function () {
     server = await startFakeKubeApiserver((req, res) => host.answer(req, res))
     member = await startFakeKubeApiserver((req, res) => {
       if (isDown) return req.socket.destroy()
+      if (req.headers.authorization === 'Bearer other')
+        return void res.writeHead(404).end('secret-of-a-server')
       if (req.headers.authorization !== 'Bearer good')
         return answerJson(res, 401, { kind: 'Status', code: 401 })
       if (isEndless) return res.end(Buffer.alloc(8 * 1024 * 1024, ' '))
@@ -222,6 +224,8 @@ describe('MemberClusters', function () {
       400,
       'invalid cluster: the cluster refuses the credential of the kubeconfig',
     ])
+    const { data: other } = await toKubeconfig('other')
+    expect(await why(other)).to.deep.equal([400, 'invalid cluster: the cluster responded with 404'])
     expect(await why({ ...good, type: 'proxy' })).to.deep.equal([
       400,
       'invalid cluster: spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct',

@@ -119,6 +119,9 @@ async function optional(read: () => Promise<unknown>): Promise<unknown> {
 function describe(error: unknown): string {
   if (error instanceof Status && error.code === 401)
     return 'the cluster refuses the credential of the kubeconfig'
+  // The response was not a Status. The address may be that of any server, so its text is not shown.
+  if (error instanceof Status && error.reason === 'InternalError')
+    return `the cluster responded with ${error.code}`
   if (error instanceof Status && error.cause === undefined) return error.message.slice(0, maxText)
   const { message, headers } = upstreamFailure('the cluster', error instanceof Status ? error.cause : error)
   return `${message} (${headers['proxy-status']?.split('error=')[1] ?? ''})`
