@@ -8,6 +8,8 @@ export type PlatformKind = {
   readonly group: string
   readonly kind: string
   readonly namespaced: boolean
+  /** The version of a kind that the manifests define. If undefined, the test defines the kind as v1. */
+  readonly version?: string
   readonly examples: readonly Example[]
   /** Queries for this kind in addition to the common ones. */
   readonly queries: readonly string[]
@@ -32,7 +34,7 @@ export function platformKinds(groupDomain: string): readonly PlatformKind[] {
     ...all(`devops.${groupDomain}`, false, 'DevOpsProject S2iBuilderTemplate'),
     ...all(`devops.${groupDomain}`, true, 'S2iBuilder S2iRun'),
     ...all(`tenant.${groupDomain}`, false, 'WorkspaceTemplate'),
-    ...all(`cluster.${groupDomain}`, false, 'Cluster'),
+    ...all(`cluster.${groupDomain}`, false, 'Cluster').map(kind => ({ ...kind, version: 'v1alpha1' })),
     ...all(`notification.${groupDomain}`, false, 'NotificationManager Config Receiver Router Silence'),
     ...all(iam.group, false, 'GlobalRole GlobalRoleBinding'),
     {
@@ -90,11 +92,11 @@ export function crd(group: string, version: string, kind: string, namespaced: bo
  * @param namespace an existing namespace; the names of cluster-scoped objects begin with its name
  */
 export function examplesOf(
-  { group, kind, namespaced, examples }: PlatformKind,
+  { group, version = 'v1', kind, namespaced, examples }: PlatformKind,
   namespace: string,
 ): Manifest[] {
   return examples.map(({ metadata, ...rest }, i) => ({
-    apiVersion: `${group}/v1`,
+    apiVersion: `${group}/${version}`,
     kind,
     ...rest,
     metadata: {

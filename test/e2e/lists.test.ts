@@ -108,7 +108,9 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 }
 
 const platform = platformKinds(groupDomain)
-const brought = platform.map(({ group: ofGroup, kind, namespaced }) => crd(ofGroup, 'v1', kind, namespaced))
+const brought = platform
+  .filter(({ version }) => version === undefined)
+  .map(({ group: ofGroup, kind, namespaced }) => crd(ofGroup, 'v1', kind, namespaced))
 
 /** Returns the queries for all kinds, with values of an object. */
 function asked({ metadata }: Printed): readonly string[] {
@@ -182,8 +184,10 @@ describe('lists of every kind, against kubectl', function () {
     // Deleting a definition also deletes its objects.
     const names = brought.map(({ metadata }) => ('name' in metadata ? String(metadata.name) : ''))
     await kubectl('delete', 'crd', ...names, '--ignore-not-found', '--wait=false')
+    const defined = platform.filter(({ version }) => version !== undefined)
     const outside = sampleOf(namespace, groupDomain).filter(({ metadata }) => !('namespace' in metadata))
-    for (const object of [...outside, ...definitions]) {
+    const others = defined.flatMap(kind => examplesOf(kind, namespace))
+    for (const object of [...outside, ...others, ...definitions]) {
       const { kind, metadata } = object
       await kubectl(
         'delete',
@@ -246,7 +250,7 @@ describe('lists of every kind, against kubectl', function () {
         const everything = await printed(plurals)
         for (const kind of platform) {
           const { plural, queries, namespaced } = kind
-          const apiVersion = `${kind.group}/v1`
+          const apiVersion = `${kind.group}/${kind.version ?? 'v1'}`
           const objects = everything.filter(o => o.kind === kind.kind && o.apiVersion === apiVersion)
           expect(objects, plural).to.have.length.of.at.least(kind.examples.length)
           const { name } = objects[0].metadata
