@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { isRecord } from '../../pkg/kubeclient/object/object.ts'
@@ -7,7 +8,7 @@ import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { type Answer, accessToken, kubectlOutput, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
-import { follow, output, setting } from './run.ts'
+import { follow, output, scratch, setting } from './run.ts'
 
 /** A real second control plane, which a kapis-apiserver with member clusters serves. */
 describe('member clusters', function () {
@@ -78,7 +79,9 @@ describe('member clusters', function () {
     const overrides = `--overrides=${JSON.stringify(pod)}`
     await member.output(['run', 'web', '-n', namespace, '--image=web', overrides])
 
-    replica = await startApiserver({ env: { KAPIS_MULTICLUSTER_ENABLED: 'true' } })
+    replica = await startApiserver({
+      env: { KAPIS_MULTICLUSTER_ENABLED: 'true', KAPIS_LOGS_EMBEDDED_FOLDER: join(scratch, 'member-logs') },
+    })
     await createUser(user)
     token = (await loginAs(user)).access_token
     await register(name, await kubeconfigFor(await createToken()))

@@ -156,7 +156,7 @@ describe('charts/kapis', function () {
     // the CRD, it may fail because the storage is not ready, and the deletion is retried only
     // minutes later. So each kind is listed first.
     const kinds = (await output(definitions)).split('\n').filter(name => name.endsWith('.chart.example.org'))
-    expect(kinds).to.have.length(8)
+    expect(kinds).to.have.length(9)
     for (const kind of kinds) await output(['get', kind.replace(/^[^/]+[/]/, '')])
     await succeed(['uninstall', 'kapis', ...namespace, '--wait'])
     await output(['delete', 'namespace', 'kapis-chart', '--timeout=200s'])
