@@ -77,7 +77,8 @@ describe('member clusters', function () {
     ])
     const pod = { spec: { nodeName: 'worker-1', containers: [{ name: 'web', image: 'web' }] } }
     const overrides = `--overrides=${JSON.stringify(pod)}`
-    await member.output(['run', 'web', '-n', namespace, '--image=web', overrides])
+    // The service account of the namespace is created a moment after it.
+    await eventually(() => member.output(['run', 'web', '-n', namespace, '--image=web', overrides]), 20_000)
 
     replica = await startApiserver({
       env: { KAPIS_MULTICLUSTER_ENABLED: 'true', KAPIS_LOGS_EMBEDDED_FOLDER: join(scratch, 'member-logs') },
