@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { parseYaml } from '../../yaml/read.ts'
 import { embedded, type Fields, firstOther, readCurrentContext, text } from './kubeconfig.ts'
@@ -72,7 +73,17 @@ function decoded(name: keyof Pems, data: unknown): Pems {
 function assertTls(tls: Pems): void {
   try {
     createSecureContext(tls)
+    if (tls.ca !== undefined) assertCa(tls.ca)
   } catch {
     throw new Error('the kubeconfig has an invalid certificate or key')
   }
+}
+
+/**
+ * createSecureContext ignores text that is not a certificate, so that no server would be trusted.
+ *
+ * @throws Error unless the PEM begins with a certificate
+ */
+export function assertCa(pem: string): void {
+  new X509Certificate(pem)
 }

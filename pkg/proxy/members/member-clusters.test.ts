@@ -16,13 +16,17 @@ const clustersPath = '/apis/cluster.kapis.io/v1alpha1/clusters'
 const secretsOf = '/api/v1/namespaces/kapis-system/secrets'
 
 /** Responds to the requests of a health check. */
-function answerCheck(req: IncomingMessage, res: ServerResponse, uid: string): void {
+function answerCheck(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { uid, remaining = 2 }: { readonly uid: string; readonly remaining?: unknown },
+): void {
   const { pathname } = new URL(req.url ?? '', 'https://h')
   const node = { metadata: { ...metadata('n'), labels: { 'topology.kubernetes.io/region': 'r' } } }
   if (pathname === '/version') answerJson(res, 200, { gitVersion: 'v1.36.0' })
   else if (pathname.endsWith('/kube-system')) answerJson(res, 200, { metadata: { uid } })
   else if (pathname === '/api/v1/nodes')
-    answerJson(res, 200, { metadata: { remainingItemCount: 2 }, items: [node] })
+    answerJson(res, 200, { metadata: { remainingItemCount: remaining }, items: [node] })
   else answerJson(res, 404, { kind: 'Status', code: 404 })
 }
 
@@ -40,7 +44,7 @@ class Host {
     const { pathname, searchParams } = new URL(req.url ?? '', 'https://h')
     const found = this.objects.get(pathname)
     if (req.method === 'PATCH') return void this.#patch(req, res, pathname)
-    if (found === undefined) return void answerCheck(req, res, 'host-uid')
+    if (found === undefined) return void answerCheck(req, res, { uid: 'host-uid' })
     if (searchParams.has('watch')) {
       this.#watches.set(pathname, res.writeHead(200))
       res.flushHeaders()
@@ -80,6 +84,7 @@ describe('MemberClusters', function () {
   let memberUid: string
   let isDown: boolean
   let isEndless: boolean
+  let remaining: unknown
 
   async function toKubeconfig(token: string, at = member): Promise<{ data: Record<string, string> }> {
     const { tls } = await at.endpoint.access()
@@ -115,6 +120,7 @@ describe('MemberClusters', function () {
     memberUid = 'member-uid'
     isDown = false
     isEndless = false
+    remaining = 2
     server = await startFakeKubeApiserver((req, res) => host.answer(req, res))
     member = await startFakeKubeApiserver((req, res) => {
       if (isDown) return req.socket.destroy()
@@ -123,7 +129,7 @@ describe('MemberClusters', function () {
       if (req.headers.authorization !== 'Bearer good')
         return answerJson(res, 401, { kind: 'Status', code: 401 })
       if (isEndless) return res.end(Buffer.alloc(8 * 1024 * 1024, ' '))
-      return answerCheck(req, res, memberUid)
+      return answerCheck(req, res, { uid: memberUid, remaining })
     })
     clusters = new MemberClusters({
       ...{ client: server.client, groupDomain: 'kapis.io', namespace: 'kapis-system', checkEveryMs: 50 },
@@ -166,6 +172,17 @@ describe('MemberClusters', function () {
     await until(() => member.requests.filter(line => line === 'GET /version').length > 3)
     expect(host.statuses).to.have.length(1)
   })
+
+  for (const [given, nodeCount] of [
+    [1.5, 1],
+    [-3, 1],
+    ['many', 1],
+  ])
+    it(`counts nodes although the member reports ${given} more`, async () => {
+      remaining = given
+      await startWith(await toKubeconfig('good'))
+      expect(readyOf('m')).to.include({ nodeCount })
+    })
 
   it('follows the Secret and the end of the Cluster', async () => {
     await startWith(await toKubeconfig('old'))

@@ -99,7 +99,7 @@ function nodeFields({ items, metadata }: Readonly<Record<string, unknown>>): Hea
   if (items === undefined) return {}
   const [first] = itemsOf(items)
   const { remainingItemCount: rest = 0 } = membersOf(metadata)
-  const nodeCount = itemsOf(items).length + (typeof rest === 'number' ? rest : 0)
+  const nodeCount = itemsOf(items).length + (Number.isSafeInteger(rest) ? Math.max(0, Number(rest)) : 0)
   return {
     nodeCount,
     ...known('region', membersOf(membersOf(membersOf(first).metadata).labels)[regionLabel]),

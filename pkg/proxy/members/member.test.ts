@@ -72,6 +72,11 @@ describe('readMember', () => {
       'spec.connection.kubesphereAPIEndpoint is not the kubesphereAPIEndpoint of the Secret',
     ],
     [
+      'no invalid authority',
+      read({}, { kubeconfig, kubesphereAPIEndpoint: endpoint, 'ca.crt': 'x' }),
+      'the ca.crt of its Secret is not a PEM certificate',
+    ],
+    [
       'no plain HTTP',
       read({ kubeconfig: base64(kubeconfig), kubesphereAPIEndpoint: 'http://member' }),
       'its kubesphereAPIEndpoint must be an https URL without user, query and fragment',
@@ -96,6 +101,12 @@ describe('readMember', () => {
       read({ kubernetesAPIEndpoint: 'https://elsewhere' }, { kubeconfig }),
       'InvalidConnection',
       'spec.connection.kubernetesAPIEndpoint is not the server of the kubeconfig',
+    ],
+    [
+      'a kubeconfig with an authority that is not a certificate',
+      read(undefined, { kubeconfig: kubeconfig.replace(base64(authority.certPem), base64('x')) }),
+      'InvalidConnection',
+      'the kubeconfig has an invalid certificate or key',
     ],
     [
       'a kubeconfig that runs a program',

@@ -1,4 +1,5 @@
 import {
+  assertCa,
   type EmbeddedCredential,
   isHttpsUrl,
   readEmbeddedKubeconfig,
@@ -86,6 +87,11 @@ function readKapis(
   if (!isHttpsUrl(endpoint))
     return { problem: 'its kubesphereAPIEndpoint must be an https URL without user, query and fragment' }
   const ca = secret && secretData(secret, 'ca.crt')?.toString('utf8')
+  try {
+    if (ca !== undefined) assertCa(ca)
+  } catch {
+    return { problem: 'the ca.crt of its Secret is not a PEM certificate' }
+  }
   const { servername: _ofKube, ...verified } = tls
   const access = { headers, tls: ca === undefined ? verified : { ...verified, ca } }
   return toRestConfig({ url: new URL(endpoint), access })
