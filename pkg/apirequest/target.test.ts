@@ -219,8 +219,8 @@ describe('a path in a cluster', () => {
       expect(parseTarget(target, 'all')).to.deep.equal(parseTarget(target)))
 
   const refused: readonly (readonly [target: string, code: number, message: string])[] = [
-    ['/clusters/A/api', 404, 'unknown cluster "A"; supported: host, which is this one'],
-    ['/clusters/%61/api', 404, 'unknown cluster "%61"; supported: host, which is this one'],
+    ['/clusters/A/api', 404, 'unknown cluster "A"; supported: names of Clusters, which are DNS labels'],
+    ['/clusters/%61/api', 404, 'unknown cluster "%61"; supported: names of Clusters, which are DNS labels'],
     ['/clusters/a/kapis/clusters/b/g/v1/x', 400, 'a path in a cluster must not name another cluster'],
     ['/api/clusters/a/clusters/host/v1/x', 400, 'a path in a cluster must not name another cluster'],
     ['/clusters/a/api//v1', 400, 'the path contains an empty segment ("//")'],

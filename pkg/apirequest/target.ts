@@ -71,7 +71,9 @@ function splitCluster(url: string, clusters: Clusters): Pick<Target, 'cluster'> 
   const rest = prefix + url.slice(all.length)
   if (cluster === hostCluster) return { url: rest, cluster: '' }
   if (clusters === 'host' || !clusterName.test(cluster)) {
-    const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${hostCluster}, which is this one`
+    const supported =
+      clusters === 'host' ? `${hostCluster}, which is this one` : 'names of Clusters, which are DNS labels'
+    const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${supported}`
     throw new Status(404, 'NotFound', message)
   }
   // A second name would send the request from the member to another cluster.
