@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -27,6 +27,18 @@ describe('openQuotaCounters', () => {
     writeSync(fd, Buffer.alloc(statSync(file).size - pageBytes, 0xa5), 0, undefined, pageBytes)
     closeSync(fd)
   }
+
+  it('opens the file again after it could not be replaced', () => {
+    damage()
+    const counters = open()
+    const file = join(folder, countersFile)
+    rmSync(`${file}-wal`, { force: true })
+    mkdirSync(`${file}-wal`)
+    expect(() => counters.load(1)).to.throw()
+    rmdirSync(`${file}-wal`)
+    expect(counters.load(1)).to.deep.equal(new Map())
+    counters.close()
+  })
 
   it('has what was saved', () => {
     const counters = open()

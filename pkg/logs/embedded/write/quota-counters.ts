@@ -36,6 +36,8 @@ export function openQuotaCounters(
       if (!isDamage(error)) throw error
       report(`${file} is damaged; the quotas of namespaces begin again at zero`, error)
       counters?.close()
+      // Opened again by the next use if the file cannot be replaced now.
+      counters = undefined
       for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
       counters = open(file)
       return work(counters)
