@@ -30,10 +30,10 @@ function colorOf(cell, part) {
 
 /** The style of a cell. Concealed text (SGR 8) is shown: a reviewer must see what others did not. */
 function styleOf(cell, isCursor) {
-  const colors = [colorOf(cell, 'Fg'), colorOf(cell, 'Bg')]
-  if ((cell.isInverse() !== 0) !== isCursor) colors.reverse()
   const isInverted = (cell.isInverse() !== 0) !== isCursor
-  const [foreground, background] = [colors[0] || (isInverted ? 'var(--screen)' : ''), colors[1] || (isInverted ? 'var(--text)' : '')]
+  const [own, behind] = [colorOf(cell, 'Fg'), colorOf(cell, 'Bg')]
+  const foreground = isInverted ? behind || 'var(--screen)' : own
+  const background = isInverted ? own || 'var(--text)' : behind
   const flags = [cell.isBold() && 'bold', cell.isItalic() && 'italic', cell.isUnderline() && 'underline', cell.isStrikethrough() && 'strike', cell.isDim() && 'dim']
   return { key: [foreground, background, ...flags].join(), foreground, background, className: flags.filter(Boolean).join(' ') }
 }
