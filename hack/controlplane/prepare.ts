@@ -134,6 +134,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
       embedded: { folder: join(runDir, 'kapis-logs') },
       ...(logStore === 'opensearch' ? { opensearch: { url: `http://127.0.0.1:${ports.opensearch}` } } : {}),
     },
+    multicluster: { enabled: true },
     shutdownDelaySeconds: 0,
   }
 }

@@ -192,7 +192,7 @@ describe('a path in a cluster', () => {
       expect(error).to.include({ code: 404, reason: 'NotFound' })
       expect(error)
         .to.have.property('message')
-        .that.matches(/^unknown cluster "[^"]+"; supported: host, which is this one$/)
+        .that.matches(/^unknown cluster "[^"]+"; supported: host \(multicluster\.enabled is false\)$/)
     })
 
   it('is checked like any other path', () => {

@@ -72,7 +72,9 @@ function splitCluster(url: string, clusters: Clusters): Pick<Target, 'cluster'> 
   if (cluster === hostCluster) return { url: rest, cluster: '' }
   if (clusters === 'host' || !clusterName.test(cluster)) {
     const supported =
-      clusters === 'host' ? `${hostCluster}, which is this one` : 'names of Clusters, which are DNS labels'
+      clusters === 'host'
+        ? `${hostCluster} (multicluster.enabled is false)`
+        : 'names of Clusters, which are DNS labels'
     const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${supported}`
     throw new Status(404, 'NotFound', message)
   }
