@@ -3,6 +3,7 @@ import type { Config, Secrets } from '../pkg/config/config.ts'
 import { ConfigFile, type Reloads } from '../pkg/config/config-file.ts'
 import { FlagError, readFlags } from '../pkg/config/flags.ts'
 import { ConfigError } from '../pkg/config/problem.ts'
+import { trustSystemCertificates } from '../pkg/http/ca-certificates.ts'
 import { createLogger, type Logger } from '../pkg/telemetry/logger.ts'
 
 export type Started = {
@@ -36,6 +37,7 @@ export async function runProgram(
       logger.level = logLevel
     })
     process.on('SIGHUP', file.read)
+    trustSystemCertificates()
     await run({ config, secrets, reloads: file, logger, version }, stop.signal)
     file.stop()
     process.exit(0)

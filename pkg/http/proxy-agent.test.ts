@@ -103,7 +103,7 @@ describe('connections of the servers to others', function () {
   })
 
   it('reach image registries, but none that is this machine or its link-local services', async () => {
-    const { connect, close } = createConnect({ caPem: ca, trustedHosts: ['[::1]:1'], proxyFor })
+    const { connect, close } = createConnect({ ca: [ca], trustedHosts: ['[::1]:1'], proxyFor })
     const get = (url: string) => connect(new URL(url), {}, AbortSignal.timeout(10_000))
     expect((await get('https://server.test/v2/')).body.toString()).to.equal('["/v2/"]')
     expect(proxy.requests).to.deep.equal(['CONNECT server.test:443'])

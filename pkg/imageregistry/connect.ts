@@ -6,8 +6,8 @@ import type { ProxyFor } from '../http/proxy-environment.ts'
 import { readBody } from '../http/read-body.ts'
 
 export type RegistrySettings = {
-  /** PEM of additional trusted CAs. */
-  readonly caPem: string | undefined
+  /** PEM of the trusted CAs; undefined for the default CAs of the program. */
+  readonly ca: string[] | undefined
   /** Registries (host with port) whose addresses are not checked against the blocked networks. */
   readonly trustedHosts: readonly string[]
   /** Selects the proxy; by default that of the environment variables (HTTPS_PROXY, NO_PROXY). */
@@ -50,11 +50,11 @@ refused.addSubnet('fe80::', 10, 'ipv6')
  *
  * @throws Status 400 for a rejected address, 503 if the registry is not responding
  */
-export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySettings): {
+export function createConnect({ ca, trustedHosts, proxyFor }: RegistrySettings): {
   connect: Connect
   close: () => void
 } {
-  const tls = caPem === undefined ? {} : { ca: caPem }
+  const tls = ca === undefined ? {} : { ca }
   const trusted = createAgent(tls, connections, proxyFor)
   // The lookup checks the addresses that are then connected to, which prevents DNS rebinding.
   const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections, proxyFor)

@@ -59,8 +59,8 @@ describe('the client of image registries, against a real one', function () {
     throw new Error('the registry did not start')
   }
 
-  function clientFor(host: string, trustedHosts: readonly string[] = [host], caPem = authority.certPem) {
-    const { connect, close } = createConnect({ caPem, trustedHosts })
+  function clientFor(host: string, trustedHosts: readonly string[] = [host], ca = [authority.certPem]) {
+    const { connect, close } = createConnect({ ca, trustedHosts })
     closes.push(close)
     return createRegistryClient(connect, () => AbortSignal.timeout(10_000))
   }
@@ -192,7 +192,7 @@ describe('the client of image registries, against a real one', function () {
   it('trusts no registry whose certificate is not of an authority it knows', async () => {
     const host = await start('basic')
     const stranger = createCa({ commonName: 'another', validityDays: 2 })
-    expect(await refusal(clientFor(host, [host], stranger.certPem).verify(host, login))).to.deep.equal({
+    expect(await refusal(clientFor(host, [host], [stranger.certPem]).verify(host, login))).to.deep.equal({
       code: 503,
       message: `the registry ${host} is not responding`,
     })

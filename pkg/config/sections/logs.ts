@@ -68,7 +68,7 @@ const opensearch = section({
   caFile: text({
     default: '',
     env: 'KAPIS_LOGS_OPENSEARCH_CA_FILE',
-    description: 'PEM file with its CA certificate; empty for the default CAs of Node.js.',
+    description: 'PEM file with its CA certificate; empty for those of the system.',
   }),
   indexPrefix: text({
     default: 'fluentbit',

@@ -4,7 +4,7 @@ import { type ProxyFor, readHttpProxy } from '../../http/proxy-environment.ts'
 export type SearchEngine = {
   readonly url: string
   readonly username: string
-  /** CA certificate of the server in PEM; '' for the CAs of Node.js. */
+  /** CA certificate of the server in PEM; '' for those of the system. */
   readonly ca: string
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { rootCertificates } from 'node:tls'
 import type { Tracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -10,6 +9,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { withDefaultCertificates } from '../../http/ca-certificates.ts'
 import { type ProxyFor, readHttpProxy } from '../../http/proxy-environment.ts'
 import { counter } from '../metrics.ts'
 import { countSpans } from './span-export-metrics.ts'
@@ -39,7 +39,7 @@ export function createPipeline(
     httpAgentOptions: {
       keepAlive: true,
       ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } }),
-      ...(config.caFile === '' ? {} : { ca: [...rootCertificates, readFileSync(config.caFile, 'utf8')] }),
+      ...(config.caFile === '' ? {} : { ca: withDefaultCertificates(readFileSync(config.caFile, 'utf8')) }),
     },
   })
   const spans = counter(registry, {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { rootCertificates } from 'node:tls'
 import type { Config } from '../../../config/config.ts'
+import { withDefaultCertificates } from '../../../http/ca-certificates.ts'
 import { createRegistryClient } from '../../../imageregistry/client.ts'
 import { createConnect } from '../../../imageregistry/connect.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
@@ -17,7 +17,7 @@ export function createRegistries(parts: {
   const { client, config, maySecret } = parts
   const { caFile, trustedHosts } = config.registries
   const connection = createConnect({
-    caPem: caFile === '' ? undefined : `${rootCertificates.join('\n')}\n${readFileSync(caFile, 'utf8')}`,
+    ca: caFile === '' ? undefined : withDefaultCertificates(readFileSync(caFile, 'utf8')),
     trustedHosts,
   })
   const registry = createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs))
