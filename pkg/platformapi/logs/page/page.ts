@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { readAssetFolder } from '../../../httpserver/response/asset.ts'
 import { sendDocument } from '../../../httpserver/response/document.ts'
@@ -39,10 +39,9 @@ export type LogPageDocuments = {
   readonly sendProblem: (res: ServerResponse, code: number, message: string) => void
 }
 
+const folder = new URL('assets/', import.meta.url)
 const files = [
-  ...['page.css', 'request.js', 'script.js', 'recordings.js', 'recording-player.js'].map(
-    name => new URL(name, import.meta.url),
-  ),
+  ...readdirSync(folder).map(name => new URL(name, folder)),
   new URL(import.meta.resolve('@xterm/headless/lib-headless/xterm-headless.mjs')),
 ]
 

@@ -1,15 +1,7 @@
-// What the pages share: elements, requests to the API, the login, and errors.
+// Requests of the pages to the API, the login, and errors.
+import { byId, element } from './elements.js'
 
 const wentToLogIn = 'went-to-log-in'
-
-export const byId = id => document.getElementById(id)
-
-export function element(name, className, text) {
-  const made = document.createElement(name)
-  if (className) made.className = className
-  if (text !== undefined) made.textContent = text
-  return made
-}
 
 /** An error whose message is for the user. */
 export class Failure extends Error {}

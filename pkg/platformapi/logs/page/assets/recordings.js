@@ -1,6 +1,8 @@
 // The page of session recordings. Output of containers is put into the document as text (textContent), never as HTML.
+import { byId, element } from './elements.js'
 import { createPlayer } from './recording-player.js'
-import { byId, element, report, request, showError } from './request.js'
+import { report, request, showError } from './request.js'
+import { toLocalText } from './times.js'
 
 const form = byId('search')
 const filters = ['namespace', 'pod', 'user']
@@ -15,12 +17,9 @@ function apiPath(namespace, name) {
   return `/logs/api${within}/recordings${name ? `/${encodeURIComponent(name)}` : ''}`
 }
 
-const pad = number => String(number).padStart(2, '0')
 function toTime(text) {
-  const at = new Date(text)
-  if (Number.isNaN(at.getTime())) return text ?? ''
-  const date = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())].join('-')
-  return `${date} ${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? text ?? '' : toLocalText(at / 1000)
 }
 
 function toLength(start, end) {
@@ -109,7 +108,7 @@ async function open(name) {
     const cast = await (await request(path, signal)).text()
     const { title, timestamp, command } = player.open(cast)
     byId('played').textContent = title ?? name
-    byId('facts').textContent = [timestamp && toTime(timestamp * 1000), command].filter(Boolean).join(' · ')
+    byId('facts').textContent = [timestamp && toLocalText(timestamp), command].filter(Boolean).join(' · ')
     player.play()
   } catch (error) {
     if (!signal.aborted) byId('played').textContent = 'This recording cannot be played'
