@@ -4,52 +4,31 @@ import { hasFactors } from '../../iam/factors/factors.ts'
 import type { User } from '../../iam/users/user.ts'
 import { passwordProblem } from '../../iam/users/user-validation.ts'
 import { hasOwnFactor } from '../../jwt/authentication-methods.ts'
-import { withErrorPage } from '../pages/error-page.ts'
-import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
-import { readForm } from '../server/form.ts'
 import { continueLogin } from './continue-login.ts'
-import { csrfField, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
-import { type LoginProgress, readProgressTicket } from './login-progress.ts'
+import type { LoginProgress } from './login-progress.ts'
+import { createLoginStep } from './login-step.ts'
 import { sendPasswordPage } from './password-form.ts'
-import { readReturnTo, toLoginPath } from './return-to.ts'
 
 /**
  * POST /oauth/password: sets the password that the user has chosen. The ticket becomes invalid when
  * the password changes.
  */
 export function createPasswordChange(options: BrowserOptions): RequestHandler {
-  const { tools, issuer, audit, productName, hasher, changePassword } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'password' }
-    try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const returnTo = readReturnTo(form.get('return_to'))
-      const given = { ticket: form.get('ticket') ?? '', csrf: form.get(csrfField) ?? '', returnTo }
-      const progress = await readProgressTicket(tools, given)
-      if (progress === undefined) {
-        audit.refused(req, event, 'ticket_invalid')
-        return res.redirect(303, toLoginPath(returnTo))
-      }
-      const { user } = progress
-      event.user = user.name
-      if (!(await isPasswordStep(options, progress)))
-        return continueLogin(options, { req, res }, progress, event)
-      const password = form.get('new_password') ?? ''
-      const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
-      if (problem !== undefined) {
-        audit.refused(req, event, 'new_password_refused')
-        await sendPasswordPage(options, { req, res }, progress, problem)
-        return
-      }
-      const changed = await changePassword(user, await hasher.hash(password)).catch(toOAuthConflict)
-      await continueLogin(options, { req, res }, { ...progress, user: changed }, event)
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
+  const { audit, hasher, changePassword } = options
+  return createLoginStep(options, 'password', async (exchange, { progress, form, event }) => {
+    const { user } = progress
+    event.user = user.name
+    if (!(await isPasswordStep(options, progress))) return continueLogin(options, exchange, progress, event)
+    const password = form.get('new_password') ?? ''
+    const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
+    if (problem !== undefined) {
+      audit.refused(exchange.req, event, 'new_password_refused')
+      return sendPasswordPage(options, exchange, progress, problem)
     }
+    const changed = await changePassword(user, await hasher.hash(password)).catch(toOAuthConflict)
+    return continueLogin(options, exchange, { ...progress, user: changed }, event)
   })
 }
 

@@ -1,27 +1,18 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { RequestHandler, Response } from 'express'
 import type { Enrolment } from '../../../iam/factors/factor-service.ts'
 import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { endLoginsWithoutFactor } from '../../../iam/sessions/revoke-session.ts'
 import { type FactorMethod, hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
-import { withErrorPage } from '../../pages/error-page.ts'
-import type { TokenEvent } from '../../server/audit.ts'
 import { sourceOf } from '../../server/client-info.ts'
-import { type Form, readForm } from '../../server/form.ts'
 import { goneSignal } from '../../tokens/token-endpoint.ts'
 import { continueLogin } from '../continue-login.ts'
-import { csrfField, requireOwnForm } from '../csrf.ts'
 import type { BrowserOptions } from '../dependencies.ts'
 import { explainLock } from '../login-failure.ts'
-import { type LoginProgress, readProgressTicket } from '../login-progress.ts'
-import { readReturnTo, toLoginPath } from '../return-to.ts'
+import { createLoginStep, type Exchange, type LoginStep } from '../login-step.ts'
 import { readBrowserLogin } from '../session.ts'
 import { explainFactor, type FactorProblem } from './factor-problem.ts'
 import { type NewFactor, sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './forms.ts'
 import { readAssertion, readPasskeyName, readRegistration } from './passkey-parameters.ts'
-
-type Exchange = { readonly req: Request; readonly res: Response }
-type Take = (exchange: Exchange, step: Step) => Promise<void>
-type Step = { readonly progress: LoginProgress; readonly form: Form; readonly event: TokenEvent }
 
 type Checked = {
   readonly verdict: PasswordVerdict
@@ -37,7 +28,7 @@ const passkeyMethods: readonly FactorMethod[] = ['pop', 'user']
  */
 export function createFactorCheck(options: BrowserOptions): RequestHandler {
   const { audit } = options
-  return createStep(options, 'second-factor', async ({ req, res }, { progress, form, event }) => {
+  return createLoginStep(options, 'second-factor', async ({ req, res }, { progress, form, event }) => {
     // The form of the page with recovery codes: the login has set up and proven its factor.
     if (hasOwnFactor(progress.amr)) return continueLogin(options, { req, res }, progress, event)
     event.user = progress.user.name
@@ -54,7 +45,7 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
 async function checkFactor(
   { tools }: BrowserOptions,
   { req, res }: Exchange,
-  { progress, form }: Pick<Step, 'progress' | 'form'>,
+  { progress, form }: Pick<LoginStep, 'progress' | 'form'>,
 ): Promise<Checked> {
   const { user, challenge = '' } = progress
   const attempt = { user, source: sourceOf(req), signal: goneSignal(res) }
@@ -100,10 +91,10 @@ function createEnrolment(
   options: BrowserOptions,
   chosen: NewFactor,
   methods: readonly FactorMethod[],
-  add: (step: Step) => Promise<Enrolment>,
+  add: (step: LoginStep) => Promise<Enrolment>,
 ): RequestHandler {
   const { tools, audit } = options
-  return createStep(options, 'second-factor-enrolment', async (exchange, step) => {
+  return createLoginStep(options, 'second-factor-enrolment', async (exchange, step) => {
     const { req } = exchange
     const { progress, event } = step
     const { user } = progress
@@ -127,29 +118,6 @@ function createEnrolment(
     if (added.recoveryCodes.length > 0)
       return sendRecoveryCodes(options, exchange, proven, added.recoveryCodes)
     return continueLogin(options, exchange, proven, { endpoint: 'second-factor' })
-  })
-}
-
-/** Handles the form of one step of a login. */
-function createStep(options: BrowserOptions, endpoint: string, take: Take): RequestHandler {
-  const { tools, issuer, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint }
-    try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const returnTo = readReturnTo(form.get('return_to'))
-      const given = { ticket: form.get('ticket') ?? '', csrf: form.get(csrfField) ?? '', returnTo }
-      const progress = await readProgressTicket(tools, given)
-      if (progress === undefined) {
-        audit.refused(req, event, 'ticket_invalid')
-        return res.redirect(303, toLoginPath(returnTo))
-      }
-      await take({ req, res }, { progress, form, event })
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
-    }
   })
 }
 
