@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { formatJson, parseFields } from './field-values.ts'
 
 describe('parseFields', () => {
-  it('reads what formatJson makes of fields', () => {
+  it('parses what formatJson returns', () => {
     const fields = { a: 1, b: 9007199254740993n, c: [true, 'x', -9223372036854775808n], '': 'y', d: 1.5 }
     expect(parseFields(formatJson(fields))).to.deep.equal(fields)
   })

@@ -44,7 +44,7 @@ describe('bucketStart and nextBucket', () => {
     ['1y', '2024-02-29T00:00:00Z', '2024-01-01T00:00:00Z', '2025-01-01T00:00:00Z'],
   ]
   for (const [interval, time, start, next] of rows) {
-    it(`${time} is in the bucket of ${interval} that begins at ${start}`, () => {
+    it(`puts ${time} with interval ${interval} into the bucket that begins at ${start}`, () => {
       const parsed = parseInterval(interval)
       expect(bucketStart(parsed, Date.parse(time))).to.equal(Date.parse(start))
       expect(nextBucket(parsed, Date.parse(start))).to.equal(Date.parse(next))
@@ -55,7 +55,7 @@ describe('bucketStart and nextBucket', () => {
 describe('fillBuckets', () => {
   const minute = parseInterval('1m')
 
-  it('has the empty buckets between the first and the last', () => {
+  it('adds the empty buckets between the first and the last', () => {
     const counts = new Map([
       [180_000, 2],
       [60_000, 1],
@@ -67,9 +67,9 @@ describe('fillBuckets', () => {
     ])
   })
 
-  it('is empty for no records', () => expect(fillBuckets(minute, new Map(), 3)).to.deep.equal([]))
+  it('returns no bucket for no records', () => expect(fillBuckets(minute, new Map(), 3)).to.deep.equal([]))
 
-  it('refuses more than the limit', () => {
+  it('rejects more buckets than the limit', () => {
     const counts = new Map([
       [0, 1],
       [180_000, 1],

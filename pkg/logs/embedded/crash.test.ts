@@ -42,7 +42,7 @@ describe('a store that is killed in the middle of ingest', () => {
     return last
   }
 
-  it('has every acknowledged line once, ten times over', async function () {
+  it('contains every acknowledged line exactly once, after each of ten kills', async function () {
     this.timeout(120_000)
     let last = -1
     // Sends unacknowledged batches again, as log shippers do.
@@ -63,7 +63,7 @@ function killGroup({ pid }: ChildProcess): void {
 describe('a store whose disk is full', () => {
   const folder = useFolder()
 
-  it('answers 507, and loses nothing of what it acknowledged', async function () {
+  it('answers 507, and loses no acknowledged line', async function () {
     this.timeout(60_000)
     // A file size limit simulates a full disk. SIGXFSZ must be ignored, because it would end the
     // process.

@@ -9,7 +9,7 @@ import { line, openTestStore, readAll, testDayNs, useFolder } from './fixtures.t
 
 const dayNs = 86_400_000_000_000n
 
-describe('a store with files that it cannot use', () => {
+describe('a store with unusable files', () => {
   const folder = useFolder()
   let reports: string[]
   let store: LogStore | undefined
@@ -38,30 +38,30 @@ describe('a store with files that it cannot use', () => {
   }
 
   const damages: Readonly<Record<string, (file: string) => void>> = {
-    'is not a database': file => writeFileSync(file, 'what someone put there'.repeat(500)),
-    'is of another program': file => {
+    'is not a SQLite database': file => writeFileSync(file, 'what someone put there'.repeat(500)),
+    'belongs to another program': file => {
       const db = new DatabaseSync(file)
       db.exec('PRAGMA application_id = 7')
       db.close()
     },
-    'is of a later version': file => {
+    'has a newer format version': file => {
       const db = new DatabaseSync(file)
       db.exec('PRAGMA user_version = 2')
       db.close()
     },
-    'has blocks that were changed': file => {
+    'has changed blocks': file => {
       const db = new DatabaseSync(file)
       db.exec(`UPDATE block SET text = zeroblob(length(text))`)
       db.close()
     },
-    'has pages that were changed': file => {
+    'has changed pages': file => {
       const bytes = readFileSync(file)
       bytes.fill(0x5a, 8192)
       writeFileSync(file, bytes)
     },
   }
   for (const [what, how] of Object.entries(damages)) {
-    it(`sets a file aside that ${what}, says so, and goes on without it`, async () => {
+    it(`moves a file aside that ${what}, logs it, and continues without the file`, async () => {
       await damage(how)
       const opened = await open()
       const texts = await untilRead(opened)
@@ -90,7 +90,7 @@ describe('a store with files that it cannot use', () => {
     }
   }
 
-  it('leaves the files of the format before SQLite where they are, and names them', async () => {
+  it('leaves files of the format before SQLite in place, and logs their names', async () => {
     const names = ['0000000001.wal', '2024-10-04/1.seg', 'manifest.json', 'notes']
     mkdirSync(join(folder(), '2024-10-04'))
     for (const name of names) writeFileSync(join(folder(), name), name)

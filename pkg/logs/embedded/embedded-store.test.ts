@@ -34,7 +34,7 @@ describe('the embedded log store', () => {
     testLogStore(() => openTestStore(folder, { windowLines: 300 }), testDayNs, 200)
   })
 
-  describe('life', () => {
+  describe('after reopening and closing', () => {
     const folder = useFolder()
     let stores: LogStore[]
     beforeEach(() => {
@@ -55,14 +55,14 @@ describe('the embedded log store', () => {
       return error instanceof Status ? { code: error.code, message: error.message } : error
     }
 
-    it('has the lines that were acknowledged when it is opened again', async () => {
+    it('returns the acknowledged lines after it was reopened', async () => {
       const store = await open()
       await store.append({ records: [line('a'), line('b')] })
       await store.close()
       expect(await readAll(await open())).to.deep.equal(['a', 'b'])
     })
 
-    it('finds each line as soon as it was acknowledged', async () => {
+    it('finds each line as soon as it is acknowledged', async () => {
       const store = await open()
       const wanted: string[] = []
       for (let i = 0; i < 80; i += 1) {
@@ -72,7 +72,7 @@ describe('the embedded log store', () => {
       }
     })
 
-    it('keeps fields, and what a line is but its text', async () => {
+    it('preserves the fields and attributes of a line in addition to its text', async () => {
       const store = await open()
       const records = [
         line('plain'),
@@ -95,7 +95,7 @@ describe('the embedded log store', () => {
       expect(hits.map(({ record }) => record)).to.deep.equal(records)
     })
 
-    it('stores a batch once, however often it is sent, also after it was opened again', async () => {
+    it('stores a batch once, even if it is sent again after a restart', async () => {
       const store = await open()
       const batch = { records: [line('a'), line('b')] }
       const results = await Promise.all([store.append(batch), store.append(batch)])
@@ -109,7 +109,7 @@ describe('the embedded log store', () => {
       expect(await readAll(again)).to.deep.equal(['a', 'b', 'c', 'd', 'a', 'b'])
     })
 
-    it('says that a batch was stored before', async () => {
+    it('reports that a batch is stored already', async () => {
       const store = await open()
       const time = new Date(Number(testDayNs / 1_000_000n)).toISOString()
       const line = JSON.stringify({ time, log: 'a' })
@@ -149,7 +149,7 @@ describe('the embedded log store', () => {
       }
     }
 
-    it('stores a batch that is sent as it is once too, and all in the order of arrival', async () => {
+    it('stores a batch once that is sent repeatedly and concurrently, and all batches in the order of arrival', async () => {
       const store = await open()
       const [first, again] = await Promise.all([store.ingest(raw('a', 'b')), store.ingest(raw('a', 'b'))])
       expect([first.taken, again.taken]).to.deep.equal([2, 2])
@@ -163,7 +163,7 @@ describe('the embedded log store', () => {
       expect(rest.at(-1)).to.equal('d')
     })
 
-    it('refuses a batch that cannot be read, and stores those that arrive with it', async () => {
+    it('rejects an unreadable batch, and stores the batches that arrive at the same time', async () => {
       const store = await open()
       const [, refused] = await Promise.all([
         store.ingest(raw('a')),
@@ -178,7 +178,7 @@ describe('the embedded log store', () => {
       expect(await readAll(store)).to.deep.equal(['a', 'b'])
     })
 
-    it('says which lines it cannot keep, and keeps the others', async () => {
+    it('reports which lines it rejects, and stores the others', async () => {
       const store = await open()
       const records = [
         line('old', { timeNs: 0n }),
@@ -199,7 +199,7 @@ describe('the embedded log store', () => {
     })
 
     const newest = { filter: everything, order: 'desc' as const, size: 10, withTotal: true }
-    it('stops a query at its time limit, and when its client is gone', async () => {
+    it('cancels a query at its time limit, and when its client disconnects', async () => {
       const store = await open()
       await store.append({ records: [line('a')] })
       const query = { ...newest, start: { from: 0 } }
@@ -217,7 +217,7 @@ describe('the embedded log store', () => {
       expect(await readAll(store)).to.deep.equal(['a'])
     })
 
-    it('refuses a cursor that it did not give', async () => {
+    it('rejects a cursor that it did not issue', async () => {
       const store = await open()
       for (const after of ['', '1', '1.2.3', '-1.2', "1.1' OR 1=1", '9'.repeat(30)]) {
         expect(await statusOf(store.query({ ...newest, start: { after } }, limits))).to.deep.equal({
@@ -227,7 +227,7 @@ describe('the embedded log store', () => {
       }
     })
 
-    it('hands out what arrives to who follows, in the order of arrival, and nothing of before', async () => {
+    it('sends new lines to followers in the order of arrival, and no earlier lines', async () => {
       const store = await open()
       await store.append({ records: [line('wanted before')] })
       const ending = new AbortController()
@@ -250,7 +250,7 @@ describe('the embedded log store', () => {
       expect(found.slice(3).sort()).to.deep.equal(['wanted 4', 'wanted 5'])
     })
 
-    it('gives no more text at a time than fits into its memory, and loses none of it', async () => {
+    it('limits the text per page to the memory limit, and loses no line between pages', async () => {
       const store = await open()
       // 30 MB in total, half of it in fields.
       const long = 'a'.repeat(125_000)
@@ -280,7 +280,7 @@ describe('the embedded log store', () => {
       expect(followed).to.deep.equal(wanted)
     })
 
-    it('drops what is too old, on the disk too', async () => {
+    it('deletes expired lines, and frees their disk space', async () => {
       const store = await open()
       await store.append({ records: [line('old'), line('new', { timeNs: testDayNs + dayNs })] })
       await store.close()
@@ -291,7 +291,7 @@ describe('the embedded log store', () => {
       expect(await readAll(later)).to.deep.equal(['new'])
     })
 
-    it('keeps stores apart, and answers 503 once it is closed', async () => {
+    it('keeps the lines of two stores separate, and answers 503 after it is closed', async () => {
       const store = await open()
       await store.close()
       expect(await store.check()).to.equal('the log store is closed')

@@ -32,14 +32,14 @@ describe('createRuleFinder', () => {
     ['*ab*ab*', ['abab', 'xabxabx'], ['aba', 'ab', 'abb']],
   ]
   for (const [name, matching, others] of patterns) {
-    it(`takes ${name} for a name with any characters`, () => {
+    it(`accepts ${name} as a namespace name, with any characters`, () => {
       const isOf = createRuleFinder([{ name }])
       for (const one of matching) expect(isOf(one), one).to.deep.equal({ name })
       for (const one of others) expect(isOf(one), one).to.equal(undefined)
     })
   }
 
-  it('takes linear time for many *', () => {
+  it('matches many * in linear time', () => {
     const isOf = createRuleFinder([{ name: `${'*a'.repeat(40)}*b` }])
     const began = performance.now()
     expect(isOf('a'.repeat(253))).to.equal(undefined)
@@ -63,7 +63,7 @@ describe('retention by namespace', function () {
     return store
   }
 
-  it('hides lines as soon as it has passed, in pages, totals, histograms and statistics', async () => {
+  it('hides lines as soon as their retention has passed, in pages, totals, histograms and statistics', async () => {
     const opened = await open()
     const records = ['dev-a', 'prod', 'dev-b'].flatMap((namespace, i) =>
       [0n, 1n].map(at =>
@@ -91,7 +91,7 @@ describe('retention by namespace', function () {
     expect(await opened.statistics(filter, limits)).to.deep.equal({ containers: 1, logs: 2 })
   })
 
-  it('shows hidden lines again when it is longer after a restart', async () => {
+  it('shows hidden lines again when a restart makes the retention longer', async () => {
     const records = ['dev-a', 'prod'].map(namespace => line(namespace, { namespace }))
     await (await open()).append({ records })
     for (const [days, expected] of [
@@ -108,7 +108,7 @@ describe('retention by namespace', function () {
     }
   })
 
-  it('takes no line of a namespace from before it', async () => {
+  it('rejects lines that are older than the retention of their namespace', async () => {
     const opened = await open()
     nowMs = day(3)
     const result = await opened.append({
@@ -119,7 +119,7 @@ describe('retention by namespace', function () {
     ])
   })
 
-  it('deletes a partition of which nothing is left to show', async () => {
+  it('deletes a partition when retention hides all of its lines', async () => {
     const opened = await open()
     await opened.append({ records: [line('gone', { namespace: 'dev-a' })] })
     nowMs = day(1)
@@ -143,7 +143,7 @@ describe('quota by namespace', function () {
   let store: LogStore | undefined
   afterEach(() => store?.close())
 
-  it('refuses what is beyond it until the next day, and says so for each line', async () => {
+  it('rejects lines over the quota until the next day, and reports each rejected line', async () => {
     let nowMs = day(0)
     const namespaces = [{ name: 'dev-*', quotaBytes: 1024 * 1024 }]
     store = await openTestStore(folder(), { namespaces, now: () => nowMs })
@@ -162,7 +162,7 @@ describe('quota by namespace', function () {
     expect((await store.append({ ...small, id: 'third' })).rejected).to.deep.equal([])
   })
 
-  it('says of a batch that is sent again what was refused of it', async () => {
+  it('reports the rejected lines again when a batch is resent', async () => {
     const namespaces = [{ name: 'dev-*', quotaBytes: 1024 * 1024 }]
     let nowMs = day(0)
     store = await openTestStore(folder(), { namespaces, now: () => nowMs })
@@ -177,7 +177,7 @@ describe('quota by namespace', function () {
     expect(await readAll(store)).to.have.length(3)
   })
 
-  it('goes on where it was after a restart, and begins at zero with a damaged file and the next day', async () => {
+  it('continues to count after a restart, and starts at zero with a damaged file or on the next day', async () => {
     const namespaces = [{ name: 'dev-*', quotaBytes: 1000 }]
     let nowMs = day(0)
     const reopen = async () => {
@@ -204,7 +204,7 @@ describe('quota by namespace', function () {
     expect(await send(await reopen(), 'sixth')).to.equal(0)
   })
 
-  it('counts a batch once that is sent again', async () => {
+  it('counts a resent batch once', async () => {
     const namespaces = [{ name: '*', quotaBytes: 1000 }]
     store = await openTestStore(folder(), { namespaces, now: () => day(0) })
     const batch = { records: [line('x'.repeat(600))], id: 'same' }

@@ -7,7 +7,7 @@ import { auditEvent } from './fixtures.ts'
 const auditText = (given: object = {}) => JSON.stringify(auditEvent(given))
 
 describe('toAuditRecord', () => {
-  it('keeps the event, and when and where it was', () => {
+  it('stores the event with its time and its path', () => {
     const { log, fields, ...rest } = toAuditRecord(auditText())
     expect(rest).to.deep.equal({
       timeNs: 1_589_644_842_608_000_000n,
@@ -26,13 +26,13 @@ describe('toAuditRecord', () => {
     })
   })
 
-  it('keeps the text of the event', () => {
+  it('stores the text of the event', () => {
     const body = '"requestObject":{"b":9223372036854775807,"10":1.0,"9":"\\u003c"}'
     const json = auditText({ requestObject: 0 }).replace('"requestObject":0', body)
     expect(toAuditRecord(json).log).to.equal(json)
   })
 
-  it('is of no namespace when the path only says something like one', () => {
+  it('has no namespace if the path only resembles a path with a namespace', () => {
     const objectRef = { resource: 'pods', namespace: 'A_b'.repeat(400) }
     expect(toAuditRecord(auditText({ objectRef })).namespace).to.equal('')
   })
@@ -41,16 +41,16 @@ describe('toAuditRecord', () => {
   const tooLong: Readonly<Record<string, object>> = {
     'the body': { requestObject: { data: long }, responseObject: { data: long } },
     'the path': { requestURI: `/${long}` },
-    'the name': { objectRef: { namespace: 'shop', resource: 'pods', name: long } },
-    'the agent': { userAgent: long },
-    'groups, and signs that JSON writes longer': {
+    'the object name': { objectRef: { namespace: 'shop', resource: 'pods', name: long } },
+    'the user agent': { userAgent: long },
+    'groups, and characters that JSON escapes': {
       user: { username: 'alice', groups: Array.from({ length: 500 }, () => '"\\'.repeat(300)) },
       userAgent: '"\\'.repeat(40_000),
       requestURI: '\u0001'.repeat(40_000),
     },
   }
   for (const [what, given] of Object.entries(tooLong)) {
-    it(`can be asked for all the same when a caller makes ${what} long`, () => {
+    it(`can be found by its fields although a caller makes ${what} long`, () => {
       const { log, fields } = toAuditRecord(auditText(given))
       expect(log.length).to.be.at.most(longestEntry)
       expect(fields).to.include({ user: 'alice', verb: 'get', code: '200' })
@@ -62,7 +62,7 @@ describe('toAuditRecord', () => {
     })
   }
 
-  it('says of each code what it came to', () => {
+  it('describes the result for each status code', () => {
     const statusOf = (responseStatus: object) => toAuditRecord(auditText({ responseStatus })).fields?.status
     expect([{ code: 201 }, { code: 403, status: 'Failure' }, { code: 500 }, {}].map(statusOf)).to.deep.equal([
       'Success',
@@ -72,7 +72,7 @@ describe('toAuditRecord', () => {
     ])
   })
 
-  it('counts requests, however many events each has', async () => {
+  it('counts requests, not the events of each request', async () => {
     const stages = [
       ['one', 'ResponseStarted'],
       ['one', 'ResponseComplete'],

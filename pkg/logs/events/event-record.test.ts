@@ -7,8 +7,8 @@ const fields = toFields({ verb: 'get', user: 'Alice of Ops', group: ['dev.team+1
 const body = { verb: 'list', user: 'mallory', text: '"verb":"delete"' }
 const stored = record({ log: JSON.stringify(body), fields })
 
-describe('an event', () => {
-  it('has no fields of what is empty, and none that grow with what callers send', () => {
+describe('the record of an event', () => {
+  it('has no empty fields, and no field names that come from callers', () => {
     expect(fields).to.not.have.property('name')
     const groups = Array.from({ length: 1000 }, (_, i) => `${i}${'g'.repeat(9000)}`)
     const { group, user } = toFields({ group: groups, user: 'u'.repeat(9000) })
@@ -39,7 +39,7 @@ describe('an event', () => {
     ['nothing of a field that is missing', hasPart('name', ['x']), false],
   ]
   for (const [what, expression, is] of found) {
-    it(`is asked for: ${what}`, () => {
+    it(`is selected by: ${what}`, () => {
       expect(createExpressionTest(expression)(stored)).to.equal(is)
     })
   }

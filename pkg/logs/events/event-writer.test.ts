@@ -6,7 +6,7 @@ import { record } from '../fixtures.ts'
 import type { LogBatch } from '../store.ts'
 import { EventWriter } from './event-writer.ts'
 
-describe('EventWriter', () => {
+describe('the event writer', () => {
   function start(bufferEvents: number, failures = 0) {
     const batches: LogBatch[] = []
     let left = failures
@@ -32,7 +32,7 @@ describe('EventWriter', () => {
     return { writer, write, batches, lost: () => lost, ids: () => batches.flatMap(({ ids }) => ids ?? []) }
   }
 
-  it('stores what comes together in one batch, each under its id', async () => {
+  it('stores events that arrive together as one batch, each under its ID', async () => {
     const { writer, write, batches } = start(10)
     write('a', 'b')
     await until(() => batches.length > 0)
@@ -48,7 +48,7 @@ describe('EventWriter', () => {
     await writer.stop()
   })
 
-  it('keeps what a store does not take until it does, in order', async () => {
+  it('retries events until the store accepts them, in order', async () => {
     const { writer, write, ids, lost } = start(10, 1)
     write('a', 'b')
     await until(() => ids().length === 2)
@@ -56,7 +56,7 @@ describe('EventWriter', () => {
     await writer.stop()
   })
 
-  it('counts what it has no place for', async () => {
+  it('counts the events that it drops when its buffer is full', async () => {
     const { writer, write, ids, lost } = start(2)
     write('a', 'b', 'c')
     await until(() => ids().length === 2)
@@ -64,7 +64,7 @@ describe('EventWriter', () => {
     await writer.stop()
   })
 
-  it('stores what waits when it is stopped, and gives up on a store that is away', async () => {
+  it('stores pending events when it is stopped, and gives up if the store is unreachable', async () => {
     const good = start(10)
     good.write('a')
     await good.writer.stop()

@@ -51,13 +51,13 @@ describe('EventFeed', () => {
     return written
   }
 
-  it('hands on each writing of each event that the store does not have and that does not wait for it', async () => {
+  it('forwards each version of each event that is neither stored nor pending', async () => {
     const written = await follow(createMemoryStore([kubeEventRecord(old)]))
     await until(() => written.length >= 3)
     expect(written.toSorted()).to.deep.equal(['uid-later/6', 'uid-new/2', 'uid-new/4'])
   })
 
-  it('holds nothing back itself while the store cannot be asked about the list', async () => {
+  it('forwards all events while the store cannot report which of the list it has', async () => {
     const away = { ...createMemoryStore([]), query: () => Promise.reject(unavailable('away')) }
     const written = await follow(away)
     await until(() => written.length >= 2)

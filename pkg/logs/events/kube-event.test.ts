@@ -6,7 +6,7 @@ import { kubeEvent, kubeEventRecord } from './fixtures.ts'
 import { kubeEvents, toKubeEventRecord, versionOf } from './kube-event.ts'
 
 describe('toKubeEventRecord', () => {
-  it('keeps the event, and when, where and of what kind of object it is', () => {
+  it('stores the event with its time, its namespace and the kind of its object', () => {
     const event = kubeEvent('a', 7)
     const { log, ...rest } = kubeEventRecord(event)
     expect(rest).to.deep.equal({
@@ -26,21 +26,21 @@ describe('toKubeEventRecord', () => {
   })
 
   const times: readonly [what: string, given: object, time: string][] = [
-    ['its last time', {}, '2020-05-16T16:00:42Z'],
+    ['the last timestamp', {}, '2020-05-16T16:00:42Z'],
     [
-      'the last time of its series',
+      'the last time of the series',
       { series: { count: 2, lastObservedTime: '2020-05-16T16:05:00.000001Z' } },
       '2020-05-16T16:05:00.000001Z',
     ],
     [
-      'its only time',
+      'the only timestamp',
       { lastTimestamp: null, eventTime: '2020-05-16T16:01:00.123456Z' },
       '2020-05-16T16:01:00.123456Z',
     ],
-    ['its creation', { lastTimestamp: null, firstTimestamp: null }, '2020-05-16T16:00:00Z'],
+    ['the creation timestamp', { lastTimestamp: null, firstTimestamp: null }, '2020-05-16T16:00:00Z'],
   ]
   for (const [what, given, time] of times) {
-    it(`is of ${what}`, () => {
+    it(`uses as time ${what}`, () => {
       const { timeNs } = kubeEventRecord(kubeEvent('a', 1, given))
       expect(Number(timeNs / 1000n)).to.equal(
         Date.parse(time) * 1000 + Number(/\.\d{3}(\d{3})/.exec(time)?.[1] ?? 0),
@@ -48,7 +48,7 @@ describe('toKubeEventRecord', () => {
     })
   }
 
-  it('keeps the text of the event, on one line', () => {
+  it('stores the text of the event on one line', () => {
     const metadata = '"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2020-05-16T16:00:00Z"'
     const rest = '"note":"\\u003c","n":9007199254740993,"10":1.0,"9":-0'
     const json = `{"metadata":{${metadata},\n"managedFields":[{}]},\n${rest}}`
@@ -57,7 +57,7 @@ describe('toKubeEventRecord', () => {
     )
   })
 
-  it('omits unused fields, and truncates what is too long for a store', () => {
+  it('omits unused fields, and truncates those that are too long for a store', () => {
     const { metadata } = kubeEvent('a', 1)
     const managed = kubeEvent('a', 1, { metadata: { ...metadata, managedFields: [{ manager: 'x' }] } })
     expect(kubeEventRecord(managed).log).to.not.include('managedFields')
@@ -66,7 +66,7 @@ describe('toKubeEventRecord', () => {
     expect(JSON.parse(log).message).to.match(/^long .*…$/)
   })
 
-  it('counts the objects that events are about, without going through the events', async () => {
+  it('counts the objects of events without iterating over the events', async () => {
     const [pod, node] = ['a', 'b'].map(uid => ({ involvedObject: { kind: 'Pod', namespace: 'shop', uid } }))
     const given = [pod, pod, node, { involvedObject: { kind: 'Pod', namespace: 'shop' } }]
     const memory = createMemoryStore(given.map((one, i) => kubeEventRecord(kubeEvent(`e${i}`, i, one))))

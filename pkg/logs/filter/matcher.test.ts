@@ -137,7 +137,7 @@ describe('createMatcher', () => {
     expect([at(1000n, 1000n), at(1001n, 2000n), at(0n, 999n)]).to.deep.equal([true, false, false])
   })
 
-  it('shows a namespace from its creation on, and nothing to who may see nothing', () => {
+  it('shows a namespace only from its creation on, and nothing to a caller without access', () => {
     const within = (namespace: string, sinceNs: bigint) =>
       createMatcher({ scope: [{ namespace, sinceNs }] })(record)
     expect([within('shop', 1000n), within('shop', 1001n), within('other', 0n)]).to.deep.equal([

@@ -19,7 +19,7 @@ describe('isPodOf', () => {
     ['c'.repeat(60), `${'b'.repeat(58)}x2x4z`, false],
   ]
   for (const [workload, pod, expected] of rows) {
-    it(`${pod} ${expected ? 'is' : 'is not'} of ${workload}`, () =>
+    it(`${pod} ${expected ? 'belongs' : 'does not belong'} to ${workload}`, () =>
       expect(isPodOf(workload, pod)).to.equal(expected))
   }
 })

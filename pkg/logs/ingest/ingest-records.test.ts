@@ -5,7 +5,7 @@ import { createIngestRecords } from './ingest-records.ts'
 import { defaultLimits } from './limits.ts'
 
 describe('createIngestRecords', () => {
-  it('names a batch by the bytes that were sent, whatever times its lines get', async () => {
+  it('derives the ID of a batch from the bytes that were sent, not from the times of its lines', async () => {
     const batches: LogBatch[] = []
     const append = async (batch: LogBatch) => {
       batches.push(batch)

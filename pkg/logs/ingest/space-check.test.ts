@@ -8,7 +8,7 @@ describe('createSpaceCheck', () => {
   const taken = { taken: 0, refused: 0, changed: {}, answer: Buffer.alloc(0) }
   const full = 'the log store has no space left'
 
-  it('reports a full store until a batch is stored again, or none is sent for five minutes', async () => {
+  it('reports a full store until a batch is stored again, or no batch arrives for five minutes', async () => {
     let failure: Error | undefined
     let now = 0
     const { ingest, problem } = createSpaceCheck(

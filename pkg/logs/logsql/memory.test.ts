@@ -79,13 +79,13 @@ describe('the memory of a query', function () {
     "* | extract 'id=<id> ' | format 'the ID <id>' as f | fields f | sort by (f)",
   ]
   for (const query of parts) {
-    it(`has no lines of which only a part is kept: ${query}`, async () => {
+    it(`does not retain lines of which the result contains only a part: ${query}`, async () => {
       const { used, counted } = await measure(query, 800, makeLong)
       expect(used).to.be.below(counted * 1.1)
     })
   }
 
-  it('has no lines whose words are in a pattern', async () => {
+  it('does not retain lines whose words are in a pattern', async () => {
     expect((await measure('* | patterns', 48, makeShape)).used).to.be.below(400_000)
   })
 })

@@ -50,7 +50,7 @@ describe('runQuery', () => {
       expect((await rowsOf(store, query)).sort(), query).to.deep.equal(rows)
   })
 
-  it('reads lines as the forms that they have', async () => {
+  it('groups lines by their pattern', async () => {
     const lines = ['a 1', 'a 2', 'b c'].map(log => record({ log }))
     const rows = (query: string) => rowsOf(createMemoryStore(lines), query)
     const [a, b] = [
@@ -63,7 +63,7 @@ describe('runQuery', () => {
     expect(await rows('* | patterns from pod | filter hits:>2')).to.deep.equal([pod])
   })
 
-  it('unpacks NaN and Infinity, which JSON does not have, as VictoriaLogs unpacks NaN', async () => {
+  it('unpacks NaN and Infinity, which are not valid JSON, as VictoriaLogs does', async () => {
     const logs = ['{"a":NaN,"b":{"c":-Infinity}}', '{"a":"NaN, \\"Infinity"}', '{"a":NaN', '{"a":NaNs}']
     const store = createMemoryStore(logs.map(log => record({ log })))
     const unpacked = [{ a: 'NaN', 'b.c': '-Infinity' }, { a: 'NaN, "Infinity' }].map(toComparable)
@@ -71,7 +71,7 @@ describe('runQuery', () => {
     expect(found.sort()).to.deep.equal(unpacked.sort())
   })
 
-  it('leaves to the store what it can say, and looks at the rest', () => {
+  it('lets the store filter what it can, and filters the rest itself', () => {
     const planOf = (query: string) => {
       const { filter, test } = planQuery(everything, parseLogsql(query, nowNs))
       return { expression: filter?.expression, isExact: test.op === 'all' }
@@ -109,7 +109,7 @@ describe('runQuery', () => {
     for (const [query, plan] of Object.entries(table)) expect(planOf(query), query).to.deep.equal(plan)
   })
 
-  it('finds in lists what their JSON has, escapes too', async () => {
+  it('searches the JSON text of arrays, escapes included', async () => {
     const lists = createMemoryStore([
       record({ timeNs: nowNs, log: 'a', fields: { list: ['new', 'line\nnext', 'u0041'] } }),
       record({ timeNs: nowNs, log: 'b', fields: { list: 'next' } }),
@@ -123,7 +123,7 @@ describe('runQuery', () => {
     expect(await found(`list:='["new","line\\\\nnext","u0041"]'`)).to.deep.equal([a])
   })
 
-  it('goes from page to page, newest first, until it has what it wants', async () => {
+  it('reads page after page, newest first, until the limit is reached', async () => {
     let pages = 0
     const many = createMemoryStore(
       Array.from({ length: 3500 }, (_, i) => record({ timeNs: nowNs + BigInt(i), log: `n${i}` })),
@@ -148,7 +148,7 @@ describe('runQuery', () => {
     expect(pages).to.equal(6)
   })
 
-  it('goes on behind a page that ends before it is full', async () => {
+  it('continues after a page that ends before it is full', async () => {
     const cutting: LogStore = {
       ...store,
       query: async (query, limits) => {
@@ -159,7 +159,7 @@ describe('runQuery', () => {
     expect(await rowsOf(cutting, '* | stats count() n')).to.deep.equal([`[["n","${records.length}"]]`])
   })
 
-  it('gives up what takes too long or holds too much', async () => {
+  it('aborts a query that takes too long or needs too much memory', async () => {
     const slow: LogStore = {
       ...store,
       query: async (query, limits) => {
@@ -189,7 +189,7 @@ describe('runQuery', () => {
     )
   })
 
-  it('names the whole limit, when the store says that what was left of it has passed', async () => {
+  it('names the whole time limit when the store reports that the remaining time has passed', async () => {
     const slow: LogStore = {
       ...createMemoryStore([record({ log: 'a' })]),
       async query(_, { timeoutMs }) {
@@ -202,7 +202,7 @@ describe('runQuery', () => {
     )
   })
 
-  it('counts what sort keeps of each row in addition to the row', async () => {
+  it('counts the sort keys of each row in addition to the row', async () => {
     const by = Array.from({ length: 490 }, (_, i) => `f${i}`)
     const sorted = rowsOf(store, `* | fields _msg | sort by (${by})`, { maxBytes: 2 * 1024 ** 2 })
     expect(await refusalOf(sorted)).to.match(/^400 query: it needs more than/)
@@ -211,12 +211,12 @@ describe('runQuery', () => {
   const many = (term: (i: number) => string) => Array.from({ length: 480 }, (_, i) => term(i)).join(' or ')
   const long: Readonly<Record<string, readonly [line: string, terms: string]>> = {
     'one ASCII word': ['a'.repeat(256 * 1024), many(i => 'a'.repeat(1 + (i % 30)))],
-    'one word of other letters': ['é'.repeat(128 * 1024), many(i => 'é'.repeat(1 + (i % 30)))],
-    'as many characters as are asked for': ['a'.repeat(256 * 1024), many(i => `len_range(${i}, 300000000)`)],
-    'a text that is compared': ['é'.repeat(128 * 1024), many(() => 'string_range(a, b)')],
+    'one word of other characters': ['é'.repeat(128 * 1024), many(i => 'é'.repeat(1 + (i % 30)))],
+    'as many characters as the query has': ['a'.repeat(256 * 1024), many(i => `len_range(${i}, 300000000)`)],
+    'a string comparison': ['é'.repeat(128 * 1024), many(() => 'string_range(a, b)')],
   }
   for (const [what, [line, terms]] of Object.entries(long))
-    it(`judges a line of 256 KiB by hundreds of terms in a moment: ${what}`, async () => {
+    it(`matches a line of 256 KiB against hundreds of terms in milliseconds: ${what}`, async () => {
       const one = createMemoryStore([record({ log: line })])
       const begin = performance.now()
       await rowsOf(one, `* | filter ${terms} | stats count()`)

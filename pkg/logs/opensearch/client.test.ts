@@ -55,7 +55,7 @@ describe('createSearchClient', () => {
 
   const faults: readonly [what: string, listener: Listener, code: number, message: string][] = [
     [
-      'too much to do',
+      'an overloaded engine',
       answer(429, error('circuit_breaking_exception', 'Data too large')),
       429,
       'the log store is overloaded',
@@ -76,31 +76,31 @@ describe('createSearchClient', () => {
       'the log store rejected the credentials of Kapis',
     ],
     [
-      'a question that is too much',
+      'a query that is too large',
       answer(400, error('too_many_clauses', 'maxClauseCount is set to 1024')),
       400,
       'the log store rejected the query: too_many_clauses: maxClauseCount is set to 1024',
     ],
     [
-      'a question that takes too long',
+      'a query that exceeds the time limit',
       answer(500, error('query_phase_execution_exception', 'Time exceeded')),
       504,
       'the log query timed out',
     ],
     [
-      'one that takes too long for Elasticsearch 9',
+      'a query that exceeds the time limit of Elasticsearch 9',
       answer(429, error('search_timeout_exception', 'Time exceeded')),
       504,
       'the log query timed out',
     ],
     [
-      'a failure of its own',
+      'an internal error of the engine',
       answer(500, error('search_phase_execution_exception', 'all shards failed')),
       503,
       'the log store responded with 500: search_phase_execution_exception: all shards failed',
     ],
     [
-      'an answer without a reason',
+      'a response without a reason',
       answer(502, 'Bad Gateway'),
       503,
       'the log store responded with 502: no reason given',
@@ -113,7 +113,7 @@ describe('createSearchClient', () => {
     ],
     ['silence', () => undefined, 504, 'the log query timed out'],
     [
-      'an answer that breaks off',
+      'a truncated response',
       (_, res) => {
         res.writeHead(200, { 'content-type': 'application/json', 'content-length': 10 }).write('{')
         setImmediate(() => res.destroy())
@@ -122,14 +122,14 @@ describe('createSearchClient', () => {
       'the log store is not responding',
     ],
     [
-      'an answer that is not JSON',
+      'a response that is not JSON',
       (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"a"'),
       503,
       'the log store is not responding',
     ],
   ]
   for (const [what, listener, code, message] of faults) {
-    it(`answers ${code} for ${what}`, async () => {
+    it(`answers ${code} to ${what}`, async () => {
       const asked = await start(listener)
       const status = await rejectionOf(asked.call({ ...call, timeoutMs: 300 }))
       expect([status.code, status.message]).to.deep.equal([code, message])
@@ -157,7 +157,7 @@ describe('createSearchClient', () => {
     expect(seen).to.deep.equal([`Basic ${Buffer.from('kapis:s3cret').toString('base64')}`, 'ApiKey k3y'])
   })
 
-  it('trusts the authority that it was given, and no other', async () => {
+  it('trusts the configured CA, and no other', async () => {
     const trusting = await start(answer(200, { ok: true }), { tls: true, ca: authority.certPem })
     expect(await trusting.call(call)).to.deep.equal({ ok: true })
     await trusting.close()
@@ -167,20 +167,20 @@ describe('createSearchClient', () => {
     expect(await rejectionOf(wary.call(call))).to.have.property('code', 503)
   })
 
-  it('keeps numbers that a double does not hold', async () => {
+  it('preserves numbers that do not fit into a double', async () => {
     const listener: Listener = (_, res) =>
       res.writeHead(200, { 'content-type': 'application/json' }).end('{"sort":[1589644842608962453,7]}')
     expect(await (await start(listener)).call(call)).to.deep.equal({ sort: [1589644842608962453n, 7] })
   })
 
-  it('reads records that have fields with the names of members of all objects', async () => {
+  it('parses records whose fields are named like properties of Object.prototype', async () => {
     const json = '{"fields":{"__proto__":"x","constructor":{"prototype":1},"toString":"y"}}'
     const listener: Listener = (_, res) =>
       res.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' }).end(json)
     expect(JSON.stringify(await (await start(listener)).call(call))).to.equal(json)
   })
 
-  it('reads no more of a response than it may have, and waits no longer for the rest of it', async () => {
+  it('limits the size of a response and the time to receive it', async () => {
     const large = await start((_, res) => {
       res.writeHead(200, { 'content-type': 'application/json' })
       const write = () => {
@@ -200,7 +200,7 @@ describe('createSearchClient', () => {
     })
   })
 
-  it('cancels requests of clients that are gone, and sends sixteen concurrently', async () => {
+  it('cancels requests of disconnected clients, and sends at most sixteen concurrently', async () => {
     let open = 0
     let most = 0
     const listener: Listener = async (req, res) => {
@@ -217,7 +217,7 @@ describe('createSearchClient', () => {
     expect(await waiting.catch(reason => reason.message)).to.equal('gone')
   })
 
-  it('stores lines while as many search as may', async () => {
+  it('stores lines while the maximum number of searches is running', async () => {
     const busy = await start((req, res) => {
       if (req.url === '/_bulk') answer(200, { items: [] })(req, res)
     })
@@ -229,7 +229,7 @@ describe('createSearchClient', () => {
     await Promise.allSettled(searches)
   })
 
-  it('breaks off what the engine has already, and that ends nothing else', async () => {
+  it('cancels searches that the engine has started, without ending others', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const asked = await start(req => {

@@ -4,8 +4,8 @@ import { type Place, parseCursor, placeOf, searchAfter, toCursor } from './curso
 
 const time = '2020-05-16T16:00:42.608962453Z'
 
-describe('cursors of a search engine', () => {
-  it('distinguishes records of several shards at the same position', () => {
+describe('cursors of OpenSearch and Elasticsearch', () => {
+  it('distinguish records of several shards at the same position', () => {
     const places: Place[] = []
     for (const sort of [
       [1589644842608962453n, 7],
@@ -23,7 +23,7 @@ describe('cursors of a search engine', () => {
     expect(places.map(place => parseCursor(toCursor(place)))).to.deep.equal(places)
   })
 
-  it('goes on with all that stand there', () => {
+  it('continue with all records at the same position', () => {
     expect(searchAfter({ time, sequence: 0, nth: 1 }, 'asc')).to.deep.equal([time, -1])
     expect(searchAfter({ time, sequence: 7, nth: 3 }, 'desc')).to.deep.equal([time, 8])
   })
@@ -47,7 +47,7 @@ describe('cursors of a search engine', () => {
     7,
   ]
   for (const given of invalid) {
-    it(`refuses ${JSON.stringify(given)}`, () => {
+    it(`are rejected: ${JSON.stringify(given)}`, () => {
       const cursor = Buffer.from(JSON.stringify(given)).toString('base64url')
       expect(refusalOf(() => parseCursor(cursor))).to.deep.equal({
         code: 400,

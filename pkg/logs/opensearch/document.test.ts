@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { toRecord } from './document.ts'
 
-describe('a document of others as a record', () => {
+describe('a document that another shipper has written', () => {
   const odd: Readonly<Record<string, unknown>> = JSON.parse(
     '{"a":{"toString":1},"b":[{"toString":null},1],"c":null,"__proto__":"x","d":1.5}',
   )
 
-  it('has JSON where no text is meant, whatever its members are named', () => {
+  it('is a record with JSON where a string is expected, whatever its fields are named', () => {
     const { fields, labels } = toRecord({
       time: '2026-01-01T00:00:00Z',
       fields: odd,
@@ -28,7 +28,7 @@ describe('a document of others as a record', () => {
     ])
   })
 
-  it('uses the other time if one is invalid', () => {
+  it('has the time of the other time field if the first is invalid', () => {
     const { timeNs } = toRecord({ time: { toString: 1 }, '@timestamp': '1970-01-01T00:00:01Z' })
     expect(timeNs).to.equal(1_000_000_000n)
   })

@@ -14,11 +14,11 @@ function filtersOf(scope: Scope, startNs?: bigint): unknown {
 }
 
 describe('toDsl', () => {
-  it('asks for everything with a time', () => {
+  it('matches all records with a time', () => {
     expect(filtersOf('everything')).to.deep.equal([exists])
   })
 
-  it('names both ends of a time to the nanosecond', () => {
+  it('has both ends of a time range to the nanosecond', () => {
     const { bool } = JSON.parse(
       JSON.stringify(toDsl({ scope: 'everything', startNs: 5_120_000_000n, endNs: 9n * second })),
     )
@@ -26,7 +26,7 @@ describe('toDsl', () => {
     expect(bool.filter).to.deep.equal([{ range: { time } }])
   })
 
-  it('has a lower bound wherever it has an upper one, and no time that an engine cannot have', () => {
+  it('has a lower bound whenever it has an upper one, and only times that an engine accepts', () => {
     const timesOf = (endNs: bigint) =>
       JSON.parse(JSON.stringify(toDsl({ scope: 'everything', endNs }))).bool.filter[0].range.time
     const gte = '1970-01-01T00:00:00.000000000Z'
@@ -34,11 +34,11 @@ describe('toDsl', () => {
     expect(timesOf(9_999_999_999n * second)).to.deep.equal({ gte, lte: '2262-04-11T23:47:16.854775807Z' })
   })
 
-  it('asks for nothing when nothing is permitted', () => {
+  it('matches nothing when no namespace is permitted', () => {
     expect(filtersOf([])).to.deep.equal([exists, { match_none: {} }])
   })
 
-  it('has one clause for all namespaces that are older than what is asked for', () => {
+  it('has one clause for all namespaces that are older than the queried range', () => {
     const scope = ['a', 'b', 'c'].map((name, i) => ({ namespace: name, sinceNs: BigInt(i) * second }))
     expect(filtersOf(scope, 5n * second)).to.deep.equal([
       { range: { time: { gte: '1970-01-01T00:00:05.000000000Z' } } },
@@ -46,7 +46,7 @@ describe('toDsl', () => {
     ])
   })
 
-  it('has one for each moment of creation of the younger', () => {
+  it('has one clause for each creation time of the younger namespaces', () => {
     const scope = [
       { namespace: 'old', sinceNs: 0n },
       { namespace: 'a', sinceNs: 9n * second },
@@ -70,7 +70,7 @@ describe('toDsl', () => {
     })
   })
 
-  it('has two for ten thousand of them, and the names stand in them as values', () => {
+  it('has two clauses for ten thousand namespaces, with their names as values', () => {
     const scope = Array.from({ length: 10_000 }, (_, i) => ({
       namespace: `n${i}') + params`,
       sinceNs: BigInt(i) * second,
@@ -83,7 +83,7 @@ describe('toDsl', () => {
     expect(script.script.script.params.since["n7') + params"]).to.equal(7000)
   })
 
-  it('says what it cannot ask for', () => {
+  it('reports which filters it cannot express', () => {
     const expression = match('log', { kind: 'regex', source: 'a\\bb', caseSensitive: true })
     expect(refusalOf(() => toDsl({ scope: 'everything', expression }))).to.deep.equal({
       code: 400,
@@ -93,7 +93,7 @@ describe('toDsl', () => {
     })
   })
 
-  it('escapes what means something in a wildcard', () => {
+  it('escapes the special characters of a wildcard', () => {
     const expression = match('log', { kind: 'contains', text: '*?\\', caseSensitive: true })
     expect(JSON.stringify(toDsl({ scope: 'everything', expression }))).to.include(
       '"value":"*\\\\*\\\\?\\\\\\\\*"',

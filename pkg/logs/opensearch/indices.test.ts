@@ -5,7 +5,7 @@ const now = Date.UTC(2026, 10, 21, 12)
 const at = (day: number, hour = 0) => Date.UTC(2026, 10, day, hour)
 
 describe('indexOf', () => {
-  it('is the day in UTC', () => {
+  it('has the date in UTC', () => {
     expect(indexOf('fluentbit', at(21, 23))).to.equal('fluentbit-2026.11.21')
     expect(indexOf('fluentbit', at(22) - 1)).to.equal('fluentbit-2026.11.21')
   })
@@ -23,10 +23,10 @@ describe('indicesOf', () => {
     [undefined, undefined, 'p-*'],
   ]
   for (const [startMs, endMs, indices] of cases) {
-    it(`${startMs} to ${endMs}`, () => expect(indicesOf('p', { startMs, endMs }, now)).to.equal(indices))
+    it(`from ${startMs} to ${endMs}`, () => expect(indicesOf('p', { startMs, endMs }, now)).to.equal(indices))
   }
 
-  it('never names no index, which would be all of them', () => {
+  it('never returns an empty list, which would mean all indices', () => {
     expect(indicesOf('p', { startMs: Date.UTC(2100, 0), endMs: Date.UTC(2100, 1) }, now)).to.equal(
       'p-2100.01.01',
     )

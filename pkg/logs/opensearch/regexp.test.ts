@@ -37,35 +37,35 @@ function translate(source: string, caseSensitive = true): string | undefined {
 
 describe('toLuceneRegexp', () => {
   for (const [source, lucene] of expressible) {
-    it(`says ${source || 'nothing'}`, () => expect(translate(source)).to.equal(lucene))
+    it(`translates ${source || 'an empty expression'}`, () => expect(translate(source)).to.equal(lucene))
   }
 
-  it('spells both cases out', () => {
+  it('writes both cases of a letter', () => {
     expect(translate('aÉ1', false)).to.equal(`${any}[aA][Éé][1]${any}`)
     expect(translate('[a-c]', false)).to.equal(`${any}[a-cABC]${any}`)
   })
 
   for (const source of ['\\b[a-]', '\\b', '\\b\\w*', 'a\\bb', 'x\\B', 'a^b', '(a$)b', '(^a|b)', '\\b\\b']) {
-    it(`cannot say ${source}`, () => expect(translate(source)).to.equal(undefined))
+    it(`cannot translate ${source}`, () => expect(translate(source)).to.equal(undefined))
   }
 })
 
 describe('wildcardToLucene', () => {
   const pieces = [{ text: 'a.' }, '*', { text: 'É' }, '?'] as const
 
-  it('is open at both ends', () => {
+  it('matches at any position of a value', () => {
     const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'open', end: 'open' })
     expect(lucene.startsWith(`${any}[aA][\\.](`) && lucene.endsWith(any)).to.equal(true)
   })
 
-  it('begins and ends with words', () => {
+  it('matches at word boundaries', () => {
     const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'word', end: 'word' })
     expect(lucene).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[aA\].+\(\[.+\]\(\.\|\n\)\*\)\?$/s)
     // Search engines limit expressions to a thousand characters; this leaves room for the text.
     expect(lucene.length).to.be.below(600)
   })
 
-  it('stands for a whole value', () => {
+  it('matches a whole value', () => {
     const test = {
       kind: 'wildcard',
       pieces: [{ text: 'web-' }, '*'],
@@ -78,7 +78,7 @@ describe('wildcardToLucene', () => {
 })
 
 describe('escapeLucene', () => {
-  it('takes the meaning of everything but letters and digits', () => {
+  it('escapes every character except letters and digits', () => {
     expect(escapeLucene('a.*b"é\n|日')).to.equal('a\\.\\*b\\"é\\\n\\|日')
   })
 })

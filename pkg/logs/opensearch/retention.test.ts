@@ -22,7 +22,7 @@ describe('findExpired', () => {
     ['auditing.fluentbit-2020.01.01', 1, false],
   ]
   for (const [name, days, is] of cases) {
-    it(`${is ? 'takes' : 'leaves'} ${name} when ${days} days are kept`, () => {
+    it(`${is ? 'deletes' : 'retains'} ${name} with a retention of ${days} days`, () => {
       expect(findExpired([name], prefix, { days, nowMs })).to.deep.equal(is ? [name] : [])
     })
   }

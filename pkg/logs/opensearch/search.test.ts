@@ -33,7 +33,7 @@ function createEngine(lines: readonly string[], maxChars: number) {
 }
 
 describe('queryRecords', () => {
-  it('asks for fewer records at a time where they are long', async () => {
+  it('requests fewer records per page if they are long', async () => {
     const lines = Array.from({ length: 60 }, (_, i) => `${i} ${'a'.repeat(1000)}`)
     const { search, sizes } = createEngine(lines, 30_000)
     const { total, hits, isCut } = await queryRecords(search, { ...query, size: 60 }, limits)
@@ -42,7 +42,7 @@ describe('queryRecords', () => {
     expect(Math.max(...sizes.slice(1))).to.be.below(10)
   })
 
-  it('ends a page that has the text that it may have, and goes on behind it', async () => {
+  it('ends a page at the limit of its text, and continues after it', async () => {
     const lines = Array.from({ length: 100 }, (_, i) => `${i} ${'a'.repeat(250_000)}`)
     const { search } = createEngine(lines, 3e7)
     const first = await queryRecords(search, query, limits)
@@ -53,7 +53,7 @@ describe('queryRecords', () => {
     expect([...first.hits, ...second.hits].map(({ record }) => record.log)).to.deep.equal(lines)
   })
 
-  it('says that a single record is too large', async () => {
+  it('reports a single record that is too large', async () => {
     const { search } = createEngine(['a'.repeat(1000)], 100)
     expect(await rejectionOf(queryRecords(search, query, limits))).to.include({
       code: 503,

@@ -60,7 +60,7 @@ describe('createOpenSearchStore', () => {
     [400, 'a conflict with another template'],
     [403, 'a missing permission'],
   ] as const) {
-    it(`stores lines without the template for ${why}`, async () => {
+    it(`stores lines without the index template after ${why}`, async () => {
       const { templates, append } = await start(() => [code, reason('illegal_argument_exception', why)])
       await append()
       await append()
@@ -69,7 +69,7 @@ describe('createOpenSearchStore', () => {
   }
 
   for (const code of [429, 500]) {
-    it(`stores nothing before the template for ${code}, which may be temporary`, async () => {
+    it(`stores nothing until the index template exists after ${code}, which may be temporary`, async () => {
       const { templates, append } = await start(() => [code, reason('x', 'y')])
       expect((await rejectionOf(append())).code).to.equal(code === 429 ? 429 : 503)
       await rejectionOf(append())

@@ -5,7 +5,7 @@ import { wordSeparators } from './word-boundary.ts'
 describe('wordSeparators', () => {
   const isBeside = (code: number) => wordSeparators.some(([low, high]) => low <= code && code <= high)
 
-  it('has nothing that belongs to a word', () => {
+  it('contains no character of a word', () => {
     const wrong: number[] = []
     for (const [low, high] of wordSeparators) {
       for (let code = low; code <= high; code++) if (wordRole(code) === 'part') wrong.push(code)
@@ -13,14 +13,14 @@ describe('wordSeparators', () => {
     expect(wrong).to.deep.equal([])
   })
 
-  it('has all of ASCII and of what stands between words of most languages', () => {
+  it('contains ASCII and the separators of most languages', () => {
     for (let code = 0; code < 0x80; code++)
       expect(isBeside(code), String(code)).to.equal(wordRole(code) === 'none')
     for (const character of '«»¿¡…–—“”‘’„•→✓│─。、，：！？「」【】（）؟،।连ひ€№😀')
       expect(isBeside(character.codePointAt(0) ?? 0), character).to.equal(true)
   })
 
-  it('is in order, without overlaps', () => {
+  it('is sorted, without overlaps', () => {
     const ends = wordSeparators.flat()
     expect(ends.toSorted((a, b) => a - b)).to.deep.equal(ends)
   })

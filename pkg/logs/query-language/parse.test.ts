@@ -143,7 +143,7 @@ describe('parseQuery', () => {
     })
   }
 
-  it('reads or refuses whatever it is given, and what it reads can be evaluated', () => {
+  it('parses or rejects any text, and what it parses can be evaluated', () => {
     const unit = fc.constantFrom(
       ...'ab *?"()/\\:.[]{}|^$+-1\'%_',
       'AND ',

@@ -10,7 +10,7 @@ const parse = (query: string) =>
   })
 
 describe('parseLogQuery', () => {
-  it('ignores parameters that it does not know, and says so', () => {
+  it('ignores unknown parameters, and returns a warning', () => {
     const warnings: string[] = []
     const parsed = parseLogQuery(
       new QueryParameters('end_time=5&endTime=9&_=1&namespace=x&a=b&size=3'),
@@ -43,13 +43,13 @@ describe('parseLogQuery', () => {
     })
   }
 
-  it('takes what an operation does not use', () => {
+  it('accepts parameters that an operation does not use', () => {
     const given = 'operation=statistics&from=5&size=20000&cursor=c&format=csv&before=3'
     expect(parse(given).operation).to.equal('statistics')
   })
 
   for (const name of ['pod_query', 'workload_query', 'container_query']) {
-    it(`looks for a ${name} without words as it stands`, () => {
+    it(`searches for a ${name} without word characters literally`, () => {
       const field = name === 'container_query' ? 'container' : 'pod'
       expect(parse(`${name}=---`).where.expression).to.deep.equal(
         match(field, { kind: 'contains', text: '---', caseSensitive: false }),

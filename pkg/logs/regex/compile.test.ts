@@ -24,7 +24,7 @@ describe('compileRegex', () => {
     ['', ['', 'x'], []],
   ]
   for (const [source, found, not] of rows) {
-    it(`finds what /${source}/ stands for`, () => {
+    it(`finds the matches of /${source}/`, () => {
       const finds = compileRegex(source, false)
       expect(found.filter(text => !finds(text))).to.deep.equal([])
       expect(not.filter(finds)).to.deep.equal([])
@@ -55,7 +55,7 @@ describe('compileRegex', () => {
     })
   }
 
-  it('refuses in no time what would take seconds to compile', () => {
+  it('rejects quickly what would take seconds to compile', () => {
     const startedAt = process.threadCpuUsage()
     const ranges = String.raw`[a-\x{10ffff}]`.repeat(285)
     for (const source of [
@@ -69,7 +69,7 @@ describe('compileRegex', () => {
     expect(process.threadCpuUsage(startedAt).user / 1_000, 'ms of CPU').to.be.below(1_000)
   })
 
-  it('takes time in proportion to the text, whatever the expression', () => {
+  it('matches in time proportional to the text, for any expression', () => {
     const startedAt = process.threadCpuUsage()
     for (const source of ['(a*)*b', '(x+x+)+y', '(a|aa)+$', '(.*a){12}b']) {
       expect(compileRegex(source, false)('ax'.repeat(20_000))).to.equal(false)
@@ -91,14 +91,15 @@ describe('parseRegex', () => {
     '(?P<n>a)',
     '(?=a)',
   ]) {
-    it(`leaves ${source} to RE2`, () => expect(parseRegex(source)).to.equal(undefined))
+    it(`returns undefined for ${source}, which RE2 then handles`, () =>
+      expect(parseRegex(source)).to.equal(undefined))
   }
 
-  it('reads a nesting of any depth, or nothing', () => {
+  it('parses nesting of any depth, or returns nothing', () => {
     expect(parseRegex('('.repeat(20_000) + ')'.repeat(20_000))).to.equal(undefined)
   })
 
-  it('has the classes of RE2', () => {
+  it('supports the character classes of RE2', () => {
     const space = [
       [9, 10],
       [12, 13],

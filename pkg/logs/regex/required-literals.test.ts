@@ -32,10 +32,11 @@ describe('requiredTexts', () => {
     ['ab|.*', undefined],
   ]
   for (const [source, expected] of rows) {
-    it(`of /${source}/`, () => expect(required(source, false)).to.deep.equal(expected))
+    it(`of /${source}/ are those of every match`, () =>
+      expect(required(source, false)).to.deep.equal(expected))
   }
 
-  it('is with case where the expression is, and knows of one form of letters beyond ASCII then', () => {
+  it('preserve case if the expression is case-sensitive, and otherwise have one form of letters beyond ASCII', () => {
     expect(required('Größe', true)).to.deep.equal(contains('Größe', true))
     expect(required('Größe', false)).to.deep.equal({ op: 'and', operands: [contains('Gr'), contains('e')] })
     expect(required('失败=1', false)).to.deep.equal(contains('失败=1'))

@@ -18,11 +18,11 @@ describe('regexSize', () => {
     '[\\x{e9}]': 4,
   }
   for (const [source, size] of Object.entries(table))
-    it(`is ${size} for ${source}`, () => {
+    it(`returns ${size} for ${source}`, () => {
       expect(regexSize(source, limit)).to.equal(size)
     })
 
-  it('is never less than what RE2 compiles', () => {
+  it('never returns less than RE2 compiles', () => {
     const atoms = [
       'a',
       'é',

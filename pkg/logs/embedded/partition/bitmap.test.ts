@@ -17,7 +17,7 @@ function toList(bits: Uint32Array): readonly number[] {
 }
 
 describe('bitmaps', () => {
-  it('intersect like sets', () => {
+  it('compute intersections as sets do', () => {
     fc.assert(
       fc.property(numbers, numbers, (a, b) => {
         const expected = a.filter(number => b.includes(number)).sort((x, y) => x - y)

@@ -26,7 +26,7 @@ describe('a block', () => {
   const blocks: Readonly<Record<string, readonly Line[]>> = {
     'one line': [[5, 0, 'hello', '']],
     'an empty line': [[0, 7, '', '']],
-    'lines in no order of time': [
+    'lines that are not sorted by time': [
       [86_399_999_999_999, 1, 'last', ''],
       [0, 2, 'first', ''],
       [12, 70_000, 'middle', ''],
@@ -35,17 +35,17 @@ describe('a block', () => {
       [1, 0, 'aé€😀', ''],
       [2, 0, '失败\u0000\n', ''],
     ],
-    'fields of some lines': [
+    'fields that only some lines have': [
       [1, 0, 'a', '{"user":"é"}'],
       [2, 0, 'b', ''],
       [3, 1, 'c', '{"group":["x","y"]}'],
     ],
   }
   for (const [what, lines] of Object.entries(blocks)) {
-    it(`keeps ${what}`, () => expect(roundTrip(lines)).to.deep.equal(lines))
+    it(`returns what was written: ${what}`, () => expect(roundTrip(lines)).to.deep.equal(lines))
   }
 
-  it('keeps thousands of lines', () => {
+  it('returns thousands of lines as they were written', () => {
     const lines = Array.from(
       { length: 3000 },
       (_, i): Line => [i * 31, i % 9, `line ${i} ${'é'.repeat(i % 5)}`, ''],
@@ -53,7 +53,7 @@ describe('a block', () => {
     expect(roundTrip(lines)).to.deep.equal(lines)
   })
 
-  it('is not read when it is damaged', () => {
+  it('is rejected when it is damaged', () => {
     const builder = new BlockBuilder()
     for (let i = 0; i < 500; i += 1) builder.add(i, 0, `line ${i}`, '')
     const { head, text, count, chars } = builder.build()

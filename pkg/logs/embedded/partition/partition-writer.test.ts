@@ -53,7 +53,7 @@ describe('PartitionWriter', () => {
     [5, 5000, 15],
   ]
   for (const [batches, lines, most] of sizes) {
-    it(`keeps ${batches} batches of ${lines} lines in ${most} blocks at most`, function () {
+    it(`writes ${batches} batches of ${lines} lines into at most ${most} blocks`, function () {
       this.timeout(60_000)
       write(batches, lines).close()
       const { texts, blocks } = read()
@@ -62,7 +62,7 @@ describe('PartitionWriter', () => {
     })
   }
 
-  it('goes on where it ended', () => {
+  it('continues after the last line when it is reopened', () => {
     write(40, 1).close()
     const writer = new PartitionWriter(folder(), id)
     expect(writer.lines).to.equal(40)
@@ -73,14 +73,14 @@ describe('PartitionWriter', () => {
     expect(read().texts.at(-1)).to.equal('more')
   })
 
-  it('has nothing of what was not committed', () => {
+  it('contains no line of an uncommitted batch', () => {
     const writer = write(1, 10)
     writer.add([line('lost')], nameOf(7))
     writer.close()
     expect(read().texts).to.have.length(10)
   })
 
-  it('lets a reader go on with blocks that were merged meanwhile', () => {
+  it('lets a reader finish with blocks that were merged in the meantime', () => {
     const writer = write(31, 1)
     const reader = new PartitionReader(folder(), id, createCaches(1e6))
     reader.refresh()
@@ -95,7 +95,7 @@ describe('PartitionWriter', () => {
     writer.close()
   })
 
-  it('optimizes its index in small steps, and finds the same', () => {
+  it('optimizes its index in small steps without changing search results', () => {
     const writer = write(40, 300)
     const find = (): readonly (number | undefined)[] => {
       const reader = new PartitionReader(folder(), id, createCaches(1e6))
@@ -115,7 +115,7 @@ describe('PartitionWriter', () => {
     expect(find()).to.deep.equal(before)
   })
 
-  it('gives the disk back what small batches took for a while', () => {
+  it('frees the disk space of small batches from time to time', () => {
     const writer = write(3000, 1)
     writer.checkpoint()
     const bytes = writer.bytes

@@ -34,7 +34,7 @@ describe('createChild', () => {
     )
   const interrupted = 'the log store was interrupted; try again'
 
-  it('starts with the first request, at a lower priority, and is given no secret', async () => {
+  it('starts the process with the first request, at a lower priority, and passes no secret to it', async () => {
     create()
     process.env.KAPIS_SECRET_OF_TEST = 'x'
     const { pid, keys } = await describeChild()
@@ -45,7 +45,7 @@ describe('createChild', () => {
     expect(keys.filter(key => key.startsWith('KAPIS'))).to.deep.equal([])
   })
 
-  it('passes on errors, those for the caller with their status', async () => {
+  it('returns errors of the process, with the status of those that are meant for the caller', async () => {
     create()
     const refused = await errorOf(child.request({ kind: 'throw' }))
     expect(refused).to.be.instanceOf(Status).with.property('code', 400)
@@ -53,7 +53,7 @@ describe('createChild', () => {
     expect(broken).to.be.instanceOf(Error).with.property('message', 'broken')
   })
 
-  it('answers 503 when it ends meanwhile, says so, and starts again with the next request', async () => {
+  it('answers 503 when the process exits during a request, logs it, and restarts the process for the next request', async () => {
     create()
     const { pid } = await describeChild()
     const left = await errorOf(child.request({ kind: 'exit' }))
@@ -62,7 +62,7 @@ describe('createChild', () => {
     expect((await describeChild()).pid).not.to.equal(pid)
   })
 
-  it('reports a cancelled request to it, and does not wait for it', async () => {
+  it('sends the cancellation of a request to the process, and does not wait for a response', async () => {
     create()
     await child.start()
     const leaving = new AbortController()
@@ -74,7 +74,7 @@ describe('createChild', () => {
     expect(await errorOf(late)).to.have.property('message', 'late')
   })
 
-  it('takes notice of what it says unasked', async () => {
+  it('handles notifications that the process sends without a request', async () => {
     create()
     await child.start()
     child.request({ kind: 'notify' }).catch(() => undefined)
@@ -82,12 +82,12 @@ describe('createChild', () => {
     expect(notices).to.deep.equal([{ kind: 'notify' }])
   })
 
-  it('says why it does not start', async () => {
+  it('reports why the process does not start', async () => {
     create({ fails: 'no such folder' })
     expect(await errorOf(child.start())).to.have.property('message', 'no such folder')
   })
 
-  it('starts no more once it was stopped', async () => {
+  it('does not restart the process after it was stopped', async () => {
     create()
     const open = errorOf(child.request({ kind: 'wait', ms: 60_000 }))
     await child.start()

@@ -16,7 +16,7 @@ describe('toPartitionQuery', () => {
     expect(sinceOf(19)).to.deep.equal([Number.POSITIVE_INFINITY, 0, 0])
   })
 
-  it('hides them in the scope of a caller, too', () => {
+  it('also hides these streams when the scope of a caller restricts the query', () => {
     const scope = streams.map(({ namespace }) => ({ namespace, sinceNs: 86_400_000_000_000n * 19n + 5n }))
     const query = toQuery({ scope, keep })
     const sinceOf = (day: number) => toPartitionQuery(query, { day, streams })?.since

@@ -14,13 +14,13 @@ type Recorded = { readonly query: string; readonly rows: readonly string[] }
 const nowNs = 1_700_001_000_000_000_000n
 const everything = { scope: 'everything' } as const
 
-describe('rows of the embedded store', function () {
+describe('searches of the embedded store', function () {
   this.timeout(60_000)
   const folder = useFolder()
   let store: LogStore | undefined
   afterEach(() => store?.close())
 
-  it('are what VictoriaLogs finds in the same lines', async () => {
+  it('find what VictoriaLogs finds in the same lines', async () => {
     const parsed: readonly (LogRecord | Recorded)[] = JSON.parse(readFileSync(file, 'utf8'), (_, value) =>
       typeof value?.bigint === 'string' ? BigInt(value.bigint) : value,
     )
@@ -68,7 +68,7 @@ describe('searchRows', () => {
   }
   const texts = ({ rows }: RowPage) => rows.map(row => row.get('_msg') ?? '')
 
-  it('ends a page behind the line of its last row', () => {
+  it('ends a page after the line of its last row', () => {
     const first = run(asked)
     expect(first.sizes).to.deep.equal([1000])
     expect([first.page.rows.length, first.page.next]).to.deep.equal([1000, '999'])
@@ -80,14 +80,14 @@ describe('searchRows', () => {
     ])
   })
 
-  it('reads on while no line passes, ever more lines together', () => {
+  it('reads larger and larger groups of lines while no line matches', () => {
     const test = { op: 'field', field: '_msg', test: { kind: 'exact', text: '2400' } } as const
     const { page, sizes } = run({ ...asked, test })
     expect([texts(page), page.next]).to.deep.equal([['2400'], undefined])
     expect(sizes).to.deep.equal([1000, 2000])
   })
 
-  it('ends a page early whose rows are large', () => {
+  it('ends a page early if its rows are large', () => {
     const steps = Array.from({ length: 50 }, () => ({ prefix: 'x'.repeat(1000), field: '', option: '' }))
     const format = { kind: 'format', steps, result: 'a', keepOriginal: false, skipEmpty: false } as const
     const { page } = run({ ...asked, pipes: [format] })
@@ -95,7 +95,7 @@ describe('searchRows', () => {
     expect(page.next).to.equal(String(page.rows.length - 1))
   })
 
-  it('makes only the fields that are needed, and no empty row', () => {
+  it('builds only the required fields, and no empty row', () => {
     const { page } = run({ ...asked, size: 1, fields: ['missing', 'pod'] })
     expect(page.rows.map(row => [row.size, row.get('pod')])).to.deep.equal([[2, 'pod']])
   })

@@ -13,7 +13,7 @@ async function heapUsed(): Promise<number> {
 describe('a page of lines', () => {
   const folder = useFolder()
 
-  it('does not hold the other lines of their blocks', async () => {
+  it('does not retain the memory of the other lines in their blocks', async () => {
     const store = await openTestStore(folder())
     // Each pair of lines fills a block.
     for (let i = 0; i < 40; i += 1) {

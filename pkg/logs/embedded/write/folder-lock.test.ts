@@ -9,14 +9,14 @@ describe('lockFolder', () => {
   const folder = useFolder()
   const taken = () => `${folder()} is in use by another process: only one can store logs in a folder`
 
-  it('refuses a second holder, of the same process too, until it is released', () => {
+  it('rejects a second lock, also from the same process, until the first is released', () => {
     const first = lockFolder(folder())
     expect(() => lockFolder(folder())).to.throw(taken())
     first.release()
     lockFolder(folder()).release()
   })
 
-  it('refuses while another process has it, and is free once that was killed', async function () {
+  it('rejects a lock that another process has, and succeeds after that process was killed', async function () {
     this.timeout(30_000)
     const child = fork(join(import.meta.dirname, 'folder-lock-fixtures.ts'), [folder()])
     const exited = once(child, 'exit')
@@ -33,7 +33,7 @@ describe('lockFolder', () => {
     await store.close()
   })
 
-  it('says which file cannot be locked', () => {
+  it('names the file that it cannot lock', () => {
     expect(() => lockFolder(join(folder(), 'missing'))).to.throw(/missing|unable to open/)
   })
 })

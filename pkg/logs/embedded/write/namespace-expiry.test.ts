@@ -35,7 +35,7 @@ function createLook() {
 }
 
 describe('createNamespaceExpiry', () => {
-  it('opens a partition when the shortest retention has passed, and again when that of what it keeps has', () => {
+  it('opens a partition when the shortest retention has passed, and again when the next-longer one has', () => {
     const look = createLook()
     expect(look(11)).to.deep.equal({ opened: [], expired: [] })
     expect(look(12)).to.deep.equal({ opened: [0, 1, 2, 3], expired: [0] })
@@ -46,7 +46,7 @@ describe('createNamespaceExpiry', () => {
     expect(look(1000).opened).to.deep.equal([0, 1, 4])
   })
 
-  it('goes on after the clock was wrong', () => {
+  it('recovers after the clock was wrong', () => {
     const look = createLook()
     expect(look(2).opened).to.deep.equal([])
     expect(look(12).expired).to.deep.equal([0])
@@ -54,7 +54,7 @@ describe('createNamespaceExpiry', () => {
     expect(look(13).expired).to.deep.equal([0, 4])
   })
 
-  it('tries a partition that cannot be read again the next day', () => {
+  it('retries an unreadable partition on the next day', () => {
     const expiry = createNamespaceExpiry(rules)
     const id = partitionId(10, 0)
     const fail = () => {
@@ -67,7 +67,7 @@ describe('createNamespaceExpiry', () => {
     }
   })
 
-  it('opens none without a retention of a namespace', () => {
+  it('opens no partition if no namespace has a retention of its own', () => {
     const expiry = createNamespaceExpiry([{ name: '*', quotaBytes: 1 }])
     expect(expiry.candidates(ids, 1000 * dayMs)).to.deep.equal([])
   })

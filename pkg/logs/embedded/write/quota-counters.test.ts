@@ -40,7 +40,7 @@ describe('openQuotaCounters', () => {
     counters.close()
   })
 
-  it('has what was saved', () => {
+  it('returns the saved counters', () => {
     const counters = open()
     expect(counters.load(1)).to.deep.equal(many)
     expect(counters.load(2)).to.deep.equal(new Map())
@@ -52,7 +52,7 @@ describe('openQuotaCounters', () => {
     ['read', counters => void expect(counters.load(1)).to.deep.equal(new Map())],
     ['written', counters => counters.save(1, new Map([['namespace-7', 8]]))],
   ] as readonly (readonly [string, (counters: ReturnType<typeof open>) => void])[]) {
-    it(`begins again at zero with a file whose damage shows when it is ${what}`, () => {
+    it(`starts at zero with a file whose damage shows when it is ${what}`, () => {
       damage()
       const counters = open()
       expect(reports).to.deep.equal([])

@@ -15,7 +15,7 @@ const frame = (type: number, content: Buffer) => {
 const checksum = Buffer.alloc(4)
 
 describe('uncompressSnappy', () => {
-  it('unpacks any block', async () => {
+  it('decompresses random blocks', async () => {
     const pieces = fc.array(
       fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(Buffer.from('the same, '))),
     )
@@ -27,7 +27,7 @@ describe('uncompressSnappy', () => {
     )
   })
 
-  it('unpacks a literal of each size, and a copy of each kind', async () => {
+  it('decompresses a literal of each size, and a copy element of each type', async () => {
     // Literals with a length in one to four bytes, then copies with an offset of one, two and four
     // bytes.
     const literal = (bytes: number) => {
@@ -41,7 +41,7 @@ describe('uncompressSnappy', () => {
     expect(String(await uncompressSnappy(all, limit))).to.equal(`${'0123456789'.repeat(4)}012345676767`)
   })
 
-  it('unpacks a stream of blocks', async () => {
+  it('decompresses the framed format', async () => {
     const all = Buffer.concat([
       ...[stream, frame(0x00, Buffer.concat([checksum, compressSync(Buffer.from('abc'))]))],
       ...[frame(0xfe, Buffer.alloc(9)), frame(0x01, Buffer.concat([checksum, Buffer.from('def')])), stream],
@@ -49,7 +49,7 @@ describe('uncompressSnappy', () => {
     expect(String(await uncompressSnappy(all, limit))).to.equal('abcdef')
   })
 
-  it('takes little time for a stream of many small chunks, and no more of them than lines', async () => {
+  it('decompresses many small chunks in little time, and no more chunks than lines', async () => {
     const since = performance.now()
     const chunk = frame(0x00, Buffer.concat([checksum, compressSync(Buffer.from('a'))]))
     const of = (count: number, of: Buffer) => Buffer.concat([stream, ...Array<Buffer>(count).fill(of)])
@@ -60,16 +60,16 @@ describe('uncompressSnappy', () => {
   })
 
   const invalid: Readonly<Record<string, readonly number[]>> = {
-    'nothing at all': [],
-    'a length without an end': [0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
-    'a literal that is cut off': [4, 0x0c, 0x61],
+    'an empty input': [],
+    'a length that does not end': [0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    'a truncated literal': [4, 0x0c, 0x61],
     'a literal of almost 4 GiB': [4, 0xfc, 0xff, 0xff, 0xff, 0xff],
-    'more than its length': [1, 0x04, 0x61, 0x61],
-    'less than its length': [4, 0x04, 0x61, 0x61],
-    'a copy from before the beginning': [8, 0x00, 0x61, 0x01, 2],
-    'a copy of nothing': [8, 0x00, 0x61, 0x01, 0],
-    'a chunk that is cut off': [...stream, 0, 9, 0, 0, 1],
-    'a chunk of a kind that must be understood': [...stream, 0x02, 0, 0, 0],
+    'more bytes than the declared length': [1, 0x04, 0x61, 0x61],
+    'fewer bytes than the declared length': [4, 0x04, 0x61, 0x61],
+    'a copy from before the beginning of the output': [8, 0x00, 0x61, 0x01, 2],
+    'a copy of zero bytes': [8, 0x00, 0x61, 0x01, 0],
+    'a truncated chunk': [...stream, 0, 9, 0, 0, 1],
+    'a reserved chunk type that cannot be skipped': [...stream, 0x02, 0, 0, 0],
   }
   for (const [what, bytes] of Object.entries(invalid)) {
     it(`refuses ${what}`, async () => {
@@ -82,7 +82,7 @@ describe('uncompressSnappy', () => {
     })
   }
 
-  it('unpacks no more than the limit, of a stream too', async () => {
+  it('stops at the size limit, also in the framed format', async () => {
     const large = compressSync(Buffer.alloc(600_000))
     const part = frame(0x00, Buffer.concat([checksum, large]))
     expect((await rejectionOf(uncompressSnappy(large, 599_999))).code).to.equal(413)
@@ -90,7 +90,7 @@ describe('uncompressSnappy', () => {
     expect((await rejectionOf(uncompressSnappy(twice, limit))).code).to.equal(413)
   })
 
-  it('never fails in another way, whatever the bytes are', async () => {
+  it('throws only its own errors for any input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.boolean(), async (bytes, isStream) => {
         try {

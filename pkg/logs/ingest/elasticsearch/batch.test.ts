@@ -5,7 +5,7 @@ import { joinPieces } from '../read-records.ts'
 import { readBulk } from './batch.ts'
 
 describe('readBulk', () => {
-  it('says of each line that is not stored whether it can be read, and that it is not to be sent again', () => {
+  it('reports for each rejected line whether it was unreadable, and that it must not be resent', () => {
     const body = Buffer.from('{"create":{}}\n{"log":"a"}\n'.repeat(4))
     const reading = readBulk(body, { index: '', filterPath: '' }, defaultLimits)
     expect([...reading.lines]).to.have.length(4)

@@ -31,12 +31,12 @@ describe('filter_path', () => {
     ['ite*ems,took.x,e*o*z', undefined],
   ]
   for (const [filter, kept] of table) {
-    it(`${filter.slice(0, 60) || 'without a path'} keeps what it names`, () => {
+    it(`${filter.slice(0, 60) || 'without a path'} selects the named fields`, () => {
       expect(filterValue(answer, parseFilterPath(filter))).to.deep.equal(kept)
     })
   }
 
-  it('has 64 paths at most', () => {
+  it('accepts at most 64 paths', () => {
     expect(refusalOf(() => parseFilterPath('a,'.repeat(65)))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',

@@ -7,7 +7,7 @@ const document = '{"@timestamp":"2020-05-16T16:00:42Z","log":"a","kubernetes":{"
 const read = (body: string, index = '') => [...parseBulk(Buffer.from(body), index, defaultLimits)]
 
 describe('parseBulk', () => {
-  it('reads actions and documents, whatever ends the lines', () => {
+  it('parses actions and documents with any line ending', () => {
     const body = `{"create":{"_index":"logs-2020","_id":"7"}}\r\n${document}\r\n\n{"index":{}}\n${document}`
     const items = read(body, 'of-the-path')
     expect(items.map(({ action, index, id, record }) => [action, index, id, record?.log])).to.deep.equal([
@@ -16,7 +16,7 @@ describe('parseBulk', () => {
     ])
   })
 
-  it('reports each invalid document, and stores the others', () => {
+  it('reports each invalid document, and stores the valid ones', () => {
     const body = `{"create":{}}\n{"log":\n{"create":{}}\n${document}\n{"index":{"_id":"x"}}\n[]\n`
     expect(read(body).map(({ id, problem }) => [id, problem])).to.deep.equal([
       ['', 'not valid JSON'],
@@ -25,7 +25,7 @@ describe('parseBulk', () => {
     ])
   })
 
-  it('refuses what would change lines, and skips the document of an update', () => {
+  it('rejects actions that would change lines, and skips the document of an update', () => {
     const body = `{"delete":{"_id":"1"}}\n{"update":{"_id":"2"}}\n{"doc":{}}\n{"create":{}}\n${document}\n`
     expect(read(body).map(({ action, problem }) => [action, problem])).to.deep.equal([
       ['delete', 'delete is not supported: log lines cannot be changed; use create or index'],
@@ -34,7 +34,7 @@ describe('parseBulk', () => {
     ])
   })
 
-  it('reads an empty body', () => expect(read('\n\n')).to.deep.equal([]))
+  it('accepts an empty body', () => expect(read('\n\n')).to.deep.equal([]))
 
   const expected = 'expected an action such as {"create":{}}, and the document on the next line'
   const malformed: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ describe('parseBulk', () => {
     '{"create":{}}\n': 'line 1: the document after the last action is missing',
   }
   for (const [body, message] of Object.entries(malformed)) {
-    it(`refuses all of ${JSON.stringify(body).slice(0, 50)}`, () => {
+    it(`rejects the whole body ${JSON.stringify(body).slice(0, 50)}`, () => {
       expect(refusalOf(() => read(body))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }

@@ -57,17 +57,17 @@ describe('parseJsonLines', () => {
     it(JSON.stringify(body).slice(0, 70), () => expect(read(body)).to.deep.equal(lines))
   }
 
-  it('keeps the nanoseconds of a number in an array', () => {
+  it('preserves the nanoseconds of a number in an array', () => {
     const [first] = parseJsonLines(Buffer.from('[{"date":1589644842.608962452,"log":"x"}]'), defaultLimits)
     expect(first?.record?.timeNs).to.equal(1589644842608962452n)
   })
 
-  it('reads a line as long as the limit inside an array', () => {
+  it('accepts a line as long as the limit inside an array', () => {
     const log = 'x\\"'.repeat(80_000)
     expect(read(`[${line(log)}]`)).to.deep.equal([[1, log]])
   })
 
-  it('needs no stack for a string of megabytes, closed or not', () => {
+  it('parses a string of megabytes without recursion, terminated or not', () => {
     const escapes = '\\n'.repeat(8_000_000)
     expect(read(`["${escapes}`)).to.deep.equal([[1, 'not valid JSON']])
     expect(read(`["${escapes}"]`)).to.deep.equal([[1, 'not a JSON object']])

@@ -67,39 +67,51 @@ const valid: readonly [what: string, document: object | string, record: object][
     whole,
   ],
   [
-    'the agent’s time before the application’s',
+    'the agent’s timestamp, which precedes the application’s',
     { '@timestamp': later, time, log: 'x' },
     lineOf({ timeNs: laterNs, fields: { time } }),
   ],
-  ['the runtime’s time, which an agent cut', { '@timestamp': cut, time, log: 'hello\n', kubernetes }, whole],
   [
-    'a time that is something else gives way',
+    'the runtime’s timestamp, which an agent truncated',
+    { '@timestamp': cut, time, log: 'hello\n', kubernetes },
+    whole,
+  ],
+  [
+    'another timestamp if the preferred one is not a time',
     { '@timestamp': 'noon', time, log: 'x' },
     lineOf({ fields: { '@timestamp': 'noon' } }),
   ],
-  ['a time too far ahead gives way', { date: 9e9, time, log: 'x' }, lineOf({ fields: { date: 9e9 } })],
-  ['a time in microseconds without a zone', { time: '2020-05-16 16:00:42.608962452', log: 'x' }, lineOf({})],
-  ['a line of no pod', { time, log: 'x' }, lineOf({})],
+  [
+    'another timestamp if the preferred one is too far in the future',
+    { date: 9e9, time, log: 'x' },
+    lineOf({ fields: { date: 9e9 } }),
+  ],
+  [
+    'a timestamp in microseconds without a time zone',
+    { time: '2020-05-16 16:00:42.608962452', log: 'x' },
+    lineOf({}),
+  ],
+  ['a line without a pod', { time, log: 'x' }, lineOf({})],
   ['an empty line', { time, log: '' }, lineOf({ log: '' })],
   [
-    'the cri parser’s message',
+    'the message of the CRI parser',
     { time, message: 'x', stream: 'stderr' },
     lineOf({ fields: { stream: 'stderr' } }),
   ],
-  ['the text of zap and slog', { time, msg: 'x', level: 'INFO' }, lineOf({ fields: { level: 'INFO' } })],
+  ['the message of zap and slog', { time, msg: 'x', level: 'INFO' }, lineOf({ fields: { level: 'INFO' } })],
   [
-    'a log that is an object next to the text',
+    'a log field that is an object next to the message',
     { time, log: { a: 1 }, message: 'x' },
     lineOf({ fields: { 'log.a': 1 } }),
   ],
-  ['a log that is a number', { time, log: 7 }, lineOf({ log: '7' })],
+  ['a log field that is a number', { time, log: 7 }, lineOf({ log: '7' })],
   [
-    'a log that is an object',
+    'a log field that is an object',
     `{"time":"${time}","log":{"n":9007199254740993}}`,
     lineOf({ log: '{"n":9007199254740993}' }),
   ],
   [
-    'Filebeat’s document without a text, whose log is where the line comes from',
+    'a Filebeat document without a message, whose log field is the file of the line',
     `{"@timestamp":"${time}","event":"started","log":{"offset":7,"file":{"path":"/var/log/a.log"}}}`,
     lineOf({
       log: `{"@timestamp":"${time}","event":"started","log":{"offset":7,"file":{"path":"/var/log/a.log"}}}`,
@@ -107,23 +119,23 @@ const valid: readonly [what: string, document: object | string, record: object][
     }),
   ],
   [
-    'a kubernetes that is a text',
+    'a kubernetes field that is a string',
     { time, log: 'x', kubernetes: 'shop' },
     lineOf({ fields: { kubernetes: 'shop' } }),
   ],
   [
-    'fields of every type, integers exact',
+    'fields of every type, with exact integers',
     `{"time":"${time}","log":"x","a":{"b":-9223372036854775808,"c":[1,true,"z"]},"d":1.5,"e":null}`,
     lineOf({ fields: { 'a.b': -9223372036854775808n, 'a.c': [1, true, 'z'], d: 1.5 } }),
   ],
-  ['a list of objects', { time, log: 'x', a: [{ b: 1 }] }, lineOf({ fields: { a: '[{"b":1}]' } })],
+  ['an array of objects', { time, log: 'x', a: [{ b: 1 }] }, lineOf({ fields: { a: '[{"b":1}]' } })],
   [
-    'names that are the same once flat, with all their values',
+    'names that are equal once flattened, with all their values',
     { time, log: 'x', 'a.b': 1, a: { b: 2 }, 'c.d': ['x'], c: { d: ['y', 3] }, 'e.f': 1, e: { f: 1 } },
     lineOf({ fields: { 'a.b': [1, 2], 'c.d': ['x', 'y', 3], 'e.f': 1 } }),
   ],
   [
-    'several values of an origin, of which the first counts',
+    'several values for an origin, of which the first is used',
     {
       ...{ time, log: 'x', 'kubernetes.pod_name': 'web-0' },
       kubernetes: { pod_name: 'web-1', labels: { app: 'a' }, pod_labels: { app: 'b' } },
@@ -142,7 +154,7 @@ const valid: readonly [what: string, document: object | string, record: object][
     lineOf({ namespace: 'shop', pod: 'web-0.a', container: 'web', dockerId: 'c0ffee00'.repeat(8) }),
   ]),
   [
-    'the same from a file of the kubelet, whose name says more',
+    'the origin from a file name of the kubelet, which contains more than the agent sent',
     {
       time,
       log: 'x',
@@ -155,15 +167,11 @@ const valid: readonly [what: string, document: object | string, record: object][
     }),
   ],
   [
-    'a file of another pod than its agent says',
+    'a file name of another pod than the agent names',
     { time, log: 'x', kubernetes, path: `/var/log/containers/a_b_c-${'c0ffee00'.repeat(8)}.log` },
     { ...whole, log: 'x', fields: { path: `/var/log/containers/a_b_c-${'c0ffee00'.repeat(8)}.log` } },
   ],
-  [
-    'names that are empty',
-    { time, log: 'x', '': 'y', a: { '': 1 } },
-    lineOf({ fields: { '': 'y', 'a.': 1 } }),
-  ],
+  ['empty names', { time, log: 'x', '': 'y', a: { '': 1 } }, lineOf({ fields: { '': 'y', 'a.': 1 } })],
   [
     'a number with nine decimals',
     '{"a":{"date":3},"date":1589644842.608962452,"log":"x","b":{"date":4}}',
@@ -171,7 +179,7 @@ const valid: readonly [what: string, document: object | string, record: object][
   ],
   ['any text', { time, log: 'a"b\\\u0000\u2028é' }, lineOf({ log: 'a"b\\\u0000\u2028é' })],
   [
-    'members of an object’s prototype',
+    'names of Object.prototype',
     `{"time":"${time}","log":"x","__proto__":"y"}`,
     lineOf({ fields: JSON.parse('{"__proto__":"y"}') }),
   ],
@@ -185,19 +193,19 @@ const changed: readonly [
 ][] = [
   ['a long line', { time, log: 'x'.repeat(21) }, lineOf({ log: 'x'.repeat(20) }), ['line_shortened']],
   [
-    'a long line, at a character',
+    'a long line, at a character boundary',
     { time, log: `x${'é'.repeat(10)}` },
     lineOf({ log: `x${'é'.repeat(9)}` }),
     ['line_shortened'],
   ],
   [
-    'a long name of a pod',
+    'a long pod name',
     { time, log: 'x', kubernetes: { pod_name: 'x'.repeat(13) } },
     lineOf({ pod: 'x'.repeat(12) }),
     ['origin_shortened'],
   ],
   [
-    'more labels than there may be',
+    'too many labels',
     { time, log: 'x', kubernetes: { labels: { a: '1', b: '2', c: '3' } } },
     lineOf({ labels: { a: '1', b: '2' } }),
     ['label_omitted'],
@@ -216,7 +224,7 @@ const changed: readonly [
   ],
   ['a long name', { time, log: 'x', [`${'n'.repeat(11)}`]: 1 }, lineOf({}), ['field_omitted']],
   [
-    'more fields than there may be',
+    'too many fields',
     { time, log: 'x', a: 1, b: 2, c: 3, d: 4 },
     lineOf({ fields: { a: 1, b: 2, c: 3 } }),
     ['field_omitted'],
@@ -238,11 +246,11 @@ describe('parseDocument', () => {
     typeof document === 'string' ? document : JSON.stringify(document)
 
   for (const [what, document, record] of valid) {
-    it(`takes ${what}`, () =>
+    it(`parses ${what}`, () =>
       expect(parseDocument(textOf(document), defaultLimits)).to.deep.equal({ record }))
   }
 
-  it('keeps NaN and Infinity as texts, as json.dumps of Python writes them', () => {
+  it('stores NaN and Infinity, which json.dumps of Python writes, as strings', () => {
     const text = `{"time":"${time}","log":"NaN, \\"Infinity","a":NaN,"b":[ -Infinity,Infinity],"c":{"NaN":NaN},"n":1}`
     expect(parseDocument(text, defaultLimits).record).to.deep.equal(
       lineOf({
@@ -260,25 +268,25 @@ describe('parseDocument', () => {
     })
   }
 
-  it('takes a time that is a number next to what is nested too deep, and says so', () => {
+  it('accepts a numeric time next to values that are nested too deep, and reports these', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const { record, notes } = parseDocument(`{"time":1589644842.5,"log":"x","more":${deep}}`, defaultLimits)
     expect(record).to.deep.include({ timeNs: 1589644842_500000000n, fields: { more: '(nested too deep)' } })
     expect(notes).to.deep.equal(['nested_too_deep'])
   })
 
-  it('says so of a text that is nested too deep', () => {
+  it('reports a message that is nested too deep', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const { record, notes } = parseDocument(`{"time":"${time}","log":${deep}}`, defaultLimits)
     expect([record?.log, notes]).to.deep.equal(['(nested too deep)', ['nested_too_deep']])
   })
 
   for (const [what, document, record, notes] of changed) {
-    it(`keeps within its limits ${what}`, () =>
+    it(`truncates to its limits ${what}`, () =>
       expect(parseDocument(textOf(document), limits)).to.deep.equal({ record, notes }))
   }
 
-  it('refuses a document of more values than it reads, and looks at no more members than a line can have', () => {
+  it('rejects a document with too many values, and reads no more fields than a line can have', () => {
     const members = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`a${i}`, i]))
     const document = textOf({ time, log: 'x', ...members, kubernetes: { pod_name: 'web-0' } })
     const few = { ...defaultLimits, lineValues: 30 }
@@ -292,20 +300,20 @@ describe('parseDocument', () => {
     ])
   })
 
-  it('counts the empty texts of a list', () => {
+  it('counts the empty strings of an array', () => {
     const { record, notes } = parseDocument(textOf({ time, log: 'x', a: Array(100).fill('') }), limits)
     expect(record?.fields).to.deep.equal({ a: Array(12).fill('') })
     expect(notes).to.deep.equal(['field_shortened'])
   })
 
-  it('keeps the whole document as the text of a line that has none', () => {
+  it('uses the whole document as the text of a line without a message', () => {
     const document = JSON.stringify({ time, level: 'info' })
     expect(parseDocument(document, defaultLimits).record).to.deep.equal(
       lineOf({ log: document, fields: { level: 'info' } }),
     )
   })
 
-  it('takes documents that are nested without end', () => {
+  it('accepts documents of unlimited nesting', () => {
     const deep = `{"time":"${time}","log":"x","a":${'{"a":'.repeat(9000)}1234567890123456789${'}'.repeat(9000)}}`
     expect(parseDocument(deep, defaultLimits).record?.log).to.equal('x')
   })
@@ -316,7 +324,7 @@ describe('parseDocument', () => {
     })
   }
 
-  it('takes a line of two days ahead with its time', () => {
+  it('accepts the time of a line that is two days in the future', () => {
     const at = new Date(Date.now() + 47 * 3_600_000).toISOString()
     const { record, notes } = parseDocument(textOf({ time: at, log: 'x' }), limits)
     expect([record?.timeNs, notes]).to.deep.equal([BigInt(Date.parse(at)) * 1_000_000n, undefined])
@@ -335,10 +343,10 @@ describe('parseDocument', () => {
       { time: '2262-04-11T23:47:16.854775807Z' },
       { time: '2262-04-11T23:47:16.854775807Z' },
     ],
-    ['several of these', { date: 'noon', ts: 9e9 }, { date: 'noon', ts: 9e9 }],
+    ['several invalid times', { date: 'noon', ts: 9e9 }, { date: 'noon', ts: 9e9 }],
   ]
   for (const [what, given, fields] of untimed) {
-    it(`keeps a line with ${what} as of now, and what was sent as a field`, () => {
+    it(`gives a line with ${what} the current time, and stores what was sent as a field`, () => {
       const from = BigInt(Date.now()) * 1_000_000n
       const { record, notes } = parseDocument(textOf({ ...given, log: 'x' }), defaultLimits)
       expect(notes).to.deep.equal(['time_of_arrival'])

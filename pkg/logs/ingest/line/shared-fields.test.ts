@@ -21,7 +21,7 @@ describe('createSharing', () => {
   }
 
   for (const name of ['filename', 'log.file.path', 'tag', '_flb-key']) {
-    it(`says where lines come from by ${name}, also beyond the limit of what they share`, () => {
+    it(`finds the origin of lines by ${name}, also beyond the limit of shared fields`, () => {
       const { record, notes } = read(new Map(), share(10, { [name]: file, job: 'a' }))
       const { namespace, pod, container, fields } = record
       expect([namespace, pod, container, fields]).to.deep.equal(['shop', 'web-0', 'web', undefined])
@@ -29,12 +29,12 @@ describe('createSharing', () => {
     })
   }
 
-  it('keeps a field of the line next to a shared one of the same name', () => {
+  it('prefers the field of the line to a shared field of the same name', () => {
     const { record } = read(new Map([['path', '/cart']]), share(1_000, { path: '/all' }))
     expect(record.fields).to.deep.equal({ path: ['/cart', '/all'] })
   })
 
-  it('keeps where a line says itself that it comes from', () => {
+  it('prefers the origin that the line itself contains', () => {
     const own: Flat = new Map([['k8s.pod.name', 'own']])
     const { record } = read(own, share(1_000, { 'k8s.pod.name': 'shared', 'k8s.namespace.name': 'shop' }))
     expect([record.namespace, record.pod]).to.deep.equal(['shop', 'own'])

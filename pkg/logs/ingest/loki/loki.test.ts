@@ -39,7 +39,7 @@ const labels = {
 }
 
 describe('readLoki', () => {
-  it('reads JSON', () => {
+  it('parses JSON', () => {
     const values = [
       ['1589644842608962452', 'one', { trace_id: 'c0ffee', level: 'error' }],
       ['1589644843000000000', ''],
@@ -48,7 +48,7 @@ describe('readLoki', () => {
     expect(read(body, 'json').map(({ record }) => record)).to.deep.equal(records)
   })
 
-  it('reads protobuf', () => {
+  it('parses protobuf', () => {
     const text = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     const metadata = (name: string, value: string) => field(3, field(1, name), field(2, value))
     const first = [
@@ -66,7 +66,7 @@ describe('readLoki', () => {
     expect(read(stream, 'protobuf').map(({ record }) => record)).to.deep.equal(records)
   })
 
-  it('reads the record that Fluent Bit sends as a line, unless labels say where the line comes from', () => {
+  it('parses the record that Fluent Bit sends as a line, unless labels contain the origin', () => {
     const kubernetes = { namespace_name: 'shop', pod_name: 'web-0', labels: { app: 'web' } }
     const document = { time: '2020-05-16T16:00:42.608962452Z', stream: 'stderr', log: 'one\n', kubernetes }
     const line = JSON.stringify(document)
@@ -81,12 +81,12 @@ describe('readLoki', () => {
     expect([own?.log, own?.namespace, own?.pod]).to.deep.equal([line, 'worker-1', ''])
   })
 
-  it('keeps the lines of a stream whose labels cannot be read', () => {
+  it('stores the lines of a stream with unreadable labels', () => {
     const body = field(1, field(1, '{a=}'), field(2, time(1, 0), field(2, 'x')))
     expect(read(body, 'protobuf')[0]?.record?.fields).to.deep.equal({ labels: '{a=}' })
   })
 
-  it('keeps lines and values that are not texts', () => {
+  it('stores lines and values that are not strings', () => {
     const deep = `${'['.repeat(9000)}${']'.repeat(9000)}`
     const body = `{"streams":[{"stream":{"a":{"b":1},"deep":${deep}},"values":[["1",{"c":2}],["1",${deep}]]}]}`
     const lines = read(Buffer.from(body), 'json')
@@ -96,7 +96,7 @@ describe('readLoki', () => {
     ])
   })
 
-  it('keeps lines without a time as of now, and what was sent as a field', () => {
+  it('gives lines without a time the current time, and stores what was sent as a field', () => {
     const values = [['noon', 'x'], ['1', 'y'], 'z', ['9223372036854775807', 'w'], [null, 'v']]
     const from = BigInt(Date.now()) * 1_000_000n
     const lines = read(Buffer.from(JSON.stringify({ streams: [{ values }] })), 'json')
@@ -123,7 +123,7 @@ describe('readLoki', () => {
     ])
   })
 
-  it('looks at no more metadata of a line than it can have', () => {
+  it('reads no more metadata than a line can have', () => {
     const metadata = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`m${i}`, i]))
     const body = JSON.stringify({ streams: [{ stream: metadata, values: [['1', 'x', metadata]] }] })
     const [line] = read(Buffer.from(body), 'json')
@@ -131,7 +131,7 @@ describe('readLoki', () => {
     expect(line?.notes).to.deep.equal(['field_omitted'])
   })
 
-  it('stores invalid streams and lists of entries as lines, with all others', () => {
+  it('stores invalid streams and lists of entries as lines, next to the valid ones', () => {
     const good = { stream: { namespace: 'shop', pod: 'web-0' }, values: [['1', 'good']] }
     const streams = [
       ...[1, null, 'text', { values: { a: 1 } }, { stream: 5, values: 'x' }, { stream: {} }],
@@ -152,7 +152,7 @@ describe('readLoki', () => {
     )
   })
 
-  it('refuses an entry or a stream that cannot be read, and no other', () => {
+  it('rejects only the unreadable entry or stream', () => {
     const good = field(1, field(1, '{namespace="shop"}'), field(2, time(1, 0), field(2, 'good')))
     const number = Buffer.from([0x10, 0x05])
     const bad = [
@@ -177,7 +177,7 @@ describe('readLoki', () => {
     ])
   })
 
-  it('reads no more streams than a batch has lines', () => {
+  it('reads no more streams than a batch can have lines', () => {
     const limits = { ...defaultLimits, batchLines: 3 }
     const readAll = (count: number) => [
       ...readLoki(Buffer.concat(Array(count).fill(field(1))), 'protobuf', limits).lines,
@@ -189,7 +189,7 @@ describe('readLoki', () => {
     })
   })
 
-  it('says how many lines the store did not take, and why', () => {
+  it('reports how many lines the store rejected, and why', () => {
     const batch = readLoki(
       Buffer.from('{"streams":[{"values":[["1","x"],["2","y"]]}]}'),
       'json',
@@ -250,7 +250,7 @@ describe('parseLabels', () => {
       '{a="\\"}',
     ].map(text => [text, undefined] as const),
   ]
-  it('takes no time for many labels and blanks, and no stack for a long text', () => {
+  it('parses many labels and blanks in little time, and a long text without recursion', () => {
     const since = performance.now()
     const many = Array.from({ length: 4000 }, () => ['a', '1'])
     expect(parseLabels(`{${'a="1",'.repeat(4000)}${' '.repeat(200_000)}}`)).to.deep.equal(many)

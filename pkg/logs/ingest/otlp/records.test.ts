@@ -49,20 +49,20 @@ const linesOf = (groups: Parameters<typeof toLines>[0], limits = defaultLimits) 
   ...toLines(groups, limits),
 ]
 
-describe('toLines of OTLP', () => {
-  it('reads what an exporter sends as protobuf', () => {
+describe('toLines for OTLP', () => {
+  it('parses the protobuf that an exporter sends', () => {
     expect(linesOf(readExportRequest(protobuf, defaultLimits)).map(({ record }) => record)).to.deep.equal(
       records,
     )
   })
 
-  it('reads what an exporter sends as JSON', () => {
+  it('parses the JSON that an exporter sends', () => {
     expect(linesOf(readExportRequestJson(json, defaultLimits)).map(({ record }) => record)).to.deep.equal(
       records,
     )
   })
 
-  it('takes the observed time of a record without one of its own, else that of its arrival', () => {
+  it('uses the observed time of a record without a time, otherwise the time of arrival', () => {
     const ahead = '4102444800000000000'
     const logRecords = [
       { observedTimeUnixNano: '5' },
@@ -95,7 +95,7 @@ describe('toLines of OTLP', () => {
     ])
   })
 
-  it('stores within a limit what all records share, and where they come from always', () => {
+  it('limits the attributes that all records share, but always stores their origin', () => {
     const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
     const attributes = [
       text('k8s.pod.name', 'web-0'),
@@ -115,7 +115,7 @@ describe('toLines of OTLP', () => {
     ])
   })
 
-  it('looks at no more of what all records share than a line can have', () => {
+  it('reads no more shared attributes than a line can have fields', () => {
     const attributes = Array.from({ length: 5000 }, (_, i) => ({
       ...{ key: i < 2500 ? `a${i}` : `k8s.pod.labels.l${i}`, value: { intValue: i } },
     }))
@@ -127,7 +127,7 @@ describe('toLines of OTLP', () => {
     expect(line?.notes).to.have.members(['field_omitted', 'label_omitted'])
   })
 
-  it('takes objects where a name or a number is meant for none', () => {
+  it('does not use objects where a name or a number is expected', () => {
     const odd = '[{"toString":1,"valueOf":2},[{"toString":1}],7,null]'
     const records = JSON.parse(odd).map((value: unknown) => ({
       timeUnixNano: '5',
@@ -140,7 +140,7 @@ describe('toLines of OTLP', () => {
     ).to.deep.equal([{ '': 'x' }, { '': 'x' }, { level: 'debug', severity_number: 7, 7: 'x' }, { '': 'x' }])
   })
 
-  it('refuses a body of more values than it reads', () => {
+  it('rejects a body with too many values', () => {
     const logRecords = Array(20).fill({ body: { stringValue: '{,[' } })
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
     const read = (jsonValues: number) =>
@@ -152,7 +152,7 @@ describe('toLines of OTLP', () => {
     expect(read(100)).to.have.length(20)
   })
 
-  it('refuses only the items that are not records', () => {
+  it('rejects only the items that are not records', () => {
     const logRecords = [1, { timeUnixNano: '5', body: { stringValue: 'a' } }]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
     const lines = linesOf(readExportRequestJson(body, defaultLimits))
@@ -162,7 +162,7 @@ describe('toLines of OTLP', () => {
     ])
   })
 
-  it('notes what is nested too deep, in a record and in what all of them share', () => {
+  it('reports values that are nested too deep, in a record and in its resource', () => {
     let value: object = { stringValue: 'x' }
     for (let i = 0; i < 40; i += 1) value = { arrayValue: { values: [value] } }
     const attributes = [{ key: 'deep', value }]
@@ -252,14 +252,14 @@ describe('toLines of OTLP', () => {
     ['lowerCamelCase', exact],
     ['snake_case', (text: string) => snake(exact(text))],
   ] as const) {
-    it(`keeps everything that is said of a record, in ${names}`, () => {
+    it(`stores every part of a record, in ${names}`, () => {
       const text = change(JSON.stringify({ resourceLogs: [whole] }))
       const lines = linesOf(readExportRequestJson(Buffer.from(text), defaultLimits))
       expect(lines).to.deep.equal([{ record: expected }])
     })
   }
 
-  it('takes the origin from the body of Fluent Bit, unless an attribute says it', () => {
+  it('takes the origin from the body that Fluent Bit sends, unless an attribute contains it', () => {
     const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
     const map = (...values: object[]) => ({ kvlistValue: { values } })
     const body = map(text('msg', 'x'), { key: 'kubernetes', value: map(text('pod_name', 'web-0')) })
@@ -290,7 +290,7 @@ describe('readExportRequest', () => {
       expect(() => linesOf(readExportRequest(body, defaultLimits))).to.throw(WireError))
   }
 
-  it('takes a record whose values are nested without end', () => {
+  it('accepts a record with unlimited nesting', () => {
     let value = Buffer.from([0x0a, 0x01, 0x78])
     const wrap = (number: number) => {
       value = Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(value.length), value])
@@ -302,7 +302,7 @@ describe('readExportRequest', () => {
     expect(line?.record?.log).to.match(/^\[+"\(nested too deep\)"\]+$/)
   })
 
-  it('reads records as they are asked for, and of one no more values than it can have', () => {
+  it('parses records lazily, and of each no more values than a line can have', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const many = (hex: string, count: number) => Buffer.from(hex.repeat(count), 'hex')
@@ -320,7 +320,7 @@ describe('readExportRequest', () => {
     }
   })
 
-  it('reads no more of a resource and a scope that are repeated than values', () => {
+  it('limits the values of repeated resources and scopes', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const many = Buffer.from('0a00'.repeat(70_000), 'hex')
@@ -334,7 +334,7 @@ describe('readExportRequest', () => {
     }
   })
 
-  it('refuses a record that cannot be read by itself', () => {
+  it('rejects only the unreadable record', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const time = Buffer.from('090500000000000000', 'hex')
@@ -348,7 +348,7 @@ describe('readExportRequest', () => {
     ])
   })
 
-  it('refuses what cannot be read of a request by itself', () => {
+  it('rejects only the unreadable part of a request', () => {
     const message = (number: number, ...parts: readonly Buffer[]) => {
       const bytes = Buffer.concat(parts)
       return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
@@ -386,7 +386,7 @@ describe('readExportRequest', () => {
     ])
   })
 
-  it('reads no more resources and scopes than a batch has lines', () => {
+  it('reads no more resources and scopes than a batch can have lines', () => {
     const many = (hex: string) => Buffer.from(hex.repeat(4), 'hex')
     const scopes = Buffer.concat([Buffer.from([0x0a, 8]), many('1200')])
     const limits = { ...defaultLimits, batchLines: 3 }
@@ -401,7 +401,7 @@ describe('readExportRequest', () => {
     }
   })
 
-  it('reads the attributes of a resource once for all of its scopes', () => {
+  it('parses the attributes of a resource once for all of its scopes', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const names = Array.from({ length: 4000 }, (_, i) => message(1, message(1, Buffer.from(`a${i}`))))
@@ -413,7 +413,7 @@ describe('readExportRequest', () => {
     expect(performance.now() - began).to.be.below(5000)
   })
 
-  it('never fails in another way, whatever the bytes are', () => {
+  it('throws only its own errors for any input', () => {
     for (let at = 0; at < protobuf.length; at++) {
       for (const byte of [0x00, 0x7f, 0x80, 0xff]) {
         const bytes = Buffer.from(protobuf)
@@ -434,7 +434,7 @@ describe('readExportRequestJson', () => {
     '[]': 'the body must be an ExportLogsServiceRequest',
     '{"resourceLogs":{}}': 'resourceLogs: must be a list of objects',
   }
-  it('refuses only the items that are not resources, scopes or lists of records', () => {
+  it('rejects only the items that are not resources, scopes or lists of records', () => {
     const good = { logRecords: [{ timeUnixNano: '5', body: { stringValue: 'good' } }] }
     const resourceLogs = [
       ...[1, { scopeLogs: {} }, { scopeLogs: [1, { logRecords: 'x' }, good] }, { scopeLogs: [good] }],
@@ -459,9 +459,9 @@ describe('readExportRequestJson', () => {
 })
 
 describe('writeExportResponse', () => {
-  it('is empty when all was taken', () => expect(writeExportResponse(0, '')).to.have.length(0))
+  it('is empty when all records were stored', () => expect(writeExportResponse(0, '')).to.have.length(0))
 
-  it('says how many were not, and why', () => {
+  it('contains how many records were rejected, and why', () => {
     const [outer] = [...readFields(writeExportResponse(300, 'time: is missing'))]
     const fields = [...readFields(outer?.bytes ?? Buffer.alloc(0))]
     expect(fields.map(({ number, value, bytes }) => [number, value ?? String(bytes)])).to.deep.equal([

@@ -16,7 +16,7 @@ function refusalOf(query: string): string {
 }
 
 describe('parseLogsql', () => {
-  it('reads filters of words, fields and streams', () => {
+  it('parses filters of words, fields and streams', () => {
     const field = (name: string, test: object) => ({ op: 'field', field: name, test })
     const phrase = (text: string) => ({ kind: 'phrase', text, anyCase: false })
     expect(parse('*')).to.deep.equal({ filter: { op: 'all' }, pipes: [] })
@@ -46,7 +46,7 @@ describe('parseLogsql', () => {
     })
   })
 
-  it('reads times', () => {
+  it('parses times', () => {
     const day = 86_400_000_000_000n
     const start = BigInt(Date.UTC(2026, 10, 1)) * 1_000_000n
     const table: Readonly<Record<string, readonly [bigint, bigint]>> = {
@@ -92,7 +92,7 @@ describe('parseLogsql', () => {
     })
   }
 
-  it('names what is supported where something is not', () => {
+  it('names what is supported in the error for an unsupported function', () => {
     expect(refusalOf('* | replace ("a", "b")')).to.match(
       /^query: unsupported pipe "replace" \(at character 5\); supported: fields, keep, sort, .*, patterns$/,
     )
@@ -107,7 +107,7 @@ describe('parseLogsql', () => {
     )
   })
 
-  it('bounds length, depth, terms and pipes', () => {
+  it('limits length, depth, terms and pipes', () => {
     expect(refusalOf('a'.repeat(65_537))).to.equal('query: it is longer than 65536 characters')
     expect(refusalOf(`${'('.repeat(200)}a${')'.repeat(200)}`)).to.match(/nested deeper than 100 levels/)
     expect(refusalOf(`${'not '.repeat(200)}a`)).to.match(/nested deeper than 100 levels/)
@@ -127,7 +127,7 @@ describe('parseLogsql', () => {
     expect(refusalOf('a '.repeat(499))).to.equal('taken')
   })
 
-  it('takes time in proportion to the query', () => {
+  it('takes time proportional to the length of the query', () => {
     const begin = performance.now()
     for (const part of ['"', "'", '\\', '(', '{', '-', '`', '<', '# ', 'a:', '| '])
       refusalOf(part.repeat(65_536 / part.length))

@@ -8,7 +8,7 @@ const found = (lines: Iterable<string>) => {
 }
 
 describe('createPatterns', () => {
-  it('reads lines as the forms that they have', () => {
+  it('groups lines by their pattern', () => {
     const lines = Array.from({ length: 300 }, (_, i) => [
       `2026-11-27T07:05:${i} INFO GET /api/orders/${i} 200 ${i}ms`,
       `connection from ${['alice', 'bob', 'carol'][i % 3]} closed after ${i} bytes\n`,
@@ -23,14 +23,14 @@ describe('createPatterns', () => {
     ])
   })
 
-  it('keeps apart what is not similar', () => {
+  it('separates lines that are not similar', () => {
     expect(found(['user logged in', 'user logged in', 'disk sda full'])).to.deep.equal([
       [2, 'user logged in'],
       [1, 'disk sda full'],
     ])
   })
 
-  it('counts each line once, however many forms there are', () => {
+  it('counts each line once, with any number of patterns', () => {
     const word = (i: number) => i.toString(26).replace(/\d/g, digit => 'qrstuvwxyz'[Number(digit)] ?? '')
     const lines = Array.from({ length: 20_000 }, (_, i) => `${word(i)} ${word(i * 7)} ${word(i * 13)}`)
     const patterns = found(lines)
@@ -39,7 +39,7 @@ describe('createPatterns', () => {
   })
 
   for (const text of ['', ' ', '<*>', '""', 'x'.repeat(300_000), '= '.repeat(100_000)]) {
-    it(`takes a line such as ${JSON.stringify(text.slice(0, 5))}`, () => {
+    it(`groups lines such as ${JSON.stringify(text.slice(0, 5))}`, () => {
       expect(found([text, text])[0]?.[0]).to.equal(2)
     })
   }

@@ -16,14 +16,14 @@ function run<T>(steps: Generator<undefined, T>): { readonly result: T; readonly 
 
 describe('sortInSteps', () => {
   for (const count of [0, 1, 2, 3, 100, 1_000]) {
-    it(`sorts ${count} items, and leaves equal ones in their order`, () => {
+    it(`sorts ${count} items stably`, () => {
       const items = numbers(count)
       const { result } = run(sortInSteps(items, (a, b) => a.key - b.key))
       expect(result).to.deep.equal(items.toSorted(byKey))
     })
   }
 
-  it('compares few items in a step', () => {
+  it('compares few items per step', () => {
     let compared = 0
     let most = 0
     const steps = sortInSteps(numbers(2_000), (a, b) => {
@@ -40,7 +40,7 @@ describe('sortInSteps', () => {
 
 describe('createFirsts', () => {
   for (const most of [0, 1, 2, 17, 500, 1_000, Number.POSITIVE_INFINITY]) {
-    it(`has the first ${most} items, and gives back the others`, () => {
+    it(`keeps the first ${most} items, and returns the others`, () => {
       const items = numbers(700)
       const firsts = createFirsts(most, byKey)
       const cut = items.flatMap(item => firsts.add(item) ?? [])
