@@ -23,23 +23,23 @@ for (const [program, allowed] of [
       expect(call(program, '--version')).to.deep.equal({ status: 0, stdout, stderr: '' })
     })
 
-    it('shows its usage', () => {
+    it('prints its usage', () => {
       const { status, stdout, stderr } = call(program, '--help')
       expect([status, stderr]).to.deep.equal([0, ''])
       expect(stdout).to.match(new RegExp(`^usage: ${name} \\[OPTION\\]…\n[\\s\\S]*wrong usage\\.\n$`))
     })
 
-    it('ends with 2 when it is called wrongly, and names what is allowed', () => {
+    it('exits with 2 after an invalid command line, and names what is allowed', () => {
       const stderr = `${name}: --verbose: unknown; supported: ${allowed}\n\`${name} --help\` shows its usage\n`
       expect(call(program, '--verbose')).to.deep.equal({ status: 2, stdout: '', stderr })
     })
 
-    it('ends with 1 when its configuration is wrong', () => {
+    it('exits with 1 after an invalid configuration', () => {
       const stderr = 'invalid configuration:\n  logLevel: must be one of info, debug, warn, error\n'
       expect(call(program, '--log-level', 'loud')).to.deep.equal({ status: 1, stdout: '', stderr })
     })
 
-    it('takes a kubeconfig of its command line', () => {
+    it('accepts a kubeconfig on its command line', () => {
       const { status, stderr } = call(program, '--kubeconfig=/nowhere/kubeconfig')
       expect(status).to.equal(1)
       expect(stderr).to.include("ENOENT: no such file or directory, open '/nowhere/kubeconfig'")
@@ -48,7 +48,7 @@ for (const [program, allowed] of [
 }
 
 describe('kapis-apiserver', () => {
-  it('takes its port of its command line', () => {
+  it('accepts its port on its command line', () => {
     const stderr =
       'invalid configuration:\n  listen.port: must be a whole number from 0 to 65535, not "https"\n'
     const called = call('apiserver', '--bind-address=127.0.0.1', '--secure-port', 'https')

@@ -45,7 +45,7 @@ describe('make image', () => {
       ['--no-cache', '--provenance=false', ...to('type=oci,dest=kapis.tar')],
     ],
     [
-      'upon other base images',
+      'on other base images',
       { NODE_IMAGE: 'mirror/node' },
       ['--build-arg', 'NODE_IMAGE=mirror/node', '--provenance=false', '--load'],
     ],
@@ -60,7 +60,7 @@ describe('make image', () => {
       expect(words.slice(words.indexOf('kapis:test') + 1)).to.deep.equal([...wanted, '.'])
     })
 
-  it('says so when no builder answers', () => {
+  it('reports that no builder responds', () => {
     const { status, stderr } = make({}, 'Error: no engine')
     expect(status).to.equal(1)
     expect(stderr).to.equal(

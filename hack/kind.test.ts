@@ -40,14 +40,18 @@ describe('make kind', () => {
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
     ['the newest Kubernetes of CI', {}, images.at(-1) ?? 'none'],
     ['a version of CI', { KUBERNETES: 'v1.30' }, imageOf('v1.30')],
-    ['a version without its v', { KUBERNETES: '1.31' }, imageOf('v1.31')],
-    ['a patch that CI has', { KUBERNETES: imageOf('v1.36').slice(13, 20) }, imageOf('v1.36')],
-    ['a patch that it does not have', { KUBERNETES: 'v1.36.1' }, 'kindest/node:v1.36.1'],
-    ['no longer version for a shorter one', { KUBERNETES: 'v1.3' }, 'kindest/node:v1.3'],
-    ['an image, whatever the version', { KUBERNETES: 'v1.30', KIND_IMAGE: 'mirror/node' }, 'mirror/node'],
+    ['a version without its leading v', { KUBERNETES: '1.31' }, imageOf('v1.31')],
+    ['a patch version that CI tests', { KUBERNETES: imageOf('v1.36').slice(13, 20) }, imageOf('v1.36')],
+    ['a patch version that CI does not test', { KUBERNETES: 'v1.36.1' }, 'kindest/node:v1.36.1'],
+    [
+      'no longer version number that begins with the requested one',
+      { KUBERNETES: 'v1.3' },
+      'kindest/node:v1.3',
+    ],
+    ['the given image, with any version', { KUBERNETES: 'v1.30', KIND_IMAGE: 'mirror/node' }, 'mirror/node'],
   ]
   for (const [title, settings, image] of cases)
-    it(`takes ${title}`, () => {
+    it(`selects ${title}`, () => {
       const cluster = ['create', 'cluster', '--name', 'kapis', '--wait', '120s']
       expect(create(settings)).to.deep.equal([...cluster, '--image', image])
     })

@@ -29,7 +29,7 @@ describe('dispatch', () => {
     }
   })
 
-  it('ends with 2 when it is called wrongly, and says how to go on', async () => {
+  it('exits with 2 and prints the usage after an invalid command line', async () => {
     const unknown = 'kapis: unknown command "frobnicate"; run `kapis help` for a list\n'
     const cases: readonly [readonly string[], string][] = [
       [['frobnicate'], unknown],
@@ -69,7 +69,7 @@ describe('kapis probe', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('is content with 200 and with nothing else', async () => {
+  it('succeeds with status 200 only', async () => {
     expect(await kapis('probe', '--socket', socket)).to.deep.equal({ code: 0, out: '', err: '' })
     const cases: readonly [readonly string[], string][] = [
       [['/healthz'], `/healthz on ${socket}: 503\n`],

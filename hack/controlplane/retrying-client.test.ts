@@ -30,12 +30,12 @@ describe('createRetryingClient', () => {
     expect([await ask(60_000), calls()]).to.deep.equal(['done', 3])
   })
 
-  it('takes another refusal for what it is', async () => {
+  it('returns other error responses without a retry', async () => {
     const { ask, calls } = failing(absent)
     expect([await ask(60_000), calls()]).to.deep.equal([absent, 1])
   })
 
-  it('reports the last refusal when time is up', async () => {
+  it('returns the last error when its time is up', async () => {
     const { ask } = failing(...Array.from({ length: 1000 }, () => tooMany))
     expect(await ask(5)).to.equal(tooMany)
   })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { childEnvironment, loadSettings, repository } from './settings.ts'
 
 describe('loadSettings', () => {
-  it('has defaults', () => {
+  it('returns defaults without variables', () => {
     const runDir = join(repository, '.run')
     expect(loadSettings({})).to.deep.equal({
       runDir,
@@ -17,7 +17,7 @@ describe('loadSettings', () => {
     })
   })
 
-  it('takes what the environment asks for', () => {
+  it('reads the environment variables', () => {
     const settings = loadSettings({
       RUN_DIR: '/x',
       NODES: '5000',
@@ -35,7 +35,7 @@ describe('loadSettings', () => {
 })
 
 describe('childEnvironment', () => {
-  it('keeps proxies and the settings of another control plane from what is started', () => {
+  it('removes proxies and the settings of another control plane from the environment', () => {
     const env = {
       PATH: '/bin',
       https_proxy: 'http://proxy',

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { countPassed, findDifferences, parseGinkgoReport, parseKubectlSuite } from './results.ts'
 
-describe('results of the tests of Kubernetes', () => {
-  it('are those of the groups that kubectl’s suite has run', () => {
+describe('results of the Kubernetes tests', () => {
+  it('contain the groups that kubectl’s suite has run', () => {
     const output = [
       'Recording: record_command_canary',
       'Running command: record_command_canary',
@@ -24,7 +24,7 @@ describe('results of the tests of Kubernetes', () => {
     ])
   })
 
-  it('are those of the specs that Ginkgo has run', () => {
+  it('contain the specs that Ginkgo has run', () => {
     const spec = (LeafNodeText: string, State: string, LeafNodeType = 'It') => ({
       ContainerHierarchyTexts: LeafNodeType === 'It' ? ['[sig-auth] SubjectReview'] : null,
       LeafNodeType,
@@ -46,7 +46,7 @@ describe('results of the tests of Kubernetes', () => {
     ])
   })
 
-  it('differ where a test ends otherwise, or was not run', () => {
+  it('differ if a test ends differently, or was not run', () => {
     const straight = new Map([
       ['same', 'passed'],
       ['both', 'failed'],

@@ -28,7 +28,7 @@ describe('findBrokenLinks', () => {
     '```\npkg/gone.ts\n```',
     '```\n[a](nowhere.md)\n```',
   ])
-    it(`takes ${JSON.stringify(good)}`, () => expect(check(good)).to.deep.equal([]))
+    it(`accepts ${JSON.stringify(good)}`, () => expect(check(good)).to.deep.equal([]))
 
   const broken: readonly (readonly [string, string])[] = [
     ['[a](nowhere.md)', 'docs/a.md: nowhere.md does not exist'],
@@ -40,5 +40,5 @@ describe('findBrokenLinks', () => {
     ['[a](../../x)', 'docs/a.md: ../../x leads out of the repository'],
   ]
   for (const [text, problem] of broken)
-    it(`refuses ${JSON.stringify(text)}`, () => expect(check(text)).to.deep.equal([problem]))
+    it(`reports ${JSON.stringify(text)}`, () => expect(check(text)).to.deep.equal([problem]))
 })

@@ -4,7 +4,7 @@ import { engineNames, findEngine, findSecured, usual } from './engines.ts'
 
 describe('findEngine', () => {
   for (const name of engineNames) {
-    it(`knows ${name}, and pins the server that it is named for`, () => {
+    it(`finds ${name}, and pins its server version`, () => {
       const { version, checksums } = findEngine(name)
       const [engine = '', minor = ''] = name.split('-')
       expect(version).to.match(new RegExp(`^${minor.replace('.', '\\.')}\\.`))
@@ -17,11 +17,11 @@ describe('findEngine', () => {
     })
   }
 
-  it('takes OpenSearch 3 when none is named', () => {
+  it('returns OpenSearch 3 without a name', () => {
     expect(findEngine('').name).to.equal(usual)
   })
 
-  it('names all of them when there is none of a name', () => {
+  it('lists all names in the error for an unknown one', () => {
     expect(() => findEngine('solr-9')).to.throw(
       'STORE=solr-9: must be one of opensearch-1.3, opensearch-2.19, opensearch-3.8, elasticsearch-7.10, elasticsearch-7.17, elasticsearch-8.19, elasticsearch-9.5',
     )
@@ -29,7 +29,7 @@ describe('findEngine', () => {
 })
 
 describe('findSecured', () => {
-  it('pins security of the same version as the server, and none of its libraries again', () => {
+  it('pins a security plugin of the same version as the server, without its duplicate libraries', () => {
     const { engine, security } = findSecured()
     const names = (file: string) => readFileSync(file, 'utf8').trim().split('\n').map(toName)
     expect(names(security.checksums)).to.include(`x-pack-security-${engine.version}.jar`)

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { findReachable } from './reachable.ts'
 
 describe('findReachable', () => {
-  it('follows every kind of import, and leaves the rest', () => {
+  it('follows every kind of import, and omits unreachable files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'kapis-reachable-'))
     after(() => rmSync(folder, { recursive: true }))
     mkdirSync(join(folder, 'a/b'), { recursive: true })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { faultOf, findNamedTests } from './named-tests.ts'
 
 describe('findNamedTests', () => {
-  it('finds each file with its title, and the line', () => {
+  it('finds each file with its title and line', () => {
     const text = '# a\n| x | `pkg/a.test.ts`: "does it"; `test/b.ts`: "it’s (CVE-1)" |\n`c.ts` is no test'
     expect(findNamedTests(text)).to.deep.equal([
       { file: 'pkg/a.test.ts', title: 'does it', line: 2 },
@@ -13,11 +13,11 @@ describe('findNamedTests', () => {
 
 describe('faultOf', () => {
   const named = { file: 'a.test.ts', title: "another's frame", line: 1 }
-  it('is nothing when the title is there, escaped or not', () => {
+  it('returns nothing if the file contains the title, escaped or not', () => {
     expect(faultOf(named, `it("another's frame", f)`)).to.equal(undefined)
     expect(faultOf(named, `it('another\\'s frame', f)`)).to.equal(undefined)
   })
-  it('names the file that is gone, and the title', () => {
+  it('names the missing file, and the missing title', () => {
     expect(faultOf(named, undefined)).to.equal('there is no a.test.ts')
     expect(faultOf(named, "it('other', f)")).to.equal(`a.test.ts has no test "another's frame"`)
   })

@@ -6,7 +6,7 @@ const node = `node:24.1.2-slim@${digest}`
 const faults = (...lines: readonly string[]) => baseImageFaults('Dockerfile', lines.join('\n'), '24.1.2')
 
 describe('baseImageFaults', () => {
-  it('finds nothing in stages of pinned images', () => {
+  it('returns nothing for stages with pinned images', () => {
     expect(
       faults(
         `ARG NODE_IMAGE=${node}`,
@@ -27,16 +27,12 @@ describe('baseImageFaults', () => {
 
   const invalid: readonly [string, readonly string[], string][] = [
     ['a tag', ['FROM base:1'], 'base:1 is not pinned by its digest'],
-    ['no tag', ['from base as x'], 'base is not pinned by its digest'],
-    ['a digest that is cut off', [`FROM base@${digest.slice(0, -1)}`], 'is not pinned by its digest'],
-    ['an argument with a tag', ['ARG A=base:1', 'FROM $A'], 'base:1 is not pinned by its digest'],
-    ['an argument without a default', ['ARG A', 'FROM $A'], 'FROM $A is not pinned by its digest'],
-    ['what is copied from an image', ['COPY --from=tools:1 /a /a'], 'tools:1 is not pinned by its digest'],
-    [
-      'what is mounted from an image',
-      ['RUN --mount=type=bind,from=tools:1,target=/a true'],
-      'tools:1 is not',
-    ],
+    ['a missing tag', ['from base as x'], 'base is not pinned by its digest'],
+    ['a truncated digest', [`FROM base@${digest.slice(0, -1)}`], 'is not pinned by its digest'],
+    ['a build argument with a tag', ['ARG A=base:1', 'FROM $A'], 'base:1 is not pinned by its digest'],
+    ['a build argument without a default', ['ARG A', 'FROM $A'], 'FROM $A is not pinned by its digest'],
+    ['a COPY from an image by tag', ['COPY --from=tools:1 /a /a'], 'tools:1 is not pinned by its digest'],
+    ['a mount from an image by tag', ['RUN --mount=type=bind,from=tools:1,target=/a true'], 'tools:1 is not'],
     [
       'another Node.js',
       [`FROM docker.io/library/${node.replace('24.1.2', '24.1.1')}`],
@@ -45,7 +41,7 @@ describe('baseImageFaults', () => {
     ['a frontend', ['# syntax=docker/dockerfile:1'], "the frontend is BuildKit's own"],
   ]
   for (const [what, lines, fault] of invalid) {
-    it(`finds ${what}`, () => {
+    it(`reports ${what}`, () => {
       expect(faults(...lines)).to.have.length(1)
       expect(faults(...lines)[0]).to.include(fault)
     })

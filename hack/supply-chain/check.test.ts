@@ -16,8 +16,8 @@ const lock = (packages: object) =>
     text: JSON.stringify({ lockfileVersion: 3, packages: { '': {}, ...packages } }),
   })
 
-describe('the supply chain', () => {
-  it('finds packages that are not pinned to their bytes, come from elsewhere, or may not be used', () => {
+describe('the check of the supply chain', () => {
+  it('reports packages without a hash, from another registry, or with a forbidden licence', () => {
     const packages = lock({
       'node_modules/good': { version: '1.0.0', license: 'MIT', integrity },
       'node_modules/short': { version: '1.0.0', license: 'MIT', integrity: 'sha1-AAAA' },
@@ -33,7 +33,7 @@ describe('the supply chain', () => {
     expect(packages.map(({ name }) => name)).to.deep.equal(['good', 'short', '@b/git'])
   })
 
-  it('finds packages for other machines that are not locked', () => {
+  it('reports missing lock entries of packages for other platforms', () => {
     const optionalDependencies = { '@a/linux': '1.0.0', '@a/darwin': '1.0.0' }
     const packages = lock({
       'node_modules/a': { version: '1.0.0', license: 'MIT', integrity, optionalDependencies },
@@ -44,7 +44,7 @@ describe('the supply chain', () => {
     ])
   })
 
-  it('finds a lock file of another version', () => {
+  it('reports a lock file of another version', () => {
     expect(() => readLockfile({ path: 'lock', text: '{"lockfileVersion":1}' })).to.throw(
       'lock is not a lock file of',
     )
@@ -58,11 +58,11 @@ describe('the supply chain', () => {
     ['Apache-2.0 AND MIT', true],
     ['', false],
   ] as const) {
-    it(`finds ${license || 'no licence'} ${expected ? 'permissive' : 'not to be used'}`, () =>
+    it(`treats ${license || 'no licence'} as ${expected ? 'permissive' : 'forbidden'}`, () =>
       expect(isPermissive(license)).to.equal(expected))
   }
 
-  it('finds ranges', () => {
+  it('reports version ranges', () => {
     const dependencies = { a: '1.2.3', b: '^1.2.3', c: 'latest', d: 'github:x/y' }
     expect(versionFaults({ dependencies })).to.deep.equal([
       'package.json: b is ^1.2.3, which is not an exact version',
@@ -71,7 +71,7 @@ describe('the supply chain', () => {
     ])
   })
 
-  it('finds dependencies that no ADR justifies', () => {
+  it('reports dependencies that no ADR justifies', () => {
     const manifest = {
       dependencies: { a: '1.0.0', '@x/b': '1.0.0' },
       devDependencies: { c: '1.0.0', '@types/d': '1.0.0' },
@@ -81,7 +81,7 @@ describe('the supply chain', () => {
     ])
   })
 
-  it('finds actions by tag', () => {
+  it('reports actions that are pinned by tag', () => {
     const hash = '0123456789'.repeat(4)
     const text = `- uses: a/b@${hash} # v1\n  uses: c/d@v4\n- uses: ./here\n- uses: docker://alpine:3\n- run: uses`
     expect(unpinnedActions('ci.yaml', text)).to.deep.equal([
@@ -90,7 +90,7 @@ describe('the supply chain', () => {
     ])
   })
 
-  it('finds images of nodes by tag', () => {
+  it('reports node images that are pinned by tag', () => {
     const digest = `sha256:${'0'.repeat(64)}`
     const text = `- kindest/node:v1.36.4@${digest}\n- kindest/node:v1.36.4\nimage: "kindest/node:$VERSION"\n- run: kind`
     expect(unpinnedNodeImages('ci.yaml', text)).to.deep.equal([
@@ -99,13 +99,13 @@ describe('the supply chain', () => {
     ])
   })
 
-  it('finds install scripts', () => {
+  it('reports install scripts', () => {
     expect(installScriptsOf({ scripts: { postinstall: 'x', test: 'y' } })).to.deep.equal(['postinstall'])
     for (const none of [{}, null, { scripts: null }, { scripts: { prepare: 'x' } }])
       expect(installScriptsOf(none)).to.deep.equal([])
   })
 
-  it('finds a line for each package that is shipped', () => {
+  it('requires a notice for each shipped package', () => {
     const text = renderLicences(
       lock({
         'node_modules/b': { version: '2.0.0', license: 'ISC', integrity },

@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { childEnvironment } from '../controlplane/settings.ts'
 import { createQueue, runMocha, thenFrom } from './mocha-process.ts'
 
-describe('a process of tests', () => {
+describe('a test process', () => {
   const name = 'unit-7'
   const printed: string[] = []
   let folder = ''
@@ -50,7 +50,7 @@ describe('a process of tests', () => {
     expect(await run([one])).to.deep.equal({ passed: 1, failed: 0, skipped: 0, failures: [] })
   })
 
-  it('is reported to have broken off, where and after how many, and another does the rest', async () => {
+  it('is reported as crashed, with the file and the number of tests, and another process runs the rest', async () => {
     const body = "it('passes', () => {}); it('breaks', () => process.exit(7)); it('is left', () => {})"
     const breaks = write('breaks', body)
     const imports = write('imports', "import './nothing.mjs'")
@@ -77,7 +77,7 @@ describe('a process of tests', () => {
     expect(reported).to.have.length(3)
   })
 
-  it('ends when its parent has gone, whatever it waits for', async () => {
+  it('exits when its parent has exited, even with pending work', async () => {
     const file = write(
       'waits',
       "it('waits', () => { process.send('waiting'); return new Promise(() => {}) })",
@@ -94,7 +94,7 @@ describe('a process of tests', () => {
 })
 
 describe('thenFrom', () => {
-  it('takes of the second queue when the first is empty', () => {
+  it('takes jobs from the second queue when the first is empty', () => {
     const [first, second] = [createQueue([['a'], []]), createQueue([['b']])]
     const both = thenFrom(first, second)
     expect([both.take(), both.isEmpty(), both.take(), both.isEmpty(), both.take()]).to.deep.equal([

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { toTable } from './timings.ts'
 
 describe('toTable', () => {
-  it('prints the slowest first, with CPU time where it is known', () => {
+  it('prints the slowest first, with CPU time if known', () => {
     const timings = [
       { name: 'fast', seconds: 0.04 },
       { name: 'slow', seconds: 61.25, cpuSeconds: 9.5 },

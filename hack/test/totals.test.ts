@@ -2,14 +2,14 @@ import { expect } from 'chai'
 import { brokeOff, isSuccess, none, sum, toLine } from './totals.ts'
 
 describe('toLine', () => {
-  it('names skipped tests only when there are some', () => {
+  it('counts skipped tests only if there are any', () => {
     expect(toLine({ passed: 3, failed: 0, skipped: 0 })).to.equal('3 passed, 0 failed')
     expect(toLine({ passed: 3, failed: 1, skipped: 2 })).to.equal('3 passed, 1 failed, 2 skipped')
   })
 })
 
 describe('sum', () => {
-  it('adds up each figure, and keeps what failed', () => {
+  it('adds up each number, and concatenates the failures', () => {
     expect(sum([])).to.deep.equal(none)
     const one = { passed: 1, failed: 2, skipped: 3, failures: ['a', 'b'] }
     expect(sum([one, brokeOff('gone')])).to.deep.equal({
@@ -22,7 +22,7 @@ describe('sum', () => {
 })
 
 describe('brokeOff', () => {
-  it('is one failure more than there were', () => {
+  it('counts one more failure', () => {
     expect(brokeOff('gone', { passed: 4, failed: 1, skipped: 0, failures: ['a'] })).to.deep.equal({
       passed: 4,
       failed: 2,
@@ -33,7 +33,7 @@ describe('brokeOff', () => {
 })
 
 describe('isSuccess', () => {
-  it('needs a test that passed and none that failed', () => {
+  it('requires at least one passed test and no failed one', () => {
     expect(isSuccess({ passed: 1, failed: 0, skipped: 9 })).to.equal(true)
     expect(isSuccess({ passed: 0, failed: 0, skipped: 9 })).to.equal(false)
     expect(isSuccess({ passed: 9, failed: 1, skipped: 0 })).to.equal(false)

@@ -24,7 +24,7 @@ describe('createApiDocuments', () => {
   })
   after(() => server.close())
 
-  it('adds its documents to the index of kube-apiserver', async () => {
+  it('adds the documents of Kapis to the index of kube-apiserver', async () => {
     const { code, text } = await server.get('/openapi/v3')
     expect(code).to.equal(200)
     const { paths } = JSON.parse(text)
@@ -36,26 +36,26 @@ describe('createApiDocuments', () => {
     expect(kept.headers['cache-control']).to.equal('public, immutable')
   })
 
-  it('is asked for again where the hash is an old one, or none', async () => {
+  it('redirects a missing or outdated hash to the current one', async () => {
     for (const query of ['', '?hash=OLD']) {
       const { code, headers } = await server.get(path + query)
       expect([code, headers['cache-control']]).to.deep.equal([200, 'no-cache, private'])
     }
   })
 
-  it('is 304 for who has it', async () => {
+  it('answers 304 to a client that has the current document', async () => {
     const { headers } = await server.get(path)
     const again = await server.get(path, { headers: { 'if-none-match': headers.etag ?? '' } })
     expect([again.code, again.text]).to.deep.equal([304, ''])
   })
 
-  it('says that kube-apiserver is not responding, and never shows half an index', async () => {
+  it('answers that kube-apiserver is not responding, never with half an index', async () => {
     index = undefined
     expect((await server.get('/openapi/v3')).code).to.equal(503)
     expect((await server.get(path)).code).to.equal(200)
   })
 
-  it('can only be read', async () => {
+  it('accepts only GET and HEAD', async () => {
     const { code, headers } = await server.get(path, { method: 'PUT' })
     expect([code, headers.allow]).to.deep.equal([405, 'GET, HEAD'])
   })
@@ -63,7 +63,7 @@ describe('createApiDocuments', () => {
 
 describe('isOwnDocument', () => {
   for (const own of ['/openapi/v3', '/openapi/v3/oauth', '/openapi/v3/kapis', '/openapi/v3/kapis/a/v1'])
-    it(`${own} is`, () => expect(isOwnDocument(own)).to.equal(true))
+    it(`accepts ${own}`, () => expect(isOwnDocument(own)).to.equal(true))
   for (const other of [
     '/openapi/v2',
     '/openapi/v3/api/v1',
@@ -71,5 +71,5 @@ describe('isOwnDocument', () => {
     '/openapi/v3/kapisx',
     '/openapi',
   ])
-    it(`${other} is not`, () => expect(isOwnDocument(other)).to.equal(false))
+    it(`rejects ${other}`, () => expect(isOwnDocument(other)).to.equal(false))
 })

@@ -13,7 +13,7 @@ describe('createDocsPage', () => {
   })
   after(() => server.close())
 
-  it('escapes whatever it shows', () => {
+  it('escapes every inserted text', () => {
     expect(text).to.include('<h2 id="kapis-things-example-io-v1">Things &amp; &lt;others&gt;</h2>')
     expect(text).to.include('<dd>&quot;a&quot; &amp; &lt;b&gt;</dd>')
     expect(text).to.include('<title>API reference – A &amp; B</title>')
@@ -27,7 +27,7 @@ describe('createDocsPage', () => {
     expect(headers['x-content-type-options']).to.equal('nosniff')
   })
 
-  it('has files whose addresses change with them', async () => {
+  it('serves files whose URLs change with their content', async () => {
     const paths = [...text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path = '']) => path)
     expect(paths).to.have.length(2)
     for (const path of paths) {
@@ -40,7 +40,7 @@ describe('createDocsPage', () => {
     }
   })
 
-  it('serves nothing else, and is only read', async () => {
+  it('serves no other files, and only GET and HEAD', async () => {
     for (const path of ['/docs/', '/docs/x', '/docs/page.ts', '/docsx'])
       expect(face.handles(path), path).to.equal(false)
     expect((await server.get('/docs', { method: 'POST' })).code).to.equal(405)

@@ -4,7 +4,7 @@ import { renderKube, toKubeStatus } from './render-kube.ts'
 import { methodNotAllowed, Status } from './status.ts'
 
 describe('toKubeStatus', () => {
-  it("writes the members in kube-apiserver's order", () => {
+  it("writes the fields in kube-apiserver's order", () => {
     const status = new Status(409, 'Conflict', 'm', { details: { name: 'n' } })
     expect(Object.keys(toKubeStatus(status))).to.deep.equal([
       'kind',
@@ -89,7 +89,7 @@ describe('renderKube', () => {
     expect({ code, body }).to.deep.equal({ code: 405, body: '' })
   })
 
-  it('cuts an answer that has begun, so that it cannot be taken for a whole one', async () => {
+  it('truncates the connection after a response has started, so that it does not look complete', async () => {
     const failure = await answerTo(new Error('late'), { begun: true }).then(
       () => 'a whole answer',
       (error: NodeJS.ErrnoException) => error.code,
@@ -97,7 +97,7 @@ describe('renderKube', () => {
     expect(failure).to.equal('ECONNRESET')
   })
 
-  it('counts the length of a message beyond ASCII in bytes', async () => {
+  it('counts non-ASCII messages in bytes', async () => {
     const { body } = await answerTo(new Status(400, 'BadRequest', 'größer als 証明書'))
     expect(JSON.parse(body)).to.include({ message: 'größer als 証明書' })
   })

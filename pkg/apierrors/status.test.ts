@@ -74,7 +74,7 @@ describe('Status', () => {
     ],
     ['expired', expired('too old'), { message: 'too old', reason: 'Expired', code: 410 }],
     [
-      'expired with a token to go on with',
+      'expired with a continue token',
       expired('too old', 'abc'),
       { metadata: { continue: 'abc' }, message: 'too old', reason: 'Expired', code: 410 },
     ],
@@ -141,29 +141,29 @@ describe('Status', () => {
   ]
   const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' }
   for (const [name, status, body] of table) {
-    it(`${name} reads as kube-apiserver writes it`, () => {
+    it(`${name} has the text that kube-apiserver writes`, () => {
       expect(toKubeStatus(status)).to.deep.equal({ ...head, ...body })
     })
   }
 
   const headers: readonly [string, Status, Readonly<Record<string, string>>][] = [
-    ['405 names the methods', methodNotAllowed(['GET', 'HEAD']), { allow: 'GET, HEAD' }],
-    ['429 says when to come back', tooManyRequests('slower', 7), { 'retry-after': '7' }],
-    ['503 says when to come back', unavailable('down', undefined, 3), { 'retry-after': '3' }],
+    ['405 lists the allowed methods', methodNotAllowed(['GET', 'HEAD']), { allow: 'GET, HEAD' }],
+    ['429 has Retry-After', tooManyRequests('slower', 7), { 'retry-after': '7' }],
+    ['503 has Retry-After', unavailable('down', undefined, 3), { 'retry-after': '3' }],
     [
-      '504 of a version ahead says when to come back',
+      '504 for a future resource version has Retry-After',
       tooLargeResourceVersion('9', '5'),
       { 'retry-after': '1' },
     ],
-    ['400 has none', badRequest('x'), {}],
+    ['400 has no headers', badRequest('x'), {}],
   ]
   for (const [name, status, expected] of headers) {
-    it(`headers: ${name}`, () => {
+    it(`has the right headers: ${name}`, () => {
       expect(status.headers).to.deep.equal(expected)
     })
   }
 
-  it('keeps the cause for the log and off the wire', () => {
+  it('exposes the cause to the log but not to the client', () => {
     const cause = new Error('password=hunter2')
     expect(unauthorized(cause).cause).to.equal(cause)
     expect(JSON.stringify(toKubeStatus(unavailable('down', cause)))).to.not.contain('hunter2')
@@ -171,13 +171,13 @@ describe('Status', () => {
 })
 
 describe('toStatus', () => {
-  it('hands on a Status as it is', () => {
+  it('returns a Status unchanged', () => {
     const status = badRequest('x')
     expect(toStatus(status)).to.equal(status)
   })
 
   for (const thrown of [new Error('select * from secrets'), 'text', undefined, null, { code: 404 }]) {
-    it(`makes an opaque 500 of ${String(thrown)}`, () => {
+    it(`turns ${String(thrown)} into an opaque 500`, () => {
       const status = toStatus(thrown)
       expect(status).to.include({
         code: 500,

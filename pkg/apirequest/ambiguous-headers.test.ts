@@ -5,7 +5,7 @@ import { refuseAmbiguousHead, refuseOverrides } from './ambiguous-headers.ts'
 describe('refuseAmbiguousHead', () => {
   const head = (rawHeaders: string[], httpVersion = '1.1') => ({ rawHeaders, httpVersion })
 
-  it('lets one host through, and headers that only look like it', () => {
+  it('accepts one Host header, and headers with similar names', () => {
     for (const rawHeaders of [
       [],
       ['Host', ''],
@@ -20,7 +20,7 @@ describe('refuseAmbiguousHead', () => {
     expect(() => refuseAmbiguousHead(head([], '1.0'))).to.not.throw()
   })
 
-  it('refuses a second one, the same or not', () => {
+  it('rejects a second Host header, equal or not', () => {
     for (const rawHeaders of [
       ['Host', 'a', 'Host', 'b'],
       ['Host', 'a', 'Accept', '*/*', 'hOsT', 'a'],
@@ -78,7 +78,7 @@ describe('refuseOverrides', () => {
     'x_method_override',
     'x-original-method',
   ]) {
-    it(`refuses another method in ${name}`, () => {
+    it(`rejects a method override in ${name}`, () => {
       expect(() => refuseOverrides(given(name, 'DELETE')))
         .to.throw(Status, `the header ${name} names another method than that of the request`)
         .with.property('code', 400)
@@ -93,7 +93,7 @@ describe('refuseOverrides', () => {
     'x_rewrite_url',
     'x-original-uri',
   ]) {
-    it(`refuses another path in ${name}`, () => {
+    it(`rejects a path override in ${name}`, () => {
       expect(() => refuseOverrides(given(name, '/a')))
         .to.throw(Status, `the header ${name} names another path than that of the request`)
         .with.property('code', 400)
@@ -101,7 +101,7 @@ describe('refuseOverrides', () => {
     })
   }
 
-  it('lets other headers through', () => {
+  it('accepts other headers', () => {
     for (const name of ['x-request-id', 'x-original-host', 'method', 'accept'])
       expect(() => refuseOverrides(given(name, 'DELETE'))).to.not.throw()
   })

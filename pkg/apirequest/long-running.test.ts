@@ -22,7 +22,7 @@ describe('mayLast', () => {
     'GET /kapis/tenant.kapis.io/v1alpha2/logs?follow=true',
     'GET /kapis/example.org/v1/things?watch=1',
   ]
-  for (const line of long) it(`${line} is one that may`, () => expect(mayLast(asked(line))).to.equal(true))
+  for (const line of long) it(`accepts ${line}`, () => expect(mayLast(asked(line))).to.equal(true))
 
   // The path alone does not make a request long-running: such requests must have a deadline and
   // count for max-in-flight.
@@ -48,11 +48,11 @@ describe('mayLast', () => {
     'POST /kapis/example.org/v1/things/x/proxy',
     'GET /kapis/example.org/v1/things/x/exec',
   ]
-  for (const line of short) it(`${line} is not`, () => expect(mayLast(asked(line))).to.equal(false))
+  for (const line of short) it(`rejects ${line}`, () => expect(mayLast(asked(line))).to.equal(false))
 })
 
 describe('lastsAtKube', () => {
-  it('goes by what kube-apiserver does, whatever the prefix under which it is asked', () => {
+  it('decides as kube-apiserver does, under any path prefix', () => {
     for (const prefix of ['api', 'kapi'])
       for (const [rest, lasts] of [
         ['v1/namespaces/a/pods/b/log?follow=true', true],

@@ -233,7 +233,7 @@ describe('parseRequestInfo', () => {
     })
   }
 
-  it('never takes a request that may write for one that reads', () => {
+  it('never treats a request that may write as a read', () => {
     const reading = new Set(['get', 'list', 'watch'])
     for (const [request] of rows) {
       const [, url = ''] = request.split(' ')
@@ -242,14 +242,14 @@ describe('parseRequestInfo', () => {
     }
   })
 
-  it('keeps the segments of the path as they came', () => {
+  it('preserves the segments of the path', () => {
     expect(read('GET', '/api/v1/watch/namespaces/ns/pods/p/').parts).to.deep.equal([
       'watch',
       ...['namespaces', 'ns', 'pods', 'p'],
     ])
   })
 
-  it('has the selectors of what is listed, watched or deleted, and of nothing else', () => {
+  it('contains the selectors of list, watch and deletecollection requests only', () => {
     const query = 'fieldSelector=a%3Db&labelSelector=c'
     const selectorsOf = (method: string, path: string) => {
       const { fieldSelector, labelSelector } = read(method, `${path}?${query}`)
@@ -285,7 +285,7 @@ describe('parseRequestInfo', () => {
     ['OPTIONS', '/version', 'version'],
   ]
   for (const [method, path, prefix] of others) {
-    it(`${method} ${path} is not a resource`, () => {
+    it(`treats ${method} ${path} as a non-resource request`, () => {
       const info = read(method, path)
       expect(attributesOf(info)).to.deep.equal({
         ...(prefix === '' ? {} : { prefix }),
@@ -297,7 +297,7 @@ describe('parseRequestInfo', () => {
 })
 
 describe('toResourceInfo', () => {
-  it('is a right without a request', () => {
+  it('returns the attributes of a permission without a request', () => {
     const target = { verb: 'get', resource: 'secrets', namespace: 'ns', name: 'a/../b' }
     expect(attributesOf(toResourceInfo(target))).to.deep.equal({
       ...{ prefix: 'api', isInNamespace: true },
@@ -307,7 +307,7 @@ describe('toResourceInfo', () => {
 })
 
 describe('withoutSelectors', () => {
-  it('leaves the name of the path alone', () => {
+  it('keeps the name in the path', () => {
     const listed = withoutSelectors(
       read('GET', '/api/v1/pods?fieldSelector=metadata.name%3Da&labelSelector=b'),
     )
@@ -334,7 +334,7 @@ describe('isInScope', () => {
     ['/api/v1/watch/namespaces/ns/namespaces', false, true],
   ]
   for (const [path, cluster, namespaced] of rows) {
-    it(`of ${path}`, () => {
+    it(`is correct for ${path}`, () => {
       const info = read('GET', path)
       expect(isInScope(info, { namespaced: false })).to.equal(cluster)
       expect(isInScope(info, { namespaced: true })).to.equal(namespaced)
@@ -342,8 +342,8 @@ describe('isInScope', () => {
   }
 })
 
-describe('a request in a member cluster', () => {
-  it('has the attributes of its path there, and the whole path', () => {
+describe('a request to a member cluster', () => {
+  it('has the attributes of its path in that cluster, and the whole path', () => {
     const path = '/clusters/m/api/v1/namespaces/ns/pods/p/exec'
     expect(parseRequestInfo('POST', path, undefined, 'm')).to.include({
       ...{ cluster: 'm', path, prefix: 'api', verb: 'create', version: 'v1', namespace: 'ns' },

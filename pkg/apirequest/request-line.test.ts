@@ -5,19 +5,19 @@ import { createLineReader } from './request-line.ts'
 describe('createLineReader', () => {
   const url = '/apis/resources.kapis.io/v1alpha3/nodes?labelSelector=a%3Db'
 
-  it('reads path, query and what is asked for', () => {
+  it('parses path, query and request attributes', () => {
     const { info, rawPath, rawQuery, query } = createLineReader()('GET', url)
     expect(info).to.include({ verb: 'list', resource: 'nodes', group: 'resources.kapis.io' })
     expect([rawPath, rawQuery]).to.deep.equal(url.split('?'))
     expect(query.get('labelSelector')).to.equal('a=b')
   })
 
-  it('says the same of a line that it has read before', () => {
+  it('returns the same for a cached line', () => {
     const read = createLineReader()
     expect(read('GET', url)).to.equal(read('GET', url))
   })
 
-  it('never takes one method or URL for another', () => {
+  it('never confuses two methods or URLs', () => {
     const read = createLineReader()
     read('GET', url)
     expect(read('DELETE', url).info.verb).to.equal('deletecollection')
@@ -26,7 +26,7 @@ describe('createLineReader', () => {
     expect(read('GET', url).info.verb).to.equal('list')
   })
 
-  it('refuses what it has refused before', () => {
+  it('rejects an invalid line again from its cache', () => {
     const read = createLineReader()
     for (let i = 0; i < 2; i++) {
       expect(() => read('GET', '/a//b'))
@@ -35,7 +35,7 @@ describe('createLineReader', () => {
     }
   })
 
-  it('caches no endless URLs, and not endlessly many', () => {
+  it('caches neither very long URLs nor an unlimited number of them', () => {
     const read = createLineReader()
     const long = `/x?${'a'.repeat(600)}`
     expect(read('GET', long)).to.not.equal(read('GET', long))

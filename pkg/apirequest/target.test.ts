@@ -39,7 +39,7 @@ describe('parseTarget', () => {
   ]
   for (const base of [pod, '/api/v1/namespaces/a/services/s/proxy/', '/api/v1/nodes/n/proxy/']) {
     for (const [rest, decoded] of below) {
-      it(`passes on ${JSON.stringify(rest.slice(0, 60))} below ${base}`, () =>
+      it(`forwards ${JSON.stringify(rest.slice(0, 60))} below ${base}`, () =>
         expect(parseTarget(`${base}${rest}?a=%2F`)).to.deep.equal({
           path: base + decoded,
           rawPath: base + rest,
@@ -184,10 +184,10 @@ describe('a path in a cluster', () => {
     ['/kapis/x/v1/clusters/host', '/kapis/x/v1/clusters/host'],
   ]
   for (const [target, rawPath, rawQuery = ''] of here)
-    it(`${target} is ${rawPath}`, () => expect(parseTarget(target)).to.include({ rawPath, rawQuery }))
+    it(`${target} becomes ${rawPath}`, () => expect(parseTarget(target)).to.include({ rawPath, rawQuery }))
 
   for (const target of ['/kapis/clusters/other/v1/x', '/clusters/%68ost/api/v1', '/api/clusters/HOST?x'])
-    it(`${target} is 404`, () => {
+    it(`${target} causes 404`, () => {
       const error = refusalOf(() => parseTarget(target))
       expect(error).to.include({ code: 404, reason: 'NotFound' })
       expect(error)
@@ -195,7 +195,7 @@ describe('a path in a cluster', () => {
         .that.matches(/^unknown cluster "[^"]+"; supported: host \(multicluster\.enabled is false\)$/)
     })
 
-  it('is checked like any other path', () => {
+  it('is validated like any other path', () => {
     expect(() => parseTarget('/api/clusters/host/v1/../x')).to.throw('relative segment')
     expect(() => parseTarget('/api/clusters/host//v1')).to.throw('empty segment')
   })
@@ -211,11 +211,11 @@ describe('a path in a cluster', () => {
     ],
   ]
   for (const [target, path, rawPath] of there)
-    it(`${target} is one of a member, where there are members`, () =>
+    it(`${target} addresses a member cluster if multicluster is enabled`, () =>
       expect(parseTarget(target, 'all')).to.deep.equal({ path, rawPath, rawQuery: 'a=b', cluster: 'm-1' }))
 
   for (const target of ['/clusters/host/api/v1', '/clusters/a', '/clusters/a/oauth/token', '/kapis/x'])
-    it(`${target} is one of this cluster, where there are members`, () =>
+    it(`${target} addresses the host cluster if multicluster is enabled`, () =>
       expect(parseTarget(target, 'all')).to.deep.equal(parseTarget(target)))
 
   const refused: readonly (readonly [target: string, code: number, message: string])[] = [
@@ -227,6 +227,6 @@ describe('a path in a cluster', () => {
     ['/clusters/a/api/v1/../../kapis', 400, 'the path contains a relative segment ("." or "..")'],
   ]
   for (const [target, code, message] of refused)
-    it(`${target} is ${code}, where there are members`, () =>
+    it(`${target} causes ${code} if multicluster is enabled`, () =>
       expect(refusalOf(() => parseTarget(target, 'all'))).to.include({ code, message }))
 })

@@ -12,9 +12,9 @@ const later = [
   '@simplewebauthn',
 ]
 
-describe('the start of a program', () => {
+describe('the modules at program start', () => {
   for (const program of ['apiserver', 'oauth']) {
-    it(`of ${program} does not load what is needed later or never`, async function () {
+    it(`of ${program} do not include what is needed later or never`, async function () {
       this.timeout(60_000)
       const entry = new URL(`../${program}/run.ts`, import.meta.url)
       const script = `const { registerHooks } = await import('node:module')

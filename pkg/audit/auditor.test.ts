@@ -54,7 +54,7 @@ describe('createAuditor', () => {
     }).then(res => res.text())
   }
 
-  it('writes every member of an event, bodies with them', async () => {
+  it('writes every field of an event, including bodies', async () => {
     const seen: string[] = []
     const { port } = await start(
       whole,
@@ -103,7 +103,7 @@ describe('createAuditor', () => {
     })
   })
 
-  it('never a secret, a token or a password, whatever the policy says', async () => {
+  it('never writes a secret, a token or a password, with any policy', async () => {
     const { port, get } = await start(
       whole,
       serveAs(async (req, res) => {
@@ -121,7 +121,7 @@ describe('createAuditor', () => {
     expect(events()[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
   })
 
-  it('reads an answer in the encoding in which it is written', async () => {
+  it('decodes a response in its content encoding', async () => {
     const { get } = await start(
       whole,
       serveAs((_req, res) => {
@@ -135,7 +135,7 @@ describe('createAuditor', () => {
     expect(events()[1]?.responseObject).to.deep.equal({ data: 'Zoë' })
   })
 
-  it('leaves out what is too large, and does not hold it', async () => {
+  it('omits bodies that are too large, without buffering them', async () => {
     const { port } = await start(
       whole,
       serveAs(async (req, res) => {
@@ -147,7 +147,7 @@ describe('createAuditor', () => {
     expect(events()[1]).to.not.have.any.keys('requestObject', 'responseObject')
   })
 
-  it('leaves managed fields out where the policy says so', async () => {
+  it('omits managed fields if the policy requests it', async () => {
     const policy =
       '{apiVersion: audit.k8s.io/v1, kind: Policy, omitManagedFields: true, omitStages: [RequestReceived], rules: [{level: RequestResponse}]}'
     const item = { metadata: { name: 'a', managedFields: [1] } }
@@ -160,7 +160,7 @@ describe('createAuditor', () => {
     expect(events().map(({ responseObject }) => responseObject)).to.deep.equal([{ items: [bare], ...bare }])
   })
 
-  it('keeps the text of bodies, on one line: numbers, escapes, order, members given twice, any depth', async () => {
+  it('preserves the text of bodies on one line: numbers, escapes, order, duplicate fields, any depth', async () => {
     const { port } = await start(
       whole,
       serveAs(async (req, res) => {
@@ -177,7 +177,7 @@ describe('createAuditor', () => {
     )
   })
 
-  it('takes managedFields out of the text', async () => {
+  it('removes managedFields from the text of a body', async () => {
     const { port } = await start(
       '{apiVersion: audit.k8s.io/v1, kind: Policy, omitManagedFields: true, rules: [{level: RequestResponse}]}',
       serveAs(async (req, res) => {
@@ -197,7 +197,7 @@ describe('createAuditor', () => {
     )
   })
 
-  it('writes down who was turned away, and why', async () => {
+  it('records rejected callers with the reason', async () => {
     const { get } = await start(whole, (record, req, res) => {
       record.identified(toExchange(req, res), undefined)
       record.failed(new Status(403, 'Forbidden', 'pods is forbidden'))
@@ -215,7 +215,7 @@ describe('createAuditor', () => {
     })
   })
 
-  it('writes down a caller who could not be made out', async () => {
+  it('records requests whose caller could not be determined', async () => {
     const { get } = await start(whole, (record, _req, res) => {
       record.failed(unauthorized())
       sendJson(res, 401, {})
@@ -225,7 +225,7 @@ describe('createAuditor', () => {
     expect(events()[0]).to.deep.include({ stage: 'ResponseComplete', user: {} })
   })
 
-  it('names both the caller and the impersonated user', async () => {
+  it('records both the caller and the impersonated user', async () => {
     const { get } = await start(whole, (record, req, res) => {
       record.identified(toExchange(req, res), { username: 'bob', uid: '', groups: [], extra: {} })
       sendJson(res, 200, {})
@@ -237,7 +237,7 @@ describe('createAuditor', () => {
     ])
   })
 
-  it('a watch has an event when it begins and one when it ends, and no bodies', async () => {
+  it('records a watch when it begins and when it ends, without bodies', async () => {
     const { get } = await start(
       whole,
       serveAs((_req, res) => res.writeHead(200).end('{"type":"ADDED"}')),
@@ -250,7 +250,7 @@ describe('createAuditor', () => {
     ])
   })
 
-  it('nothing at level None', async () => {
+  it('records nothing at level None', async () => {
     const policy = '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None}]}'
     const { get } = await start(
       policy,
@@ -260,7 +260,7 @@ describe('createAuditor', () => {
     expect(events()).to.deep.equal([])
   })
 
-  it('believes an address of a forwarded request from kube-apiserver alone', async () => {
+  it('trusts a forwarded source address from kube-apiserver only', async () => {
     const { get } = await start(whole, (record, req, res) => {
       const isAggregated = req.url === '/apis/aggregated'
       record.identified({ ...toExchange(req, res), identity: jane, isAggregated }, undefined)
@@ -277,7 +277,7 @@ describe('createAuditor', () => {
     ])
   })
 
-  it('refuses requests while the log is full, if configured', () => {
+  it('rejects requests while the log is full, if configured', () => {
     const sink = { isFull: true, write: () => undefined }
     const auditor = createAuditor({ policy: parsePolicy(whole), sink, whenFull: 'refuse' })
     const exchange = toExchange(Object.create({ method: 'GET', url: '/a' }), Object.create(null))

@@ -58,12 +58,12 @@ describe('evaluatePolicy', () => {
     })
   }
 
-  it('a rule for a user does not match a request without one', () => {
+  it('does not match a rule for a user against a request without one', () => {
     for (const rule of ['users: [jane]', 'userGroups: [dev]'])
       expect(judgeAnonymous(rule), rule).to.equal('None')
   })
 
-  it('the first rule that matches decides, and stages add up', () => {
+  it('uses the first matching rule, and merges omitted stages', () => {
     const policy = parsePolicy(`{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [Panic], rules: [
       {level: None, verbs: [get]},
       {level: Metadata, omitStages: [RequestReceived], omitManagedFields: true},

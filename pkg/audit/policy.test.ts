@@ -8,7 +8,7 @@ const rule = {
 }
 
 describe('parsePolicy', () => {
-  it('reads every member of a rule', () => {
+  it('reads every field of a rule', () => {
     const text = `${head}
 omitStages: [RequestReceived]
 omitManagedFields: true
@@ -49,36 +49,36 @@ rules:
     })
   })
 
-  it('reads the policy that holds when there is none', () => {
+  it('returns the default policy without a file', () => {
     expect(parsePolicy(defaultPolicy).rules.map(({ level }) => level)).to.deep.equal(['None', 'Metadata'])
   })
 
   const invalid: readonly (readonly [what: string, text: string, problems: readonly string[]])[] = [
     [
-      'another version',
+      'an unknown apiVersion',
       'apiVersion: audit.k8s.io/v1beta1\nkind: Policy\nrules: [{level: None}]',
       ['apiVersion: must be audit.k8s.io/v1'],
     ],
     [
-      'another kind',
+      'an unknown kind',
       'apiVersion: audit.k8s.io/v1\nkind: Event\nrules: [{level: None}]',
       ['kind: must be Policy'],
     ],
-    ['no rule', head, ['rules: must have at least one rule, otherwise nothing is audited']],
+    ['an empty list of rules', head, ['rules: must have at least one rule, otherwise nothing is audited']],
     [
-      'no level',
+      'a missing level',
       `${head}rules: [{verbs: [get]}]`,
       ['rules[0].level: must be one of None, Metadata, Request, RequestResponse'],
     ],
     [
-      'a misspelt member, which would match more than it says',
+      'a misspelt field, which would match more requests than intended',
       `${head}rules: [{level: None, namespace: [a]}]`,
       [
         'rules[0].namespace: unknown; supported: level, users, userGroups, verbs, resources, namespaces, nonResourceURLs, omitStages, omitManagedFields',
       ],
     ],
     [
-      'text for a list',
+      'a string instead of a list',
       `${head}rules: [{level: None, users: jane}]`,
       ['rules[0].users: must be a list of strings'],
     ],
@@ -103,7 +103,7 @@ rules:
       ['rules[0].nonResourceURLs: "/a*/b" must begin with / and may have * only at its end'],
     ],
     [
-      'several mistakes, together',
+      'several mistakes, reported together',
       'apiVersion: audit.k8s.io/v1\nkind: X\nrules: [[]]',
       [
         'kind: must be Policy',

@@ -18,7 +18,7 @@ describe('cappedLevel', () => {
     '/anything',
   ]
   for (const path of secret) {
-    it(`no body of ${path}`, () => {
+    it(`excludes the bodies of ${path}`, () => {
       const info = parseRequestInfo('POST', path)
       expect(cappedLevel('RequestResponse', info)).to.equal('Metadata')
       expect(cappedLevel('Request', info)).to.equal('Metadata')
@@ -26,7 +26,7 @@ describe('cappedLevel', () => {
     })
   }
 
-  it('no body of the platform API of a member cluster, and others there as the policy says', () => {
+  it('excludes the bodies of the platform API of a member cluster, and leaves others to the policy', () => {
     const levelOf = (path: string) =>
       cappedLevel('RequestResponse', parseRequestInfo('GET', path, undefined, 'm'))
     expect(levelOf('/clusters/m/kapis/example.org/v1/things')).to.equal('Metadata')
@@ -34,7 +34,7 @@ describe('cappedLevel', () => {
     expect(levelOf('/clusters/m/api/v1/pods')).to.equal('RequestResponse')
   })
 
-  it('others as the policy says', () => {
+  it('leaves other bodies to the policy', () => {
     const info = parseRequestInfo('POST', '/api/v1/namespaces/a/configmaps')
     expect(cappedLevel('RequestResponse', info)).to.equal('RequestResponse')
   })
@@ -51,6 +51,6 @@ describe('redactedUri', () => {
     ['/a?%zz=1', '/a?%zz=1'],
   ]
   for (const [given, written] of cases) {
-    it(`${given} is written as ${written}`, () => expect(redactedUri(given)).to.equal(written))
+    it(`turns ${given} into ${written}`, () => expect(redactedUri(given)).to.equal(written))
   }
 })

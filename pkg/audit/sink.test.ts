@@ -36,7 +36,7 @@ describe('AuditSink', () => {
       .filter(Boolean)
       .map(line => JSON.parse(line))
 
-  it('writes a JSON line for each event, in order, for its owner alone', async () => {
+  it('writes one JSON line per event, in order, into a file that only its owner can read', async () => {
     const sink = await start()
     for (let n = 0; n < 500; n++) sink.write(JSON.stringify({ n }))
     await sink.stop()
@@ -44,7 +44,7 @@ describe('AuditSink', () => {
     expect(statSync(path).mode & 0o777).to.equal(0o600)
   })
 
-  it('goes on behind what is there', async () => {
+  it('appends to an existing file', async () => {
     for (const n of [1, 2]) {
       const sink = await start()
       sink.write(JSON.stringify({ n }))
@@ -53,7 +53,7 @@ describe('AuditSink', () => {
     expect(lines()).to.deep.equal([{ n: 1 }, { n: 2 }])
   })
 
-  it('renames a file that has grown, keeps so many, and loses no line of those', async () => {
+  it('rotates a large file, keeps the configured number, and loses no line of those', async () => {
     const sink = await start({ maxBytes: 100, maxBackups: 2 })
     for (let n = 0; n < 6; n++) {
       sink.write(JSON.stringify({ n, filler: 'x'.repeat(80) }))
@@ -66,7 +66,7 @@ describe('AuditSink', () => {
     expect([...kept, ...lines()].map(({ n }) => n)).to.deep.equal([3, 4, 5])
   })
 
-  it('takes so many and no more when nothing can be written, and counts the rest', async () => {
+  it('buffers a limited number of events when nothing can be written, and counts the dropped ones', async () => {
     const sink = await start({ bufferEvents: 3 })
     for (let n = 0; n < 5; n++) sink.write(JSON.stringify({ n }))
     expect([sink.isFull, lost]).to.deep.equal([true, 2])
@@ -75,7 +75,7 @@ describe('AuditSink', () => {
     expect(sink.isFull).to.equal(false)
   })
 
-  it('takes no more than 64 MiB of them', async () => {
+  it('buffers no more than 64 MiB of events', async () => {
     const sink = await start()
     const event = JSON.stringify({ body: 'x'.repeat(16 * 1024 * 1024) })
     for (let n = 0; n < 5; n++) sink.write(event)
@@ -84,7 +84,7 @@ describe('AuditSink', () => {
     expect(lines()).to.have.length(4)
   })
 
-  it('does not start without a file that it can write', async () => {
+  it('does not start without a writable file', async () => {
     writeFileSync(join(folder, 'logs'), 'in the way')
     const failure = await start().then(
       () => undefined,

@@ -13,10 +13,10 @@ describe('a request without a credential', () => {
     ['200', () => Promise.resolve({}), true],
     ['401', () => Promise.reject(new Status(401, 'Unauthorized', 'no')), false],
     ['503', () => Promise.reject(unavailable('no')), 503],
-    ['no response', () => Promise.reject(new Error('no')), 503],
+    ['nothing', () => Promise.reject(new Error('no')), 503],
   ]
   for (const [what, answer, allowed] of answers) {
-    it(`is ${allowed === 503 ? 503 : allowed ? 'allowed' : 'refused'} where kube-apiserver answers one with ${what}`, async () => {
+    it(`is ${allowed === 503 ? 'answered with 503' : allowed ? 'allowed' : 'rejected'} if kube-apiserver answers one with ${what}`, async () => {
       const paths: string[] = []
       const check = createAnonymousCheck({
         call: async ({ path }) => {
@@ -32,7 +32,7 @@ describe('a request without a credential', () => {
     })
   }
 
-  it('is 401 where it is not allowed, and other callers are not asked for', async () => {
+  it('is answered with 401 if it is not allowed, and kube-apiserver is not asked for other callers', async () => {
     const found = { identity: anonymous, method: 'anonymous' }
     const refusing = withAnonymousCheck(
       () => found,

@@ -11,7 +11,7 @@ describe('createUnion', () => {
     throw new Status(401, 'Unauthorized', 'Unauthorized')
   }
 
-  it('takes the first who knows the caller, a broken credential before notwithstanding', async () => {
+  it('returns the first identity that an authenticator finds, even after an invalid credential', async () => {
     const outcomes: string[] = []
     const union = createUnion(
       [says('a', () => null), says('b', broken), says('c', () => jane)],
@@ -23,7 +23,7 @@ describe('createUnion', () => {
     expect(outcomes).to.deep.equal(['b failure', 'c success'])
   })
 
-  it('is anonymous if no authenticator finds a credential, and 401 if one is invalid', async () => {
+  it('returns the anonymous identity without a credential, and 401 for an invalid one', async () => {
     const req = await received([])
     const none = createUnion([says('a', () => null)], () => undefined)
     expect((await none(req)).identity.username).to.equal('system:anonymous')
@@ -31,7 +31,7 @@ describe('createUnion', () => {
     expect(await rejectionOf((async () => bad(req))())).to.include({ code: 401, message: 'Unauthorized' })
   })
 
-  it('refuses an identity that cannot be sent on unchanged, no matter who else knows the caller', async () => {
+  it('rejects an identity that cannot be forwarded unchanged, even if another authenticator succeeds', async () => {
     const outcomes: string[] = []
     const blank = { ...jane, groups: [' system:masters'] }
     const union = createUnion([says('a', () => blank), says('b', () => jane)], (method, result) => {
@@ -50,7 +50,7 @@ describe('createUnion', () => {
     expect(outcomes).to.deep.equal(['a failure', 'a failure'])
   })
 
-  it('stops at an authenticator that could not find out', async () => {
+  it('stops at an authenticator that fails', async () => {
     const down = () => {
       throw unavailable('down')
     }

@@ -50,14 +50,14 @@ function create() {
 }
 
 describe('createBasicAuthenticator', () => {
-  it('knows a user by the password, which may have colons, and compares it once', async () => {
+  it('authenticates a user by a password, which may contain colons, and hashes it only once', async () => {
     const { authenticate, checked } = create()
     expect(await authenticate(request(basic('agent:p:1')))).to.deep.equal(identity)
     expect(await authenticate(request(basic('agent:p:1')))).to.deep.equal(identity)
     expect(checked).to.deep.equal(['agent p:1'])
   })
 
-  it('compares again once the user has another password, and not when the user is gone', async () => {
+  it('hashes again after a change of the password, and not if the user was deleted', async () => {
     const { authenticate, checked, users } = create()
     await authenticate(request(basic('agent:p:1')))
     users.set('agent', { ...agent, credential: 'c2' })
@@ -67,7 +67,7 @@ describe('createBasicAuthenticator', () => {
     expect(await rejectionOf(authenticate(request(basic('agent:p:1'))))).to.have.property('code', 401)
   })
 
-  it('refuses a password that needs a second factor, and says so', async () => {
+  it('rejects a password that needs a second factor, with that reason', async () => {
     const authenticator = createBasicAuthenticator({
       accepts: () => ({ cacheMs: 1000, takesFirstPassword: true }),
       check: async () => ({ outcome: 'second-factor-required' }),
@@ -80,7 +80,7 @@ describe('createBasicAuthenticator', () => {
     })
   })
 
-  it('refuses a disabled user, whose password may be right', async () => {
+  it('rejects a disabled user, even with the right password', async () => {
     const { authenticate, users } = create()
     await authenticate(request(basic('agent:p:1')))
     users.set('agent', { ...agent, state: 'Disabled' })
@@ -104,7 +104,7 @@ describe('createBasicAuthenticator', () => {
     })
   }
 
-  it('leaves other schemes, other paths and requests without a credential alone', async () => {
+  it('ignores other schemes, other paths and requests without a credential', async () => {
     const { authenticate, checked } = create()
     expect(await authenticate(request(undefined))).to.equal(null)
     expect(await authenticate(request('Bearer x'))).to.equal(null)
@@ -114,7 +114,7 @@ describe('createBasicAuthenticator', () => {
 
   const api = (text: string) => request(basic(text), '/kapis/api/users')
 
-  it('compares again soon where a password is not for batches', async () => {
+  it('caches the password check only briefly outside of log ingestion', async () => {
     const { authenticate, checked } = create()
     for (let i = 0; i < 3; i++) await authenticate(api('agent:p:1'))
     expect(checked).to.have.length(1)
@@ -123,7 +123,7 @@ describe('createBasicAuthenticator', () => {
     expect(checked).to.have.length(2)
   })
 
-  it('answers a wrong password with a challenge for Basic', async () => {
+  it('answers a wrong password with a Basic challenge', async () => {
     const error = await rejectionOf(create().authenticate(api('agent:wrong')))
     expect(error).to.deep.include({
       code: 401,
@@ -132,12 +132,12 @@ describe('createBasicAuthenticator', () => {
     })
   })
 
-  it('says when a locked user may try again', async () => {
+  it('reports when a locked user may try again', async () => {
     const error = await rejectionOf(create().authenticate(api('agent:locked')))
     expect(error).to.deep.include({ code: 429, headers: { 'retry-after': '7' } })
   })
 
-  it('takes a password that an administrator has set only for log lines', async () => {
+  it('accepts a password that an administrator has set for log ingestion only', async () => {
     const { authenticate, users } = create()
     users.set('agent', { ...agent, mustChangePassword: true })
     expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
@@ -146,14 +146,14 @@ describe('createBasicAuthenticator', () => {
     expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
   })
 
-  it('verifies one password once for many requests at a time', async () => {
+  it('verifies one password once for concurrent requests', async () => {
     const { authenticate, checked } = create()
     const found = await Promise.all(Array.from({ length: 20 }, () => authenticate(api('agent:p:1'))))
     expect(found.map(each => each?.username)).to.deep.equal(Array(20).fill('agent'))
     expect(checked).to.deep.equal(['agent p:1'])
   })
 
-  it('counts each wrong password of many requests at a time', async () => {
+  it('counts each wrong password of concurrent requests', async () => {
     const { authenticate, checked } = create()
     const codes = await Promise.all(
       Array.from({ length: 3 }, async () => (await rejectionOf(authenticate(api('agent:wrong')))).code),
@@ -167,17 +167,17 @@ describe('createBasicAuthenticator', () => {
     '/kapis/%61pi/users',
     '/kapis/api?x=/other',
   ])
-    it(`reads the path of ${target} as the handler does`, async () =>
+    it(`parses the path of ${target} as the handler does`, async () =>
       expect(await create().authenticate(request(basic('agent:p:1'), target))).to.deep.equal(identity))
 
   const foreign: readonly (readonly [string, NodeJS.Dict<string>])[] = [
     ['a form or an image of another site', { 'sec-fetch-site': 'cross-site' }],
-    ['a page of a neighbouring host', { 'sec-fetch-site': 'same-site' }],
+    ['a page of a sibling host', { 'sec-fetch-site': 'same-site' }],
     ['a WebSocket of another site', { origin: 'https://evil.test', upgrade: 'websocket' }],
     ['a sandboxed frame', { origin: 'null' }],
   ]
   for (const [title, headers] of foreign)
-    it(`takes no password that a browser keeps from ${title}`, async () => {
+    it(`rejects a password that a browser sends from ${title}`, async () => {
       const { authenticate, checked } = create()
       for (const url of ['/kapis/api/users', '/ingest/_bulk']) {
         // A page of the same origin has sent the password before, so it is cached.
@@ -192,13 +192,13 @@ describe('createBasicAuthenticator', () => {
     })
 
   const ends: readonly (readonly [string, object | undefined])[] = [
-    ['another password', { credential: 'c2' }],
+    ['has a new password', { credential: 'c2' }],
     ['was disabled', { state: 'Disabled' }],
-    ['is another user of the name', { uid: 'u-2' }],
-    ['is gone', undefined],
+    ['was replaced by another user with the name', { uid: 'u-2' }],
+    ['was deleted', undefined],
   ]
   for (const [title, change] of ends)
-    it(`ends what a caller has open when the user ${title}`, async () => {
+    it(`closes the open streams of a caller when the user ${title}`, async () => {
       const { authenticate, hasEnded, users } = create()
       const caller = await authenticate(api('agent:p:1'))
       if (caller === null) throw new Error('not recognized')
@@ -208,6 +208,6 @@ describe('createBasicAuthenticator', () => {
       expect(hasEnded({ ...caller, groups: [] })).to.equal(true)
     })
 
-  it('ends nothing of other callers', () =>
+  it('closes no streams of other callers', () =>
     expect(create().hasEnded({ username: 'agent', uid: '', groups: [], extra: {} })).to.equal(false))
 })

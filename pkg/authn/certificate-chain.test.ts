@@ -40,14 +40,14 @@ tV3MeLh8cnb3MfGDMEGjIyj79wR4D0PWpTwYdsA=
 -----END CERTIFICATE-----`)
 
 describe('the subject of a certificate', () => {
-  it('is named by its last common name, as kube-apiserver reads it', () => {
+  it('has the last common name, as in kube-apiserver', () => {
     expect(commonName(certificate)).to.equal('last')
   })
 
-  it('keeps organizations as they are, in order', () => {
+  it('has the organizations unchanged, in order', () => {
     expect(subjectValues(certificate, 'O')).to.deep.equal(['dev', ' ops'])
   })
-  it('has at most one user ID, as kube-apiserver reads it', () => {
+  it('has at most one user ID, as in kube-apiserver', () => {
     expect([userId(certificate), userId(withId)]).to.deep.equal(['', 'u-1'])
     expect(() => userId(withTwoIds))
       .to.throw(Status)

@@ -34,7 +34,7 @@ describe('impersonateConstrained', () => {
   const all = ['impersonate']
   const auth = 'authentication.k8s.io'
 
-  it('asks for the request, and then for each part', async () => {
+  it('authorizes the impersonated request, and then each part of the identity', async () => {
     const claim = { uid: 'u', groups: ['a', 'b'], extra: { 'acme.io/x': ['1', '2'] } }
     expect(await attempt(claim, all)).to.deep.equal({
       asked: [
@@ -50,13 +50,13 @@ describe('impersonateConstrained', () => {
     })
   })
 
-  it('asks for nothing more once one part is refused', async () => {
+  it('stops at the first denied part', async () => {
     const { asked, message } = await attempt({ groups: ['a'] }, ['impersonate:'])
     expect(asked).to.deep.equal(['impersonate-on:user-info:list pods ns'])
     expect(message).to.equal('not impersonate-on:user-info:list pods ns')
   })
 
-  it('asks for all of many groups and extra fields first', async () => {
+  it('authorizes the request before many groups and extra fields', async () => {
     const many = ['a', 'b', 'c', 'd']
     const claim = { groups: many, extra: { 'acme.io/x': many } }
     const { asked } = await attempt(claim, all)
@@ -82,14 +82,14 @@ describe('impersonateConstrained', () => {
       expect((await attempt(claim, all)).message).to.contain(why))
   }
 
-  it('is not for a service account or a node with anything but its name', async () => {
+  it('supports only the name for service accounts and nodes', async () => {
     for (const username of ['system:serviceaccount:ns:sa', 'system:node:n1']) {
       for (const more of [{ uid: 'u' }, { groups: ['g'] }, { extra: { 'acme.io/x': ['1'] } }])
         expect(await attempt({ username, ...more }, all)).to.deep.equal({ asked: [], groups: undefined })
     }
   })
 
-  it('has a mode for service accounts', async () => {
+  it('has a mode of its own for service accounts', async () => {
     const { asked } = await attempt({ username: 'system:serviceaccount:ns:sa' }, all)
     expect(asked).to.deep.equal([
       'impersonate-on:serviceaccount:list pods ns',
@@ -97,7 +97,7 @@ describe('impersonateConstrained', () => {
     ])
   })
 
-  it('tries the node of a service account first, without its extra fields, and then any node', async () => {
+  it('tries the associated node of a service account first, without its extra fields, and then any node', async () => {
     const keys = JSON.stringify({
       'authentication.kubernetes.io/associated-node-keys': ['a', nodeKey],
     })
@@ -125,13 +125,13 @@ describe('impersonateConstrained', () => {
       expect((await attempt({ username: name }, all, caller)).asked[0]).to.match(/^impersonate-on:arbitrary/)
   })
 
-  it('knows a node by its user name', () => {
+  it('recognizes a node by its user name', () => {
     expect(nodeOf('system:node:a.b-c')).to.equal('a.b-c')
     for (const name of ['system:node:', 'system:node:A', 'system:node:a b', 'node:a', 'system:nodes'])
       expect(nodeOf(name), name).to.equal(undefined)
   })
 
-  it('passes on other errors than refusals', async () => {
+  it('passes on errors other than denials', async () => {
     const may = () => {
       throw new Status(503, 'ServiceUnavailable', 'away')
     }

@@ -33,7 +33,7 @@ const config: AuthenticationConfig = parseAuthenticationConfig({
 
 type Outcome = Identity | null | 401 | 403 | 503
 
-describe('who a certificate says is calling, on a real TLS connection', () => {
+describe('the identity from a client certificate, on a real TLS connection', () => {
   let server: Server
   let port = 0
   let current: AuthenticationConfig | undefined = config
@@ -106,7 +106,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
   const proxyPair = issueCertificate(proxyAuthority, named('front-proxy-client'))
   const spoof = ['X-Remote-User', 'admin', 'X-Remote-Group', 'system:masters']
 
-  it('takes the caller from the headers of the front proxy', async () => {
+  it('is taken from the headers of the front proxy', async () => {
     const { proxy } = await call(proxyPair, [
       ...['X-Remote-User', Buffer.from('jörg').toString('latin1')],
       ...['X-Remote-Group', 'a,b', 'x-remote-group', 'c', 'X-Remote-Uid', 'u-7'],
@@ -123,38 +123,38 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
     })
   })
 
-  it('refuses bytes that are not UTF-8', async () => {
+  it('is rejected with bytes that are not UTF-8', async () => {
     for (const name of ['X-Remote-User', 'X-Remote-Group', 'X-Remote-Uid', 'X-Remote-Extra-a'])
       expect((await call(proxyPair, ['X-Remote-User', 'jane', name, 'a\xff'])).proxy, name).to.equal(403)
   })
 
-  it('refuses the name of an extra field that is not UTF-8', async () => {
+  it('is rejected with an extra key that is not UTF-8', async () => {
     expect((await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Extra-%ff', 'x'])).proxy).to.equal(403)
   })
 
-  it('takes extra keys that are named like members of every object', async () => {
+  it('may have extra keys named like properties of Object.prototype', async () => {
     const { proxy } = await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Extra-constructor', 'x'])
     expect(proxy).to.deep.include({ extra: { constructor: ['x'] } })
   })
 
-  it('believes a uid only where kube-apiserver says that it sets the header', async () => {
+  it('has a uid only if kube-apiserver declares that it sets the header', async () => {
     current = { ...config, uidHeaders: [] }
     const { proxy } = await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Uid', 'claimed'])
     expect(proxy).to.include({ username: 'jane', uid: '' })
   })
 
-  it('gives out one object for one caller, so that decisions can be remembered by it', async () => {
+  it('is the same object for the same caller, so that it can be a cache key', async () => {
     const first = (await call(proxyPair, ['X-Remote-User', 'jane'])).proxy
     expect((await call(proxyPair, ['X-Remote-User', 'jane'])).proxy).to.equal(first)
   })
 
-  it('takes any name of the front proxy where none is listed', async () => {
+  it('may come from any common name if none is configured', async () => {
     current = { ...config, allowedNames: [] }
     const other = issueCertificate(proxyAuthority, named('anything'))
     expect((await call(other, spoof)).proxy).to.include({ username: 'admin' })
   })
 
-  it('follows a new configuration on a connection that is open', async () => {
+  it('follows a new configuration on an open connection', async () => {
     current = { ...config, allowedNames: ['someone-else'] }
     expect((await call(proxyPair, spoof)).proxy).to.equal(null)
   })
@@ -162,34 +162,34 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
   const notTheProxy: readonly (readonly [string, KeyPair | undefined, Outcome | 'user'])[] = [
     ['no certificate', undefined, null],
     [
-      'a certificate of the client authority',
+      'a certificate of the client CA',
       issueCertificate(clientAuthority, named('front-proxy-client')),
       'user',
     ],
     [
-      'a forged authority of the same name',
+      'a certificate of a forged CA of the same name',
       issueCertificate(forgedAuthority, named('front-proxy-client')),
       401,
     ],
-    ['another name', issueCertificate(proxyAuthority, named('mallory')), 401],
+    ['a certificate with another name', issueCertificate(proxyAuthority, named('mallory')), 401],
     [
       'a certificate for servers',
       issueCertificate(proxyAuthority, { ...named('front-proxy-client'), usages: ['server'] }),
       401,
     ],
     [
-      'one that has expired',
+      'an expired certificate',
       issueCertificate(proxyAuthority, named('front-proxy-client', { now: new Date(Date.now() - 2 * day) })),
       401,
     ],
     [
-      'one that is not valid yet',
+      'a certificate that is not valid yet',
       issueCertificate(proxyAuthority, named('front-proxy-client', { now: new Date(Date.now() + day) })),
       401,
     ],
   ]
   for (const [what, pair, expected] of notTheProxy) {
-    it(`does not believe headers that come with ${what}`, async () => {
+    it(`is not taken from headers with ${what}`, async () => {
       const { proxy, client } = await call(pair, spoof)
       expect(proxy).to.equal(null)
       if (expected === 'user') expect(client).to.include({ username: 'front-proxy-client' })
@@ -197,12 +197,12 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
     })
   }
 
-  it('finds no identity without a user header, so that the certificate itself decides', async () => {
+  it('is that of the certificate itself if the user header is missing', async () => {
     const { proxy, client } = await call(proxyPair, ['X-Remote-Group', 'system:masters'])
     expect({ proxy, client }).to.deep.equal({ proxy: null, client: 401 })
   })
 
-  it('reads user and groups from a client certificate', async () => {
+  it('has the user and groups of a client certificate', async () => {
     const pair = issueCertificate(clientAuthority, named('jane', { organizations: ['dev', 'ops'] }))
     const digest = hash('sha256', new X509Certificate(pair.certPem).raw)
     expect((await call(pair)).client).to.deep.equal({
@@ -213,7 +213,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
     })
   })
 
-  it('answers 503 to a certificate before the CAs are known, and finds no identity without one', async () => {
+  it('fails with 503 before the CAs are loaded, and is undefined without a certificate', async () => {
     current = undefined
     expect(await call(proxyPair, spoof)).to.deep.equal({ proxy: 503, client: 503 })
     expect(await call(undefined, spoof)).to.deep.equal({ proxy: null, client: null })

@@ -35,7 +35,7 @@ async function ask(lines: Lines, refused: string[] = []) {
 }
 
 describe('impersonate', () => {
-  it('impersonates no one without a header', async () => {
+  it('returns the caller without impersonation headers', async () => {
     expect(await ask([['Accept', '*/*']])).to.deep.equal({ asked: [], identity: null })
   })
 
@@ -49,7 +49,7 @@ describe('impersonate', () => {
   ])[] = [
     ['a user', [user], ['impersonate users bob'], bare],
     [
-      'groups, each of them checked',
+      'groups, each of which is authorized',
       [user, ['Impersonate-Group', 'a'], ['impersonate-group', 'b']],
       ['impersonate users bob', 'impersonate groups a', 'impersonate groups b'],
       { ...bare, groups: ['a', 'b', 'system:authenticated'] },
@@ -61,7 +61,7 @@ describe('impersonate', () => {
       { ...bare, uid: 'u-2' },
     ],
     [
-      'extra fields, each value checked, keys decoded and in lower case',
+      'extra fields, with each value authorized, keys decoded and in lower case',
       [user, ['Impersonate-Extra-Acme.com%2fScope', 'x'], ['Impersonate-Extra-acme.com%2Fscope', 'y']],
       [
         'impersonate users bob',
@@ -71,7 +71,7 @@ describe('impersonate', () => {
       { ...bare, extra: { 'acme.com/scope': ['x', 'y'] } },
     ],
     [
-      'a service account, with the groups that it has',
+      'a service account, with its groups',
       [['Impersonate-User', 'system:serviceaccount:ns:sa']],
       ['impersonate serviceaccounts ns sa'],
       {
@@ -81,13 +81,13 @@ describe('impersonate', () => {
       },
     ],
     [
-      'the anonymous user, who is not authenticated',
+      'the anonymous user, without system:authenticated',
       [['Impersonate-User', 'system:anonymous']],
       ['impersonate users system:anonymous'],
       { ...bare, username: 'system:anonymous', groups: ['system:unauthenticated'] },
     ],
     [
-      'the anonymous user in the group of others',
+      'the anonymous user in system:authenticated',
       [
         ['Impersonate-User', 'system:anonymous'],
         ['Impersonate-Group', 'system:authenticated'],
@@ -107,7 +107,7 @@ describe('impersonate', () => {
     ],
   ]
   for (const [what, lines, asked, identity] of valid) {
-    it(`may be ${what}`, async () => {
+    it(`supports ${what}`, async () => {
       expect(await ask(lines)).to.deep.equal({ asked, identity })
     })
   }
@@ -125,17 +125,17 @@ describe('impersonate', () => {
     ],
   ]
   for (const [what, lines] of empty) {
-    it(`takes an empty ${what} for none`, async () => {
+    it(`treats an empty ${what} as absent`, async () => {
       expect(await ask(lines)).to.deep.equal({ asked: [], identity: null })
     })
   }
 
-  it('takes an empty uid of a user for none', async () => {
+  it('treats an empty uid of a user as absent', async () => {
     const asked = ['impersonate users bob']
     expect(await ask([user, ['Impersonate-Uid', '']])).to.deep.equal({ asked, identity: bare })
   })
 
-  describe('where kube-apiserver knows constrained impersonation', () => {
+  describe('if kube-apiserver supports constrained impersonation', () => {
     const allow = async (username: string, allowed: RegExp) => {
       const asked: string[] = []
       const may = ({ verb, resource }: RequestInfo) => {
@@ -148,7 +148,7 @@ describe('impersonate', () => {
       return { asked, got: typeof refusal === 'object' ? refusal?.groups : refusal }
     }
 
-    it('asks for the older right first, but for nodes, whose groups differ', async () => {
+    it('authorizes with the older permission first, except for nodes, whose groups differ', async () => {
       expect(await allow('bob', /./)).to.deep.equal({
         asked: ['impersonate users'],
         got: ['system:authenticated'],
@@ -168,13 +168,13 @@ describe('impersonate', () => {
       })
     })
 
-    it('names what is asked of the request when nothing allows it', async () => {
+    it('names the attributes of the request when nothing allows it', async () => {
       expect((await allow('bob', /^$/)).got).to.equal('not impersonate-on:user-info:list')
       expect((await allow('system:node:a', /^$/)).got).to.equal('not impersonate-on:arbitrary-node:list')
     })
   })
 
-  it('takes no time for many values of one key', async () => {
+  it('handles many values of one key quickly', async () => {
     const startedAt = performance.now()
     const lines = Array.from({ length: 100_000 }, () => ['Impersonate-Extra-a', 'x'] as const)
     expect(await ask([user, ...lines], ['bob'])).to.deep.include({ code: 403 })
@@ -191,7 +191,7 @@ describe('impersonate', () => {
       'Impersonate-User must be given with every other Impersonate- header',
     ],
     [
-      'two users of which one is empty',
+      'two users, one of them empty',
       [['Impersonate-User', ''], user],
       'the header impersonate-user is given more than once',
     ],
@@ -206,7 +206,7 @@ describe('impersonate', () => {
       'the header impersonate-user is given more than once',
     ],
     [
-      'a group that is not there',
+      'a group name that is empty',
       [user, ['Impersonate-Group', '']],
       'invalid impersonation headers: group "" must not be empty',
     ],
@@ -237,7 +237,7 @@ describe('impersonate', () => {
     })
   }
 
-  it('asks for the right on a user where a name is not one of a service account', async () => {
+  it('requires the permission on users if a name is not a service account name', async () => {
     const name = 'system:serviceaccount:NS:sa'
     expect(await ask([['Impersonate-User', name]])).to.deep.equal({
       asked: [`impersonate users ${name}`],
@@ -245,13 +245,13 @@ describe('impersonate', () => {
     })
   })
 
-  it('takes an extra key that is named like a member of every object', async () => {
+  it('accepts an extra key named like a property of Object.prototype', async () => {
     expect(await ask([user, ['Impersonate-Extra-constructor', 'x']])).to.deep.include({
       identity: { ...bare, extra: { constructor: ['x'] } },
     })
   })
 
-  it('is refused as soon as one part is', async () => {
+  it('stops at the first denied part', async () => {
     const lines = [user, ['Impersonate-Group', 'system:masters'], ['Impersonate-Group', 'a']] as const
     const asked = ['impersonate users bob', 'impersonate groups system:masters']
     expect(await ask(lines, ['system:masters'])).to.deep.equal({

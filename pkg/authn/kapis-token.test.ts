@@ -43,7 +43,7 @@ describe('createKapisTokenAuthenticator', () => {
     return { state, ask, authenticator }
   }
 
-  it('checks a signature once, and the user each time', async () => {
+  it('verifies a signature once, and the user each time', async () => {
     const { state, ask } = start()
     expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-1', groups: ['dev'] })
     state.user = { name: 'jane', uid: 'u-1', groups: ['ops'], state: 'Active' }
@@ -51,7 +51,7 @@ describe('createKapisTokenAuthenticator', () => {
     expect(state.verified).to.equal(1)
   })
 
-  it('checks a signature again when the keys have changed: its key may be gone', async () => {
+  it('verifies a signature again after a change of the keys: its key may have been removed', async () => {
     const { state, ask } = start()
     await ask()
     state.keys = {}
@@ -60,7 +60,7 @@ describe('createKapisTokenAuthenticator', () => {
     expect(state.verified).to.equal(2)
   })
 
-  it('says whether the login of a caller has ended since, of copies of its identity too', async () => {
+  it('reports for an identity and its copies whether the session has ended since', async () => {
     const { state, ask, authenticator } = start()
     const [identity, other] = [await ask(), await start().ask()]
     if (identity === null || other === null) throw new Error('no identity')
@@ -75,12 +75,15 @@ describe('createKapisTokenAuthenticator', () => {
 
   const changes: readonly (readonly [string, (state: ReturnType<typeof start>['state']) => object])[] = [
     ['the user is disabled', state => Object.assign(state, { user: { ...state.user, state: 'Disabled' } })],
-    ['the user is gone', state => Object.assign(state, { user: undefined })],
-    ["the name is another user's", state => Object.assign(state, { user: { ...state.user, uid: 'u-2' } })],
-    ['the login has ended', state => Object.assign(state, { isRevoked: true })],
+    ['the user is deleted', state => Object.assign(state, { user: undefined })],
+    [
+      'the name belongs to another user',
+      state => Object.assign(state, { user: { ...state.user, uid: 'u-2' } }),
+    ],
+    ['the session has ended', state => Object.assign(state, { isRevoked: true })],
   ]
   for (const [what, change] of changes) {
-    it(`refuses a token it has accepted before, once ${what}`, async () => {
+    it(`rejects a token it has accepted before, once ${what}`, async () => {
       const { state, ask } = start()
       await ask()
       change(state)
@@ -88,7 +91,7 @@ describe('createKapisTokenAuthenticator', () => {
     })
   }
 
-  it('has the groups that are given for a time, and ends with them', async () => {
+  it('adds temporary groups, and expires with them', async () => {
     const { state, ask, authenticator } = start()
     const hasEnded = (identity: Identity | null) => identity !== null && authenticator.hasEnded(identity)
     const before = await ask()
@@ -108,14 +111,14 @@ describe('createKapisTokenAuthenticator', () => {
     expect(state.verified).to.equal(1)
   })
 
-  it('takes a token that does not say the uid, as those of earlier releases', async () => {
+  it('accepts a token without a uid, as earlier releases issued', async () => {
     const { state, ask } = start({ ...claims, uid: '' })
     expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-1' })
     state.user = state.user && { ...state.user, uid: 'u-2' }
     expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-2' })
   })
 
-  it('says of a token that may only read that it may', async () => {
+  it('marks the identity of a read-only token', async () => {
     const { state, ask } = start()
     expect(await ask()).to.not.have.property('isReadOnly')
     const reading = start({ ...claims, scope: 'read' })
@@ -124,7 +127,7 @@ describe('createKapisTokenAuthenticator', () => {
     expect(await reading.ask()).to.deep.include({ groups: ['ops'], isReadOnly: true })
   })
 
-  it('leaves the tokens of others alone', async () => {
+  it('ignores tokens of other issuers', async () => {
     const { authenticator } = start()
     expect(authenticator.authenticate(await received(['Authorization', 'Bearer foreign']))).to.equal(null)
   })

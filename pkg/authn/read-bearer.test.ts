@@ -16,13 +16,13 @@ describe('readBearer', () => {
     ['no header', [], null],
     ['an empty header', ['Authorization', ''], null],
     ['a token', ['Authorization', 'Bearer abc'], 'abc'],
-    ['another case', ['authorization', 'bEARER abc'], 'abc'],
-    ['more spaces', ['Authorization', 'Bearer   abc  '], 'abc'],
-    ['a WebSocket protocol', offering(`v4.channel.k8s.io, ${protocol}`), 't0ken'],
-    ['one that comes first', offering(`${protocol},v4.channel.k8s.io`), 't0ken'],
-    ['other WebSocket protocols', offering('v4.channel.k8s.io'), null],
+    ['another letter case', ['authorization', 'bEARER abc'], 'abc'],
+    ['several spaces', ['Authorization', 'Bearer   abc  '], 'abc'],
+    ['a WebSocket subprotocol', offering(`v4.channel.k8s.io, ${protocol}`), 't0ken'],
+    ['the first of several subprotocols', offering(`${protocol},v4.channel.k8s.io`), 't0ken'],
+    ['unrelated WebSocket subprotocols', offering('v4.channel.k8s.io'), null],
     [
-      'a protocol of a request that is not a WebSocket handshake',
+      'a subprotocol of a request that is not a WebSocket handshake',
       ['Sec-WebSocket-Protocol', `a, ${protocol}`],
       null,
     ],
@@ -33,16 +33,16 @@ describe('readBearer', () => {
 
   const invalid: readonly (readonly [string, readonly string[]])[] = [
     ['Basic', ['Authorization', 'Basic YTpi']],
-    ['no token', ['Authorization', 'Bearer']],
+    ['a scheme without a token', ['Authorization', 'Bearer']],
     ['two tokens', ['Authorization', 'Bearer a b']],
     ['two headers', ['Authorization', 'Bearer a', 'authorization', 'Bearer b']],
     ['a token of 40 KB', ['Authorization', `Bearer ${'a'.repeat(40_000)}`]],
     ['an empty WebSocket token', offering(`a, ${prefix}`)],
-    ['a WebSocket token that is not a base64url', offering(`a, ${prefix}a+b/`)],
+    ['a WebSocket token that is not base64url', offering(`a, ${prefix}a+b/`)],
     ['a WebSocket token with padding', offering(`a, ${prefix}YQ==`)],
     ['a WebSocket token that is not UTF-8', offering(`a, ${toProtocol(Buffer.from([0xff]))}`)],
     ['two WebSocket tokens', offering(`a, ${protocol}, ${protocol}`)],
-    ['a WebSocket token and no protocol next to it', offering(protocol)],
+    ['a WebSocket token without another subprotocol', offering(protocol)],
   ]
   for (const [what, headers] of invalid) {
     it(`refuses ${what}`, async () => {
@@ -65,7 +65,7 @@ describe('createBearerReader', () => {
     return requests
   }
 
-  it('knows the header of a connection again, and each other one for what it is', async () => {
+  it('caches the header of a connection, and reads every other one', async () => {
     const read = createBearerReader()
     const lines = ['Bearer a', 'Bearer a', 'Bearer b', 'Bearer a'].map(value => ['Authorization', value])
     const found = (await onOneSocket(...lines)).map(read)
@@ -86,7 +86,7 @@ describe('createBearerReader', () => {
     expect(empty && read(empty)).to.equal(null)
   })
 
-  it('refuses a second header, however often the first was seen', async () => {
+  it('rejects a second header, even if the first is cached', async () => {
     const read = createBearerReader()
     const header = ['Authorization', 'Bearer a']
     const [one, two] = await onOneSocket(header, [...header, ...header])

@@ -3,7 +3,7 @@ import { received } from './fixtures.ts'
 import { stripCredentials } from './strip-credentials.ts'
 
 describe('stripCredentials', () => {
-  it('leaves no credential and no claimed identity in any view of the headers', async () => {
+  it('removes credentials and claimed identities from all views of the headers', async () => {
     const req = await received([
       'Authorization',
       'Bearer secret',
@@ -31,7 +31,7 @@ describe('stripCredentials', () => {
     ['in a second header', ['a', `${bearer}, ${bearer}`], 'a'],
     ['alone', [bearer], undefined],
   ] as const) {
-    it(`takes a token off the subprotocols of a WebSocket, ${what}`, async () => {
+    it(`removes a token from the subprotocols of a WebSocket, ${what}`, async () => {
       const req = await received(given.flatMap(value => ['Sec-WebSocket-Protocol', value]))
       stripCredentials(req)
       expect(JSON.stringify([req.headers, req.headersDistinct, req.rawHeaders])).to.not.include('bearer')

@@ -27,7 +27,7 @@ describe('createTokenReviewAuthenticator', () => {
   }
   const user = { username: 'system:serviceaccount:a:b', uid: 'u', groups: ['g'], extra: { k: ['v'] } }
 
-  it('remembers whose a token is, and asks once for those who come together', async () => {
+  it('caches the identity of a token, and sends one review for concurrent requests', async () => {
     const { ask, calls } = start(() => ({ status: { authenticated: true, user } }))
     const [first] = await Promise.all([ask('t'), ask('t'), ask('t')])
     expect(first).to.deep.equal(user)
@@ -35,13 +35,13 @@ describe('createTokenReviewAuthenticator', () => {
     expect(calls()).to.equal(1)
   })
 
-  it('remembers a refusal too', async () => {
+  it('also caches a rejection', async () => {
     const { ask, calls } = start(() => ({ status: { authenticated: false } }))
     for (let i = 0; i < 2; i++) expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 401 })
     expect(calls()).to.equal(1)
   })
 
-  it('forgets after ten seconds, also when someone has set the clock back meanwhile', async () => {
+  it('expires entries after ten seconds, also after a change of the system time', async () => {
     let authenticated = true
     const { ask } = start(() => ({ status: authenticated ? { authenticated, user } : { authenticated } }))
     await ask('t')
@@ -51,7 +51,7 @@ describe('createTokenReviewAuthenticator', () => {
     })
   })
 
-  it('answers 503 and remembers nothing while kube-apiserver is down', async () => {
+  it('answers 503 and caches nothing while kube-apiserver does not respond', async () => {
     let isDown = true
     const { ask } = start(() => {
       if (isDown) throw unavailable('down')
@@ -62,7 +62,7 @@ describe('createTokenReviewAuthenticator', () => {
     expect(await ask('t')).to.deep.equal(user)
   })
 
-  it('reviews a hundred tokens concurrently, and refuses those beyond the queue', async () => {
+  it('reviews a hundred tokens concurrently, and rejects those beyond the queue', async () => {
     const answered = Promise.withResolvers<void>()
     let inFlight = 0
     let most = 0
@@ -83,7 +83,7 @@ describe('createTokenReviewAuthenticator', () => {
     expect(refused[0]).to.include({ code: 503 })
   })
 
-  it('never sends away a token of our own issuer', async () => {
+  it('never sends a token of its own issuer to kube-apiserver', async () => {
     const { ask, calls } = start(() => ({}))
     expect(await ask('ours')).to.equal(null)
     expect(calls()).to.equal(0)

@@ -39,7 +39,7 @@ function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })
 }
 
 describe('createAuthorizer', () => {
-  it('asks once for what it is asked often, and says where decisions came from', async () => {
+  it('sends one review for identical requests, and reports the source of each decision', async () => {
     const { ask, specs, observed } = start()
     await Promise.all([ask(jane, 'GET', store), ask(jane, 'GET', store)])
     await ask(jane, 'GET', store)
@@ -47,7 +47,7 @@ describe('createAuthorizer', () => {
     expect(observed.at(-1)).to.equal('allowed cache')
   })
 
-  it('explains a refusal, and asks for the rights that this takes', async () => {
+  it('explains a denial, and checks the permissions that this requires', async () => {
     const explain: Explain = async (_info, _identity, isAllowed) => {
       const right = parseRequestInfo('GET', '/apis/rbac.authorization.k8s.io/v1/clusterroles')
       return (await isAllowed(right)) ? 'the rule is missing' : ''
@@ -63,19 +63,19 @@ describe('createAuthorizer', () => {
     expect(message).to.match(/ at the cluster scope$/)
   })
 
-  it('refuses also when it cannot say why', async () => {
+  it('denies even if the explanation fails', async () => {
     const explain: Explain = () => Promise.reject(unavailable('not yet'))
     const { ask } = start(() => ({ allowed: false }), explain)
     expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
   })
 
-  it('remembers a refusal as well', async () => {
+  it('also caches a denial', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
     for (let i = 0; i < 3; i++) expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
-  it('asks again after ten seconds, also when someone has set the clock back meanwhile', async () => {
+  it('sends another review after ten seconds, also after a change of the system time', async () => {
     let allowed = true
     const { ask } = start(() => ({ allowed }))
     await ask(jane, 'GET', store)
@@ -86,7 +86,7 @@ describe('createAuthorizer', () => {
     })
   })
 
-  it('never mixes up callers, verbs, names or selectors', async () => {
+  it('never confuses callers, verbs, names or selectors', async () => {
     const { ask, specs } = start()
     const other = { ...jane, groups: ['ops'] }
     await ask(jane, 'GET', store)
@@ -99,7 +99,7 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(7)
   })
 
-  it('sends one review for all tokens of a caller, and one for each other differing field', async () => {
+  it('sends one review for all tokens of a caller, and one for each other differing attribute', async () => {
     const { ask, specs } = start()
     const id = 'authentication.kubernetes.io/credential-id'
     await ask({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', store)
@@ -109,25 +109,25 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(2)
   })
 
-  it('does not ask about superusers', async () => {
+  it('sends no review for superusers', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
     await ask({ ...jane, groups: ['system:masters'] }, 'DELETE', store)
     expect(specs).to.deep.equal([])
   })
 
-  it('asks about a superuser whose name may have lost blanks on its way', async () => {
+  it('sends a review for a superuser whose name may have lost blanks in transit', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
     const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
     expect(await rejectionOf(ask(trimmed, 'DELETE', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
-  it('lets an outright denial win over a permission', async () => {
+  it('prefers an explicit denial to a permission', async () => {
     const { ask } = start(() => ({ allowed: true, denied: true }))
     expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
   })
 
-  it('remembers the decision about a long request too, by its digest', async () => {
+  it('also caches the decision about a long request, by its digest', async () => {
     const { ask, specs } = start()
     const url = `${store}?labelSelector=${'a'.repeat(10_000)}`
     await ask(jane, 'GET', url)
@@ -135,7 +135,7 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(1)
   })
 
-  it('answers 503 while kube-apiserver does not, and remembers nothing of it', async () => {
+  it('answers 503 while kube-apiserver does not respond, and caches nothing', async () => {
     let isDown = true
     const { ask } = start(() => {
       if (isDown) throw unavailable('down')
@@ -146,7 +146,7 @@ describe('createAuthorizer', () => {
     await ask(jane, 'GET', store)
   }).timeout(10_000)
 
-  it('asks for what the request is about', async () => {
+  it('sends the attributes of the request', async () => {
     const { ask, specs } = start()
     await ask(jane, 'GET', `${store}?fieldSelector=metadata.name%3Da&labelSelector=x%20in%20(b,c),!y,z%3D1`)
     await ask(jane, 'GET', `${store}?labelSelector=x%3E5`)
@@ -208,7 +208,7 @@ describe('createAuthorizer', () => {
     ['GET', '/a<b>&', 'forbidden: User "jane" cannot get path "/a&lt;b&gt;&amp;"'],
   ]
   for (const [method, path, message] of messages) {
-    it(`says of ${method} ${path} what kube-apiserver says`, async () => {
+    it(`decides ${method} ${path} as kube-apiserver does`, async () => {
       const { ask } = start(() => ({ allowed: false, reason: 'because' }))
       expect(await rejectionOf(ask(jane, method, path))).to.include({
         code: 403,

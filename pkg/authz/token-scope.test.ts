@@ -63,13 +63,13 @@ describe('assertInScope', () => {
     ['PUT', '/kapis/iam.kapis.io/v1alpha2/users/jane/password', 403],
   ]
   for (const [method, path, code] of rows) {
-    it(`holds a reader to ${code} for ${method} ${path}`, () => {
+    it(`answers ${code} to ${method} ${path} with a read-only token`, () => {
       expect(codeOf(method, path, reader)).to.equal(code)
       expect(codeOf(method, path, { ...reader, isReadOnly: false })).to.equal(200)
     })
   }
 
-  it('refuses to act as someone else', () => {
+  it('rejects impersonation with a read-only token', () => {
     const info = {
       ...parseRequestInfo('GET', '/api/v1/users/bob'),
       verb: 'impersonate',
@@ -90,12 +90,12 @@ describe('assertMayUpgrade', () => {
   const path = '/kapis/terminal.kapis.io/v1alpha2/users/admin/kubectl'
   const info = parseRequestInfo('GET', path)
 
-  it('refuses a reader, whatever the name of what is asked for', () => {
+  it('rejects upgrades with a read-only token, on any path', () => {
     expect(() => assertMayUpgrade(info, reader)).to.throw(
       Status,
       'users.terminal.kapis.io "admin" is forbidden: User "jane" cannot get resource "users/kubectl" in API group "terminal.kapis.io" at the cluster scope: a read-only token cannot open connections (exec, attach, port-forward or proxy)',
     )
   })
 
-  it('allows all other tokens', () => assertMayUpgrade(info, { ...reader, isReadOnly: false }))
+  it('accepts all other tokens', () => assertMayUpgrade(info, { ...reader, isReadOnly: false }))
 })

@@ -5,7 +5,7 @@ import { createBoundedCache, toCacheKey } from './bounded-cache.ts'
 describe('createBoundedCache', () => {
   const start = (maxBytes: number) => createBoundedCache<string>({ maxBytes, sizeOf: value => value.length })
 
-  it('forgets what was used the longest ago once there is no room', () => {
+  it('evicts the least recently used entry when it is full', () => {
     const cache = start(3_000)
     for (const key of ['a', 'b']) cache.set(key, key.repeat(1_000))
     cache.get('a')
@@ -14,20 +14,20 @@ describe('createBoundedCache', () => {
     expect(cache.bytes()).to.be.within(2_000, 3_000)
   })
 
-  it('does not keep what is larger than all of it, and forgets nothing for that', () => {
+  it('does not store an entry larger than the cache, and evicts nothing for it', () => {
     const cache = start(1_000)
     cache.set('small', 'x')
     cache.set('large', 'x'.repeat(1_000))
     expect([cache.get('small'), cache.get('large')]).to.deep.equal(['x', undefined])
   })
 
-  it('counts what is kept for it next to the value', () => {
+  it('counts the given size in addition to the value', () => {
     const cache = start(100_000)
     for (let i = 0; i < 10_000; i++) cache.set(`key ${i}`, '')
     expect(cache.bytes()).to.be.at.most(100_000)
   })
 
-  it('can be given how long a value is valid', async () => {
+  it('accepts a time to live per value', async () => {
     const cache = start(1_000)
     cache.set('brief', 'x', 20)
     cache.set('long', 'x')
@@ -36,7 +36,7 @@ describe('createBoundedCache', () => {
     expect([cache.get('brief'), cache.get('long')]).to.deep.equal([undefined, 'x'])
   })
 
-  it('goes by the clock that it is given, and forgets what is good no longer', () => {
+  it('uses the given clock, and removes expired entries', () => {
     let nowMs = 0
     const cache = createBoundedCache<string>({ maxBytes: 10_000, sizeOf: () => 1, now: () => nowMs })
     cache.set('a', 'x', 100)
@@ -47,13 +47,13 @@ describe('createBoundedCache', () => {
     expect(cache.get('a')).to.equal(undefined)
   })
 
-  it('holds no more entries than it may', () => {
+  it('limits the number of entries', () => {
     const cache = createBoundedCache<string>({ maxBytes: 10_000, sizeOf: () => 1, maxEntries: 2 })
     for (const key of ['a', 'b', 'c']) cache.set(key, key)
     expect(['a', 'b', 'c'].map(key => cache.get(key))).to.deep.equal([undefined, 'b', 'c'])
   })
 
-  it('replaces, deletes and clears', () => {
+  it('replaces, deletes and clears entries', () => {
     const cache = start(10_000)
     cache.set('a', '1')
     cache.set('a', '2')
@@ -65,7 +65,7 @@ describe('createBoundedCache', () => {
     expect([cache.get('b'), cache.bytes()]).to.deep.equal([undefined, 0])
   })
 
-  it('finds what has a long key, and nothing that has another', () => {
+  it('finds an entry by a long key, and no other', () => {
     const cache = start(10_000)
     cache.set('x'.repeat(1_000_000), 'long')
     expect(cache.get('x'.repeat(1_000_000))).to.equal('long')
@@ -74,7 +74,7 @@ describe('createBoundedCache', () => {
 })
 
 describe('toCacheKey', () => {
-  it('keeps a short key, and distinguishes long ones', () => {
+  it('returns a short key unchanged, and distinct digests for long ones', () => {
     expect(toCacheKey('short')).to.equal('short')
     const [a, b] = [toCacheKey('x'.repeat(10_000)), toCacheKey(`${'x'.repeat(9_999)}y`)]
     expect(a).to.match(/^sha256:.{43}$/)

@@ -28,7 +28,7 @@ describe('createSharedResult', () => {
     expect(calls).to.have.length(1)
   })
 
-  it('uses a result for its time', async () => {
+  it('reuses a result until it expires', async () => {
     const ask = create()
     const first = ask()
     calls[0]?.resolve('a')

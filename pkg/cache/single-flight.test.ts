@@ -22,7 +22,7 @@ describe('createSingleFlight', () => {
     expect(calls).to.have.length(2)
   })
 
-  it('runs it again after it has succeeded or failed', async () => {
+  it('runs the work again after it has succeeded or failed', async () => {
     const share = createSingleFlight<string>()
     const failing = [share('a', work), share('a', work)]
     calls[0]?.reject(new Error('down'))

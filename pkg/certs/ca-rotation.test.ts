@@ -12,7 +12,7 @@ const first = firstCa(start)
 const calm = { nowMs: startMs, overlapMs: hourMs, isWanted: false, servingIssuedMs: startMs }
 
 describe('planCaRotation', () => {
-  it('leaves a young authority alone, and looks again when four fifths of its life are over', () => {
+  it('keeps a young CA, and checks again after four fifths of its lifetime', () => {
     const plan = planCaRotation(first, calm)
     expect(plan.step).to.equal(undefined)
     const due = plan.step === undefined ? plan.dueMs : 0
@@ -20,7 +20,7 @@ describe('planCaRotation', () => {
     expect(planCaRotation(first, { ...calm, nowMs: due })).to.deep.equal({ step: 'announce' })
   })
 
-  it('goes on by itself: announced, used, forgotten, each after the overlap', () => {
+  it('rotates in three steps: announced, used, removed, each after the overlap', () => {
     expect(planCaRotation(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
     const announced = takeStep('announce', first, start)
     expect(planCaRotation(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
@@ -35,7 +35,7 @@ describe('planCaRotation', () => {
     expect(planCaRotation(takeStep('retire', switched, start), later).step).to.equal(undefined)
   })
 
-  it('does not forget an authority while its certificate is still shown', () => {
+  it('does not remove a CA while its certificate is still served', () => {
     const switched = takeStep('switch', takeStep('announce', first, start), start)
     const nowMs = startMs + yearMs
     expect(planCaRotation(switched, { ...calm, nowMs, servingIssuedMs: undefined }).step).to.equal(undefined)
@@ -46,7 +46,7 @@ describe('takeStep', () => {
   const announced = takeStep('announce', first, start)
   const switched = takeStep('switch', announced, start)
 
-  it('never leaves a signer that is not trusted', () => {
+  it('never signs with a CA that is not trusted', () => {
     const states: readonly CertificateAuthority[] = [
       first,
       announced,
@@ -60,13 +60,13 @@ describe('takeStep', () => {
     expect(switched.current).to.deep.equal(announced.next)
   })
 
-  it('makes an authority of its own key, good for ten years', () => {
+  it('creates a CA with a key of its own, valid for ten years', () => {
     const cert = new X509Certificate(announced.next?.certPem ?? '')
     expect(cert.validToDate.getTime() - startMs).to.equal(10 * yearMs)
     expect(announced.next?.keyPem).to.not.equal(first.current.keyPem)
   })
 
-  it('forgets every other one, however many there were', () => {
+  it('removes all other CAs, however many there are', () => {
     const stray = createCa({ commonName: 'stray', validityDays: 1 })
     const many = { ...first, trusted: [...first.trusted, stray.certPem] }
     expect(takeStep('retire', many, start)).to.deep.equal(first)

@@ -36,7 +36,7 @@ describe('FileCertificates', () => {
   afterEach(() => certificates.stop())
   after(() => rmSync(folder, { recursive: true }))
 
-  it('serves what the files hold, and follows them', async () => {
+  it('serves the pair in the files, and follows changes', async () => {
     const [first, second] = [pair(), pair()]
     put(first)
     await certificates.start()
@@ -47,7 +47,7 @@ describe('FileCertificates', () => {
     expect(certificates.current()).to.deep.equal({ ...second, bundlePem: authority.certPem })
   })
 
-  it('keeps the last pair while the files do not fit together', async () => {
+  it('serves the last pair while the files do not match', async () => {
     const first = pair()
     put(first)
     await certificates.start()
@@ -58,7 +58,7 @@ describe('FileCertificates', () => {
     expect(certificates.current()).to.deep.equal({ ...first, bundlePem: authority.certPem })
   })
 
-  it('does not start with what it cannot use', async () => {
+  it('does not start with unusable files', async () => {
     put({ ...pair(), keyPem: pair().keyPem })
     const why = async () =>
       certificates.start().then(

@@ -69,7 +69,7 @@ describe('FrontProxyCertificates', () => {
     return certificates
   }
 
-  it('makes an authority and a client certificate of it, for clients alone', async () => {
+  it('creates a CA and a certificate for client authentication only', async () => {
     const { client, objects } = createStore()
     const certificate = new X509Certificate((await start(client)).current()?.certPem ?? '')
     const authority = stored(objects, 'kapis-front-proxy-ca')
@@ -79,7 +79,7 @@ describe('FrontProxyCertificates', () => {
     expect(certificate.keyUsage).to.deep.equal(['1.3.6.1.5.5.7.3.2'])
   })
 
-  it('publishes the authority as kube-apiserver publishes its own, and never a key', async () => {
+  it('publishes the CA like kube-apiserver publishes its own, and never a key', async () => {
     const { client, objects } = createStore()
     await start(client)
     const published = objects.get(`${base}/configmaps/kapis-front-proxy`)
@@ -94,13 +94,13 @@ describe('FrontProxyCertificates', () => {
     expect(JSON.stringify(published)).to.not.include('PRIVATE KEY')
   })
 
-  it('all replicas use what the first one made', async () => {
+  it('uses the pair of the first replica on all replicas', async () => {
     const { client } = createStore()
     const [first, second] = [await start(client), await start(client)]
     expect(second.current()).to.deep.equal(first.current())
   })
 
-  it('two that start concurrently agree', async () => {
+  it('uses one pair on two replicas that start concurrently', async () => {
     const { client } = createStore()
     const [first, second] = await Promise.all([start(client), start(client)])
     expect(second.current()?.certPem).to.equal(first.current()?.certPem)
@@ -109,12 +109,12 @@ describe('FrontProxyCertificates', () => {
   const authority = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
   const strangers = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
   const unfit = {
-    'of another authority': issueCertificate(strangers, {
+    'of another CA': issueCertificate(strangers, {
       commonName: 'x',
       usages: ['client'],
       validityDays: 9,
     }),
-    'near its end': issueCertificate(authority, {
+    'close to its expiry': issueCertificate(authority, {
       ...{ commonName: 'x', usages: ['client'], validityDays: 9 },
       now: new Date(Date.now() - 8 * 86_400_000),
     }),

@@ -6,7 +6,7 @@ const now = new Date('2031-05-06T07:08:09Z')
 const authority = createCa({ commonName: 'test CA', validityDays: 3650, now })
 
 describe('createCa', () => {
-  it('signs itself and may sign others', () => {
+  it('creates a self-signed certificate that may sign others', () => {
     const cert = new X509Certificate(authority.certPem)
     expect(cert.ca).to.equal(true)
     expect(cert.subject).to.equal('CN=test CA')
@@ -14,12 +14,12 @@ describe('createCa', () => {
     expect(cert.verify(cert.publicKey)).to.equal(true)
   })
 
-  it('holds the private key that belongs to the certificate', () => {
+  it('returns the private key that belongs to the certificate', () => {
     const cert = new X509Certificate(authority.certPem)
     expect(cert.checkPrivateKey(createPrivateKey(authority.keyPem))).to.equal(true)
   })
 
-  it('is valid from five minutes ago for as long as asked', () => {
+  it('creates a certificate that is valid from five minutes ago for the requested time', () => {
     const cert = new X509Certificate(authority.certPem)
     expect(cert.validFromDate.toISOString()).to.equal('2031-05-06T07:03:09.000Z')
     expect(cert.validToDate.toISOString()).to.equal('2041-05-03T07:08:09.000Z')
@@ -43,7 +43,7 @@ describe('issueCertificate', () => {
     now,
   })
 
-  it('is signed by the authority and is none itself', () => {
+  it('creates a certificate that the CA has signed and that is not a CA', () => {
     const cert = new X509Certificate(server.certPem)
     const issuer = new X509Certificate(authority.certPem)
     expect(cert.ca).to.equal(false)
@@ -52,7 +52,7 @@ describe('issueCertificate', () => {
     expect(cert.checkPrivateKey(createPrivateKey(server.keyPem))).to.equal(true)
   })
 
-  it('answers for its DNS names and addresses and for no other', () => {
+  it('creates a certificate for the given DNS names and addresses only', () => {
     const cert = new X509Certificate(server.certPem)
     expect(cert.checkHost('localhost')).to.equal('localhost')
     expect(cert.checkHost('kapis.kapis-system.svc')).to.equal('kapis.kapis-system.svc')
@@ -62,7 +62,7 @@ describe('issueCertificate', () => {
     expect(cert.checkIP('127.0.0.2')).to.equal(undefined)
   })
 
-  it('is good for the usages asked for alone', () => {
+  it('creates a certificate for the given usages only', () => {
     const serverAuth = '1.3.6.1.5.5.7.3.1'
     const clientAuth = '1.3.6.1.5.5.7.3.2'
     const usages = (pair: KeyPair) => new X509Certificate(pair.certPem).keyUsage
@@ -88,14 +88,14 @@ describe('issueCertificate', () => {
     expect(subject.split('\n')).to.deep.equal(['O=system:masters', 'O=dev*', 'CN=jane_doe@example.org'])
   })
 
-  it('keeps to the letter the name of an authority beyond ASCII', () => {
+  it('preserves a non-ASCII name of a CA exactly', () => {
     const odd = createCa({ commonName: 'Zürich 証明書 CA', validityDays: 1 })
     const pair = issueCertificate(odd, { commonName: 'x', usages: ['server'], validityDays: 1 })
     const cert = new X509Certificate(pair.certPem)
     expect(cert.checkIssued(new X509Certificate(odd.certPem))).to.equal(true)
   })
 
-  it('names the key of the authority that signed, so that a chain is found among authorities of one name', () => {
+  it('sets the key ID of the signing CA, which distinguishes CAs of the same name', () => {
     const namesake = createCa({ commonName: 'test CA', validityDays: 1 })
     const cert = new X509Certificate(server.certPem)
     expect(cert.checkIssued(new X509Certificate(namesake.certPem))).to.equal(false)

@@ -9,8 +9,12 @@ describe('splitCertificates', () => {
   for (const [what, pem, expected] of [
     ['nothing', '', []],
     ['one', `${one}\n`, [one]],
-    ['several, with words and a key between', `# first\n${one}\n${key}\n# second\n${other}`, [one, other]],
-    ['one that does not end', `${one}\n-----BEGIN CERTIFICATE-----\nAA`, [one]],
+    [
+      'several certificates, with text and a key between',
+      `# first\n${one}\n${key}\n# second\n${other}`,
+      [one, other],
+    ],
+    ['a certificate that does not end', `${one}\n-----BEGIN CERTIFICATE-----\nAA`, [one]],
   ] as const) {
     it(`finds ${what}`, () => {
       expect(splitCertificates(pem)).to.deep.equal(expected)

@@ -18,11 +18,11 @@ const other = createCa({ commonName: 'test CA', validityDays: 3650, now })
 describe('renewalReason', () => {
   const wanted = { names, nowMs: now.getTime() }
 
-  it('finds nothing in a fresh pair', () => {
+  it('returns nothing for a fresh pair', () => {
     expect(renewalReason(pair, authority.certPem, wanted)).to.equal(undefined)
   })
 
-  it('asks for renewal in the last third of its life, and not before', () => {
+  it('requires renewal in the last third of the lifetime, and not before', () => {
     const aged = (days: number) =>
       renewalReason(pair, authority.certPem, { names, nowMs: now.getTime() + days * dayMs })
     expect([aged(59), aged(61), aged(91)]).to.deep.equal([
@@ -32,7 +32,7 @@ describe('renewalReason', () => {
     ])
   })
 
-  it('says what is wrong', () => {
+  it('names the reason', () => {
     const more = { dnsNames: [...names.dnsNames, 'a.example'], ipAddresses: ['127.0.0.1', '10.0.0.1'] }
     const cases = [
       [renewalReason(pair, other.certPem, wanted), 'it was issued by another CA'],

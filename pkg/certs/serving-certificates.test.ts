@@ -29,21 +29,21 @@ describe('ServingCertificates', function () {
     for (const certificates of running.splice(0)) certificates.stop()
   })
 
-  it('makes an authority and a pair of it that names the Service', async () => {
+  it('creates a CA and a pair that names the Service', async () => {
     const { certPem, bundlePem } = (await start(createSecretStore())).current()
     const leaf = new X509Certificate(certPem)
     expect(leaf.verify(new X509Certificate(bundlePem).publicKey)).to.equal(true)
     for (const host of ['kapis.kapis-system.svc', 'localhost']) expect(leaf.checkHost(host)).to.equal(host)
   })
 
-  it('comes to the same with another replica, started in the same moment', async () => {
+  it('uses the same pair as another replica that starts at the same moment', async () => {
     const store = createSecretStore()
     const [a, b] = await Promise.all([start(store), start(store)])
     await eventually(() => shown(a) === shown(b))
     expect(a?.current()).to.deep.equal(b?.current())
   })
 
-  it('uses an authority that was put there, and never replaces it', async () => {
+  it('uses a CA that an administrator has stored, and never replaces it', async () => {
     const store = createSecretStore()
     const given = createCa({
       commonName: 'given',
@@ -58,7 +58,7 @@ describe('ServingCertificates', function () {
     expect(store.writes).to.deep.equal(['POST kapis-serving'])
   })
 
-  it('leaves a pair alone that was put there, even when it does not fit', async () => {
+  it('keeps a pair that an administrator has stored, even if it does not match', async () => {
     const store = createSecretStore()
     const given = createCa({ commonName: 'given', validityDays: 2 })
     store.put('kapis-serving', {
@@ -67,7 +67,7 @@ describe('ServingCertificates', function () {
     expect((await start(store)).current().certPem).to.equal(given.certPem)
   })
 
-  it('makes a pair again that was deleted', async () => {
+  it('creates a deleted pair again', async () => {
     const store = createSecretStore()
     const certificates = await start(store)
     const old = shown(certificates)
@@ -76,7 +76,7 @@ describe('ServingCertificates', function () {
     await eventually(() => shown(certificates) !== old)
   })
 
-  it('replaces its authority on demand: both are trusted before the new one signs, and after', async () => {
+  it('replaces its CA on demand: both are trusted before and after the new one signs', async () => {
     const store = createSecretStore()
     const [a, b] = await Promise.all([start(store, 1), start(store, 1)])
     const seen: ServingMaterial[] = []
@@ -101,7 +101,7 @@ describe('ServingCertificates', function () {
     expect(stored && parseCa(stored, 'example.io')).to.include({ isWanted: false, next: undefined })
   })
 
-  it('cannot be asked before it has started', () => {
+  it('returns no certificate before it has started', () => {
     const { config } = parseConfig({})
     const certificates = new ServingCertificates({ client: createSecretStore().client, config, logger })
     expect(() => certificates.current()).to.throw('the serving certificate has not been loaded yet')

@@ -7,7 +7,7 @@ const pair = { certPem: 'CERT\n', keyPem: 'KEY\n' }
 const name = { namespace: 'ns', name: 'a' }
 
 describe('writePair and readPair', () => {
-  it('keep a pair in a Secret of type kubernetes.io/tls', async () => {
+  it('store a pair in a Secret of type kubernetes.io/tls', async () => {
     const store = createSecretStore()
     expect(await readPair(store.client, name)).to.equal(undefined)
     expect(await writePair(store.client, name, pair, undefined)).to.equal(true)
@@ -19,7 +19,7 @@ describe('writePair and readPair', () => {
     })
   })
 
-  it('write nothing when someone else was first', async () => {
+  it('write nothing if another replica was first', async () => {
     const store = createSecretStore()
     await writePair(store.client, name, pair, undefined)
     const old = await readPair(store.client, name)
@@ -29,7 +29,7 @@ describe('writePair and readPair', () => {
     expect((await readPair(store.client, name))?.certPem).to.equal('MINE')
   })
 
-  it('tell every other failure', async () => {
+  it('report every other failure', async () => {
     const client = {
       ...createSecretStore().client,
       call: async () => {
@@ -45,7 +45,7 @@ describe('writePair and readPair', () => {
 describe('parsePair', () => {
   const metadata = { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '7', creationTimestamp: '' }
 
-  it('does not take what someone else has put there for ours', () => {
+  it('rejects a Secret that is not its own', () => {
     const data = { 'tls.crt': 'Q0VSVAo=', 'tls.key': 'S0VZCg==' }
     expect(parsePair({ metadata, data })).to.deep.equal({ ...pair, resourceVersion: '7', isOurs: false })
   })

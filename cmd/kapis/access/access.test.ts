@@ -47,23 +47,23 @@ describe('arguments of who-can and can-i', () => {
     [['*', '*'], { verb: '*', resource: '*', namespace: 'shop' }],
   ]
   for (const [positionals, resourceAttributes] of found) {
-    it(`are ${positionals.join(' ')}`, async () => {
+    it(`accept ${positionals.join(' ')}`, async () => {
       expect(await read(...positionals)).to.deep.equal({ attributes: { resourceAttributes }, warnings: [] })
     })
   }
 
-  it('are a path', async () => {
+  it('accept a path', async () => {
     const nonResourceAttributes = { verb: 'get', path: '/metrics' }
     expect((await read('get', '/metrics')).attributes).to.deep.equal({ nonResourceAttributes })
   })
 
-  it('are warned about where there is no such resource', async () => {
+  it('cause a warning if the resource does not exist', async () => {
     const { warnings } = await read('get', 'frobs')
     expect(warnings).to.deep.equal(['Warning: the server does not have a resource type "frobs"\n'])
   })
 
   for (const wrong of [[], ['get'], ['get', 'pods', 'a', 'b'], ['get', 'pods/a', 'b'], ['get', '/a', 'b']]) {
-    it(`are not ${JSON.stringify(wrong)}`, () => {
+    it(`reject ${JSON.stringify(wrong)}`, () => {
       expect(() => readPositionals(wrong)).to.throw(UsageError)
     })
   }
@@ -73,14 +73,14 @@ describe('reasonsOf', () => {
   const binding = { kind: 'RoleBinding', namespace: 'shop', name: 'dev' }
   const role = { kind: 'ClusterRole', name: 'view' }
 
-  it('names what allows a request', () => {
+  it('names the bindings and rules that allow a request', () => {
     const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
     expect(reasonsOf({ grants: [{ binding, role, rule }] })).to.deep.equal([
       '  RoleBinding/shop/dev gives ClusterRole/view: get pods',
     ])
   })
 
-  it('names what is missing', () => {
+  it('names the rule that is missing', () => {
     const status = {
       nearest: [{ binding, role, missing: ['the verbs are get, not delete'] }],
       missingRule: {

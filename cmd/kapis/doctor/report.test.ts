@@ -3,7 +3,7 @@ import { error, warning } from './check.ts'
 import { toText } from './report.ts'
 
 describe('toText', () => {
-  it('has a line for what is well, and two for what is not', () => {
+  it('prints one line for a passed check, and two for a failed one', () => {
     const findings = [error('it is broken', 'fix it'), warning('it is old', 'renew it')]
     expect(
       toText([
@@ -24,7 +24,7 @@ describe('toText', () => {
     )
   })
 
-  it('counts', () => {
+  it('counts passed and failed checks', () => {
     expect(toText([{ check: 'service', findings: [] }])).to.equal(
       'ok       service\n\n0 errors, 0 warnings\n',
     )

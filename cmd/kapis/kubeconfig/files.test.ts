@@ -8,7 +8,7 @@ import { loadKubeconfig } from './files.ts'
 describe('loadKubeconfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-kubeconfig-'))
 
-  it('reads the files that exist, and writes to the first of them', () => {
+  it('reads the existing files, and writes to the first of them', () => {
     const file = join(folder, 'config')
     writeFileSync(file, 'apiVersion: v1\nkind: Config\n')
     const { files, defaultFile } = loadKubeconfig([join(folder, 'none'), '/dev/null', file])
@@ -16,7 +16,7 @@ describe('loadKubeconfig', () => {
     expect(defaultFile).to.equal('/dev/null')
   })
 
-  it('waits for no pipe, and reads no device', () => {
+  it('rejects pipes and devices without blocking', () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
     for (const path of [pipe, '/dev/zero'])
@@ -25,7 +25,7 @@ describe('loadKubeconfig', () => {
       )
   })
 
-  it('names a folder, and a file that kubectl cannot load', () => {
+  it('names a folder, and a file that kubectl cannot load, in its error', () => {
     expect(() => loadKubeconfig([folder])).to.throw('failed to read the kubeconfig: EISDIR')
     const file = join(folder, 'broken')
     writeFileSync(file, '{')

@@ -70,7 +70,7 @@ describe('the context of a login', () => {
   const add = (more: Partial<ContextSettings> = {}, paths: readonly string[] = [file]) =>
     applyChanges(paths, config => planContext(config, { ...settings, ...more }), io)
 
-  it('is a whole kubeconfig where there was none, and is there once', async () => {
+  it('is written as a whole kubeconfig if no file exists, and only once', async () => {
     await add()
     expect(read()).to.equal(whole)
     await add()
@@ -78,7 +78,7 @@ describe('the context of a login', () => {
     expect(readdirSync(folder)).to.deep.equal(['config'])
   })
 
-  it('is there with those of other logins that are made at the same time', async () => {
+  it('is not lost when other logins are written concurrently', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f']
     await Promise.all(names.map(name => add({ name })))
     for (const name of names)
@@ -86,7 +86,7 @@ describe('the context of a login', () => {
     expect(readdirSync(folder)).to.deep.equal(['config'])
   })
 
-  it('keeps what others have added to its entries', async () => {
+  it('keeps fields that other programs have added to its entries', async () => {
     const added = whole
       .replace(
         '    server',
@@ -114,7 +114,7 @@ describe('the context of a login', () => {
     )
   })
 
-  it('names the login in a context that an older version wrote', async () => {
+  it('adds the login to a context that an older version wrote', async () => {
     write(whole.replace(/\n {6}- "--context"\n {6}- kapis/, ''))
     await add()
     expect(read()).to.equal(whole)
@@ -133,7 +133,7 @@ describe('the context of a login', () => {
     expect(readdirSync(folder)).to.have.members(['first', 'second', 'third'])
   })
 
-  it('is written to the last file of KUBECONFIG where none exists', async () => {
+  it('is written to the last file of KUBECONFIG if none exists', async () => {
     await add({}, [join(folder, 'a'), join(folder, 'b')])
     expect(readdirSync(folder)).to.deep.equal(['b'])
   })
@@ -169,7 +169,7 @@ describe('the context of a login', () => {
       await add()
     })
 
-  it('does not change what kubectl cannot load', async () => {
+  it('does not change a file that kubectl cannot load', async () => {
     const cases: readonly [string, string][] = [
       ['users:\n- name: a\n- name: a\n', 'duplicate name "a" in users'],
       ['users:\n- name: no\n', 'users[0].name is not a string'],
@@ -203,7 +203,7 @@ describe('the context of a login', () => {
     }
   })
 
-  it('is made the current one, and is taken away again with what only it has', async () => {
+  it('becomes the current context, and is removed at logout with the entries that only it uses', async () => {
     const mine = `# mine
 clusters:
 - name: shared
@@ -237,7 +237,7 @@ current-context: other
 })
 
 describe('kubeconfigFiles', () => {
-  it('are those of kubectl', () => {
+  it('returns the files that kubectl uses', () => {
     const env = { KUBECONFIG: ['', 'a', 'b', 'a', ''].join(delimiter) }
     expect(kubeconfigFiles(env)).to.deep.equal(['a', 'b'])
     expect(kubeconfigFiles(env, 'c')).to.deep.equal(['c'])

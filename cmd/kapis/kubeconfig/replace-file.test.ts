@@ -33,7 +33,7 @@ describe('replaceFile', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('keeps mode, owner and group, and leaves nothing next to the file', () => {
+  it('preserves mode, owner and group, and leaves no temporary file', () => {
     chmodSync(file, 0o664)
     const isRoot = process.getuid?.() === 0
     if (isRoot) chownSync(file, 1234, 2345)
@@ -44,20 +44,20 @@ describe('replaceFile', () => {
     expect(readdirSync(folder)).to.deep.equal(['config'])
   })
 
-  it('is atomic: a reader that has opened the file keeps the old content', () => {
+  it('is atomic: a reader that has opened the file still reads the old content', () => {
     const { ino } = statSync(file)
     replace('new')
     expect(statSync(file).ino).to.not.equal(ino)
   })
 
-  it('keeps hard links: both names have the new content', () => {
+  it('preserves hard links: both names have the new content', () => {
     const other = join(folder, 'other')
     linkSync(file, other)
     replace('new')
     expect([content(), readFileSync(other, 'utf8'), statSync(file).nlink]).to.deep.equal(['new', 'new', 2])
   })
 
-  it('writes through symbolic links, also to a file that is not there', () => {
+  it('writes through symbolic links, also to a missing file', () => {
     mkdirSync(join(folder, 'real'))
     for (const isThere of [true, false]) {
       const target = join(folder, 'real', `config-${isThere}`)
@@ -72,19 +72,19 @@ describe('replaceFile', () => {
     }
   })
 
-  it('makes a file for its owner alone', () => {
+  it('creates a file that only its owner can read', () => {
     rmSync(file)
     replace('new')
     expect([content(), statSync(file).mode & 0o7777]).to.deep.equal(['new', 0o600])
   })
 
-  it('takes regular files alone', () => {
+  it('accepts regular files only', () => {
     const refused = `${folder} is not a regular file`
     expect(() => replaceFile(folder, Buffer.from('x'))).to.throw(refused)
     expect(() => assertWritable(folder)).to.throw(refused)
   })
 
-  it('does not change what it only tests', () => {
+  it('does not change a file in a dry run', () => {
     assertWritable(file)
     assertWritable(join(folder, 'none'))
     expect([content(), readdirSync(folder)]).to.deep.equal(['the old content, which is longer', ['config']])

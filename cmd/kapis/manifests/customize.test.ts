@@ -21,12 +21,12 @@ describe('customize', () => {
     ['app.kubernetes.io/name: kapis', 'app.kubernetes.io/name: kapis'],
   ]
   for (const [text, expected] of cases) {
-    it(`makes of ${JSON.stringify(text)} ${JSON.stringify(expected)}`, () => {
+    it(`turns ${JSON.stringify(text)} into ${JSON.stringify(expected)}`, () => {
       expect(customize(text, baseNames, to)).to.equal(expected)
     })
   }
 
-  it('does not replace what it has put there', () => {
+  it('does not replace a placeholder in an inserted value', () => {
     const swapped = { groupDomain: 'kapis-system', namespace: 'kapis.io' }
     expect(customize('kapis.io kapis-system', baseNames, swapped)).to.equal('kapis-system kapis.io')
   })
@@ -35,13 +35,13 @@ describe('customize', () => {
 describe('manifests/base', () => {
   const read = (name: string) => readFileSync(join(manifestsFolder, 'base', name), 'utf8')
 
-  it('has a configuration that the programs take', () => {
+  it('contains a configuration that the programs accept', () => {
     const { config } = parseConfig(parse(read('config/kapis.yaml')))
     expect(config.groupDomain).to.equal(baseNames.groupDomain)
     expect(config.kubernetes).to.deep.equal({ kubeconfig: '', namespace: baseNames.namespace })
   })
 
-  it('lists every file that it has', () => {
+  it('lists every file of its folder', () => {
     const { resources } = parse(read('kustomization.yaml'))
     const files = globSync('**/*.yaml', { cwd: join(manifestsFolder, 'base') })
     expect(resources).to.have.members(files.filter(name => !/^kustomization|^config\//.test(name)))
@@ -76,13 +76,13 @@ describe('manifests/overlays', () => {
     },
   }
 
-  it('have a configuration of their own where they differ', () => {
+  it('have a configuration of their own if they differ from the base', () => {
     const files = globSync('*/config/*', { cwd: join(manifestsFolder, 'overlays') })
     expect(files).to.have.members(Object.keys(expected).map(name => `${name}/config/kapis.yaml`))
   })
 
   for (const [name, config] of Object.entries(expected)) {
-    it(`${name}: its configuration is that of the base but for what it is about`, () => {
+    it(`${name}: its configuration equals that of the base except for its purpose`, () => {
       const own = read(`overlays/${name}/config/kapis.yaml`)
       expect(own).to.deep.equal(config)
       expect(() => parseConfig(own)).to.not.throw()

@@ -4,11 +4,11 @@ import { parseManifestSettings } from './settings.ts'
 const digest = `sha256:${'0af'.repeat(21)}f`
 
 describe('parseManifestSettings', () => {
-  it('asks for the default overlay as it lies there', () => {
+  it('returns the default overlay unchanged without options', () => {
     expect(parseManifestSettings([])).to.deep.equal({ overlay: 'default' })
   })
 
-  it('takes everything that may differ', () => {
+  it('reads every option', () => {
     const args = ['--overlay=ha', '--group-domain', 'a.example', '-n', 'x', '--replicas', '3', '--image']
     for (const image of [
       'kapis',

@@ -48,7 +48,7 @@ surprise: 1
 `)
 
 describe('toConfiguration', () => {
-  it('takes over what has a counterpart', () => {
+  it('converts every setting that has a counterpart', () => {
     expect(parse(toConfiguration(source, options).file)).to.deep.equal({
       ...base,
       authentication: {
@@ -85,13 +85,13 @@ describe('toConfiguration', () => {
     })
   })
 
-  it('makes a file that Kapis takes', () => {
+  it('writes a file that Kapis accepts', () => {
     const { config, secrets } = parseConfig(parse(toConfiguration(source, options).file))
     expect(config.authentication.multipleLogin).to.equal(false)
     expect(secrets.clientSecrets.get('console')).to.equal('console-secret')
   })
 
-  it('names what has none, with the reason and without a secret', () => {
+  it('reports settings without a counterpart, with the reason and without a secret', () => {
     const { notes } = toConfiguration(source, options)
     expect(notes.map(({ path }) => path)).to.deep.equal([
       'authentication.jwtSecret',
@@ -105,7 +105,7 @@ describe('toConfiguration', () => {
     expect(JSON.stringify(notes)).to.not.match(/not-to-be-seen|console-secret|log-password/)
   })
 
-  it('makes a Secret of each identity provider that Kapis takes', () => {
+  it('creates a Secret that Kapis accepts for each identity provider', () => {
     const [secret, ...more] = parseAllDocuments(toConfiguration(source, options).providers).map(d => d.toJS())
     expect(more).to.deep.equal([])
     expect(secret).to.deep.include({
@@ -144,14 +144,14 @@ describe('toConfiguration', () => {
     ],
   ]
   for (const [oauthOptions, oauth] of lifetimes) {
-    it(`makes a configuration that Kapis takes of ${JSON.stringify(oauthOptions)}`, () => {
+    it(`creates a configuration that Kapis accepts from ${JSON.stringify(oauthOptions)}`, () => {
       const file = parse(toConfiguration({ authentication: { oauthOptions } }, options).file)
       expect(file.oauth).to.deep.equal(oauth)
       expect(() => parseConfig(file)).to.not.throw()
     })
   }
 
-  it('leaves out what Kapis refuses, with a note', () => {
+  it('omits values that Kapis rejects, with a note', () => {
     const { file, notes } = toConfiguration(
       { authentication: { authenticateRateLimiterMaxTries: -1, maximumClockSkew: '1h' } },
       options,
@@ -163,7 +163,7 @@ describe('toConfiguration', () => {
     ])
   })
 
-  it('drops only the client that Kapis refuses, and names it', () => {
+  it('omits only the OAuth client that Kapis rejects, and names it', () => {
     const client = (name: string, more: object = {}) => ({ name, secret: `${name}-secret`, ...more })
     const clients = [
       client('first'),
@@ -181,7 +181,7 @@ describe('toConfiguration', () => {
     ])
   })
 
-  it('drops only an identity provider without a name', () => {
+  it('omits only an identity provider without a name', () => {
     const provider = { type: 'LDAPIdentityProvider', provider: {} }
     const identityProviders = [provider, { ...provider, name: 'corp' }]
     const { providers, notes } = toConfiguration(
@@ -199,7 +199,7 @@ describe('toConfiguration', () => {
     ])
   })
 
-  it('names an identity provider that Kapis does not have, and makes no Secret of it', () => {
+  it('reports an identity provider type that Kapis does not have, and creates no Secret for it', () => {
     const provider = { name: 'cas', type: 'CASIdentityProvider', mappingMethod: 'auto', provider: {} }
     const source = { authentication: { oauthOptions: { identityProviders: [provider] } } }
     const { providers, notes } = toConfiguration(source, options)
@@ -252,7 +252,7 @@ describe('toConfiguration', () => {
     [{ authorization: { mode: 'RBAC' } }, 'authorization', 'Kapis always uses Kubernetes RBAC'],
   ]
   for (const [document, path, message] of wrong) {
-    it(`says of ${JSON.stringify(document)} what becomes of it`, () => {
+    it(`reports what happens to each part of ${JSON.stringify(document)}`, () => {
       const { file, notes } = toConfiguration({ ...document }, options)
       expect(parse(file)).to.deep.equal(base)
       expect(notes).to.deep.equal([{ path, message }])

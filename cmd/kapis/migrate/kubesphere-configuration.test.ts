@@ -15,7 +15,7 @@ describe('readSource', () => {
   }
   const text = 'logging: {host: a}\n'
 
-  it('reads the file, the ConfigMap and the Secret that hold it', () => {
+  it('reads the configuration from a file, a ConfigMap or a Secret', () => {
     const base64 = Buffer.from(text).toString('base64')
     for (const document of [
       text,
@@ -25,13 +25,13 @@ describe('readSource', () => {
       expect(read(document)).to.deep.equal({ logging: { host: 'a' } })
   })
 
-  it('waits for no pipe', () => {
+  it('rejects a pipe without blocking', () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
     expect(() => readSource(pipe)).to.throw(`${pipe} is not a regular file`)
   })
 
-  it('says what is wrong, and quotes nothing of it', () => {
+  it('reports what is wrong without quoting the file', () => {
     for (const [document, message] of [
       ['password: "secret', 'is not valid YAML'],
       ['secret', 'is not a configuration'],

@@ -19,7 +19,7 @@ describe('leftBehind', () => {
     '/apis/tenant.old.test/v1alpha2/workspacetemplates': [named('blue')],
   }
 
-  it('names what is not made again, with what to do', async () => {
+  it('names kinds that are not migrated, with what to do', async () => {
     const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'new.test' })
     expect(lines).to.deep.equal([
       'WorkspaceRole own: not taken over; create ClusterRoles with the label new.test/workspace',
@@ -29,7 +29,7 @@ describe('leftBehind', () => {
     ])
   })
 
-  it('names a kind that cannot be listed, and goes on', async () => {
+  it('names a kind that cannot be listed, and continues', async () => {
     const lines = await leftBehind(
       async path => {
         if (path.endsWith('/groups')) throw new Error('groups is forbidden')
@@ -41,7 +41,7 @@ describe('leftBehind', () => {
     expect(lines[2]).to.equal('Group: not taken over, and failed to list them: groups is forbidden')
   })
 
-  it('says nothing where there is none', async () => {
+  it('returns nothing if no such objects exist', async () => {
     expect(await leftBehind(async () => [], { from: 'old.test', to: 'new.test' })).to.deep.equal([])
   })
 })

@@ -36,7 +36,7 @@ function make(here: readonly object[], refuse: (call: Call) => number = () => 0)
 }
 
 describe('a user who was disabled before the migration', () => {
-  it('is made, and disabled', async () => {
+  it('is created and disabled', async () => {
     const { migrate, calls } = make([])
     expect(await migrate()).to.deep.equal([['create']])
     expect(calls.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
@@ -48,7 +48,7 @@ describe('a user who was disabled before the migration', () => {
     })
   })
 
-  it('is reported if it could not be disabled', async () => {
+  it('is reported if kapis could not disable the user', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 403 : 0))
     expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })
@@ -64,14 +64,14 @@ describe('a user who was disabled before the migration', () => {
     [{}, ['differs', 'was disabled, and is not here']],
   ]
   for (const [status, step] of rows) {
-    it(`is ${step.join(': ')}, if the user exists here as ${JSON.stringify(status)}`, async () => {
+    it(`is ${step.join(': ')}, if the user already exists as ${JSON.stringify(status)}`, async () => {
       const { migrate, calls } = make([{ metadata, spec, status }])
       expect([await migrate(), calls]).to.deep.equal([[step], []])
     })
   }
 })
 
-describe('an object that cannot be taken over', () => {
+describe('an object that cannot be migrated', () => {
   const user = (name: string) => ({
     metadata: { ...metadata, name },
     spec: { ...spec, email: `${name}@old.test` },
@@ -102,7 +102,7 @@ describe('an object that cannot be taken over', () => {
   }
   const unreadable = 'cannot be read: it is not an object with name, uid and resourceVersion'
 
-  it('drops only itself when it cannot be read, and is named', async () => {
+  it('is skipped and reported if it cannot be read', async () => {
     const items = [user('ann'), { metadata: { name: 'bad' } }, null, user('joe')]
     const { steps } = await migrate(items, () => 0, ['x'])
     expect(steps).to.deep.equal([
@@ -114,7 +114,7 @@ describe('an object that cannot be taken over', () => {
     ])
   })
 
-  it('drops only itself when kube-apiserver fails on it', async () => {
+  it('is skipped alone if kube-apiserver fails on it', async () => {
     const items = ['ann', 'bad', 'joe'].map(user)
     const { steps } = await migrate(items, name => (name === 'bad' ? 500 : 0))
     expect(steps).to.deep.equal([
@@ -124,7 +124,7 @@ describe('an object that cannot be taken over', () => {
     ])
   })
 
-  it('are the rest when kube-apiserver fails on several in a row', async () => {
+  it('is every remaining object after several failures of kube-apiserver in a row', async () => {
     const { steps, tried } = await migrate(['a', 'b', 'c', 'd', 'e'].map(user), name =>
       name === 'a' ? 0 : 503,
     )

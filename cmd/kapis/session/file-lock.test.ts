@@ -14,7 +14,7 @@ describe('withFileLock', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('lets one in at a time, and gives the lock back whatever happens', async () => {
+  it('runs one callback at a time, and releases the lock after success and failure', async () => {
     let inside = 0
     let most = 0
     const work = async () => {
@@ -31,7 +31,7 @@ describe('withFileLock', () => {
     expect(existsSync(`${file}.lock`)).to.equal(false)
   })
 
-  it('takes over one that a process left behind when it was killed', async () => {
+  it('takes over the lock of a process that was killed', async () => {
     await withFileLock(file, () => undefined)
     writeFileSync(`${file}.lock`, '')
     const longAgo = Date.now() / 1000 - 60

@@ -46,7 +46,7 @@ describe('the login that a command uses', () => {
     return `${server.url} ${used?.name ?? 'none'}`
   }
 
-  it('waits for no pipe in place of the CA', () => {
+  it('is found without waiting for a pipe in place of the CA', () => {
     const pipe = join(home, 'pipe')
     execFileSync('mkfifo', [pipe])
     const message = `${pipe} is not a regular file`
@@ -56,7 +56,7 @@ describe('the login that a command uses', () => {
     expect(() => readCertificates('/dev/zero', '--kube-ca')).to.throw('/dev/zero is not a regular file')
   })
 
-  it('is known by server and context: several users of one server do not share it', () => {
+  it('is found by server and context: users of one server have separate logins', () => {
     store(login(a, 'ali'), login(a, 'adm'), login(b, 'ali'))
     expect(found({ server: a, context: 'ali' })).to.equal(`${a} ali`)
     expect(found({ server: a, context: 'adm' })).to.equal(`${a} adm`)
@@ -75,7 +75,7 @@ describe('the login that a command uses', () => {
     ])
   })
 
-  it('is the current one when none is named, but not for a plugin that names its server alone', () => {
+  it('is the current one without arguments, but not for a plugin that names only its server', () => {
     store(login(a, 'ali'), login(a, 'adm'), login(b, 'b'))
     expect(() => found({})).to.throw('there are several logins: choose one with --context (adm, ali, b)')
     writeCurrent(io().env, { url: a, name: 'ali' })
@@ -88,7 +88,7 @@ describe('the login that a command uses', () => {
     expect(found({ server: b }, {}, true)).to.equal(`${b} b`)
   })
 
-  it('is at KAPIS_URL when neither server nor context is named', () => {
+  it('is the one at KAPIS_URL without server and context', () => {
     store(login(a, 'ali'), login(b, 'b'))
     writeCurrent(io().env, { url: a, name: 'ali' })
     expect(found({}, { KAPIS_URL: `${b}/` })).to.equal(`${b} b`)
@@ -96,20 +96,20 @@ describe('the login that a command uses', () => {
     expect(found({ server: 'https://c.test' }, { KAPIS_URL: b })).to.equal('https://c.test none')
   })
 
-  it('is logged in again by a command that a shell does not expand', () => {
+  it('is renewed by a printed command that a shell does not expand', () => {
     expect(loginCommand({ url: a, name: 'ali' })).to.equal(`kapis login --server ${a} --context ali`)
     expect(loginCommand({ url: 'https://[::1]:1', name: '$(id)' })).to.equal(
       "kapis login --server 'https://[::1]:1' --context '$(id)'",
     )
   })
 
-  it('is the only one there is', () => {
+  it('is the only login if there is just one', () => {
     expect(() => found({})).to.throw('not logged in: run `kapis login --server URL`')
     store(login(a, 'ali'))
     expect(found({})).to.equal(`${a} ali`)
   })
 
-  it('remembers the CA of its server', () => {
+  it('includes the CA of its server', () => {
     const [first, second] = [1, 2].map(n => createCa({ commonName: `ca ${n}`, validityDays: 1 }).certPem)
     if (first === undefined || second === undefined) throw new Error('no certificates')
     store(login(a, 'ali', { ca: first }), login(a, 'adm'), login(b, 'b'))
@@ -130,7 +130,7 @@ describe('the login that a command uses', () => {
     expect(() => findTarget({ server: b }, io({ KAPIS_CA: `${file}.none` }))).to.throw('invalid KAPIS_CA')
   })
 
-  it('is readable only by its owner, and has no name of a file that a name could choose', () => {
+  it('is stored in a file that only its owner can read, whose name cannot be chosen by a server or context name', () => {
     store(login(a, '../../x'))
     const [file = ''] = readdirSync(join(home, 'logins'))
     expect(file).to.match(/^[\da-f]{16}\.json$/)
@@ -140,7 +140,7 @@ describe('the login that a command uses', () => {
 })
 
 describe('parseServer', () => {
-  it('takes https, and http for this machine alone', () => {
+  it('accepts https, and http for loopback addresses only', () => {
     for (const text of [
       'https://a.test',
       'https://a.test/x?y',
@@ -165,7 +165,7 @@ describe('parseServer', () => {
 })
 
 describe('KAPIS_TOKEN', () => {
-  it('is for KAPIS_URL where that is set', () => {
+  it('is used for KAPIS_URL if that is set', () => {
     const io = {
       out: () => undefined,
       err: () => undefined,

@@ -49,7 +49,7 @@ describe('discover', () => {
   const find = (expected?: string) => discover(new Connection({ url, ca: '' }, io), expected)
   const refusal = (expected?: string) => find(expected).then(() => '', String)
 
-  it('takes the endpoints of the issuer that was asked', async () => {
+  it('returns the endpoints of the requested issuer', async () => {
     const issuer = await find()
     expect(issuer.identifier).to.equal(`${url}/oauth`)
     expect(issuer.endpoint('authorization').href).to.equal(`${url}/oauth/authorize`)
@@ -57,13 +57,13 @@ describe('discover', () => {
     expect(asked).to.deep.equal(['/oauth/.well-known/openid-configuration', '/oauth/token?a=b'])
   })
 
-  it('takes a loopback name for the other ones of the same port', async () => {
+  it('treats loopback names with the same port as equal', async () => {
     const local = (text: unknown) => String(text).replace('127.0.0.1', 'localhost')
     document = Object.fromEntries(Object.entries(document).map(([key, value]) => [key, local(value)]))
     expect((await find()).identifier).to.equal(local(`${url}/oauth`))
   })
 
-  it('refuses another issuer than the one that was asked (RFC 8414 section 3.3)', async () => {
+  it('rejects an issuer that differs from the requested one (RFC 8414 section 3.3)', async () => {
     const others = [
       ...[
         'https://evil.test/oauth',
@@ -83,7 +83,7 @@ describe('discover', () => {
     }
   })
 
-  it('takes an issuer that is reached at another address when it is named, and sends nothing elsewhere', async () => {
+  it('accepts an issuer at another address if --issuer names it, and sends requests nowhere else', async () => {
     const own = 'https://kapis.example.org/oauth'
     const moved = (text: unknown) => String(text).replace(`${url}/oauth`, own)
     document = Object.fromEntries(Object.entries(document).map(([key, value]) => [key, moved(value)]))
@@ -116,7 +116,7 @@ describe('discover', () => {
     ...['\u001b]0;x\u0007', null, 7, {}, ['https://evil.test']],
   ]
   for (const name of ['authorization_endpoint', 'token_endpoint', 'revocation_endpoint', 'jwks_uri'])
-    it(`refuses a document with a ${name} that is not the issuer's own over https`, async () => {
+    it(`rejects a document whose ${name} is not an https URL of the issuer`, async () => {
       for (const value of endpoints) {
         document[name] = value
         const why = await refusal()
@@ -124,7 +124,7 @@ describe('discover', () => {
       }
     })
 
-  it('prints no page of another origin, and no control characters of a server', async () => {
+  it('prints no URL of another origin, and no control characters that a server sends', async () => {
     const issuer = await find()
     const pages = ['javascript:alert(1)', 'https://evil.test/device', '\u001b[2J', undefined]
     for (const page of pages) {

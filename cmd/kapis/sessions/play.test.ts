@@ -16,18 +16,18 @@ describe('playCast', () => {
   }
   const header = '{"version":2,"width":80,"height":24}\n'
 
-  it('writes the output and nothing else, and restores the terminal', async () => {
+  it('writes the output only, and restores the terminal', async () => {
     const { out, error } = await play(`${header}[0,"r","100x30"]\n[0,"o","a\\u001b[1m"]\n[0.05,"o","b"]\n`)
     expect([out, error]).to.deep.equal([`a\x1b[1mb${restore}`, ''])
   })
 
-  it('keeps the pace of the session, faster if asked, and shortens long pauses', async () => {
+  it('keeps the speed of the recording, plays faster on request, and shortens long pauses', async () => {
     const cast = `${header}[0.2,"o","a"]\n[3600,"o","b"]\n`
     expect((await play(cast, { speed: 1, idleLimit: 0.3 })).ms).to.be.within(450, 2_000)
     expect((await play(cast, { speed: 10, idleLimit: 1 })).ms).to.be.within(100, 1_000)
   })
 
-  it('stops when it is interrupted', async () => {
+  it('stops on an interrupt', async () => {
     const { out, error } = await play(
       `${header}[60,"o","a"]\n`,
       { speed: 1, idleLimit: 60 },

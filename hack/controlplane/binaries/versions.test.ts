@@ -29,7 +29,7 @@ describe('the Go modules that are built next to kube-apiserver', () => {
     ['../test/requestinfo/go.mod', 19],
   ]
   for (const [file, atLeast] of files) {
-    it(`take kube-apiserver's versions of what both need: ${file}`, () => {
+    it(`have kube-apiserver's versions of shared dependencies: ${file}`, () => {
       const shared = [...versionsIn(file)].filter(([module]) => kubeApiserver.has(module))
       expect(shared.length).to.be.at.least(atLeast)
       const apart = shared.filter(([module, version]) => kubeApiserver.get(module) !== version)

@@ -11,7 +11,7 @@ describe('tryLock', () => {
   after(() => rmSync(folder, { recursive: true }))
   const file = () => join(folder, String(Math.random()))
 
-  it('takes a free lock, and gives it back', () => {
+  it('acquires a free lock, and releases it', () => {
     const lock = file()
     expect(tryLock(lock)).to.equal(undefined)
     expect(existsSync(lock)).to.equal(true)
@@ -19,7 +19,7 @@ describe('tryLock', () => {
     expect(existsSync(lock)).to.equal(false)
   })
 
-  it('is for one at a time, in one process too', () => {
+  it('lets one holder have the lock, also within a process', () => {
     const lock = file()
     expect(tryLock(lock)).to.equal(undefined)
     expect(tryLock(lock)).to.equal(process.pid)
@@ -35,19 +35,19 @@ describe('tryLock', () => {
     expect(existsSync(lock), 'not ours to give back').to.equal(true)
   })
 
-  it('takes over from a process that is dead', () => {
+  it('takes over the lock of a dead process', () => {
     const lock = file()
     writeFileSync(lock, `${spawnSync('true').pid} 1\n`)
     expect(tryLock(lock)).to.equal(undefined)
   })
 
-  it('takes over when the number has gone to another process since', () => {
+  it('takes over the lock if another process has the PID of the holder since', () => {
     const lock = file()
     writeFileSync(lock, `${process.ppid} 1\n`)
     expect(tryLock(lock)).to.equal(undefined)
   })
 
-  it('leaves alone a file that is being written', () => {
+  it('does not take over a lock file that is being written', () => {
     const lock = file()
     writeFileSync(lock, '')
     expect(tryLock(lock)).to.equal(0)
@@ -55,7 +55,7 @@ describe('tryLock', () => {
 })
 
 describe('withLock', () => {
-  it('waits, says once for whom, and gives the lock back whatever happens', async () => {
+  it('waits for the holder, prints its name once, and releases the lock after success and failure', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kapis-lock-'))
     const lock = join(folder, 'lock')
     writeFileSync(lock, `${process.ppid} ${identify(process.ppid).stamp}\n`)

@@ -28,13 +28,13 @@ describe('createPortFinder', () => {
     ['loopback', '127.0.0.1'],
     ['every address', undefined],
   ] as const) {
-    it(`goes past a port at which someone listens on ${where}`, async () => {
+    it(`skips a port on which a process listens on ${where}`, async () => {
       const taken = await listen(host)
       expect(await finder().near(taken)).to.be.within(taken + 1, taken + 199)
     })
   }
 
-  it('gives a port to one, until it is released', async () => {
+  it('reserves a port for one caller until it is released', async () => {
     const [one, other] = [finder(), finder()]
     const port = await one.any()
     expect(await one.near(port)).to.be.within(port + 1, port + 199)
@@ -43,7 +43,7 @@ describe('createPortFinder', () => {
     expect(await other.near(port)).to.equal(port)
   })
 
-  it('keeps others from trying a port that is reserved: its owner may be about to listen on it', async () => {
+  it('does not probe a reserved port: its owner may be about to listen on it', async () => {
     const port = await finder().any()
     const tries = Array.from({ length: 20 }, () => finder().near(port))
     for (let i = 0; i < 50; i += 1) {

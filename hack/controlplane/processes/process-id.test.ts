@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { identify, isAlive, processStamp, stopProcess } from './process-id.ts'
 
 describe('processStamp', () => {
-  it('stays the same for a process and is none for one that is gone', () => {
+  it('is constant for a process, and undefined for one that has exited', () => {
     expect(processStamp(process.pid)).to.match(/./)
     expect(processStamp(process.pid)).to.equal(processStamp(process.pid))
     expect(processStamp(spawnSync('true').pid)).to.equal(undefined)
@@ -26,7 +26,7 @@ describe('stopProcess', () => {
     expect(isAlive(id)).to.equal(false)
   })
 
-  it('ends one that does not, after the grace period, with all of its group', async () => {
+  it('kills a process that ignores SIGTERM, with its process group, after the grace period', async () => {
     const { id, printed } = await start("trap '' TERM; sleep 60 & echo $!; wait; sleep 60")
     const member = identify(printed)
     await stopProcess(id, 100)
@@ -35,7 +35,7 @@ describe('stopProcess', () => {
     while (isAlive(member)) await sleep(20)
   })
 
-  it('leaves alone a later process with the same number', async () => {
+  it('does not end a later process with the same PID', async () => {
     const { id } = await start('echo; exec sleep 60')
     await stopProcess({ ...id, stamp: '1' })
     expect(isAlive(id)).to.equal(true)

@@ -10,13 +10,13 @@ describe('createProcessRecords', () => {
   const records = createProcessRecords(folder)
   after(() => rmSync(folder, { recursive: true }))
 
-  it('knows nothing in an empty folder', () => {
+  it('is empty in an empty folder', () => {
     expect(records.pids().size).to.equal(0)
     expect(records.parts()).to.deep.equal([])
     expect(records.readEnv()).to.equal(undefined)
   })
 
-  it('keeps processes until they are forgotten', () => {
+  it('contains processes until they are removed', () => {
     records.setPid('etcd', { pid: 1, stamp: 'a' })
     records.setPid('apiserver', { pid: 4, stamp: 'b' })
     records.setPid('kwok', { pid: 3, stamp: 'c' })
@@ -27,7 +27,7 @@ describe('createProcessRecords', () => {
     expect(records.pidList()).to.equal('etcd=2 apiserver=4')
   })
 
-  it('writes an env file that a shell reads back, readable by its owner only', () => {
+  it('writes an env file that a shell can source and only its owner can read', () => {
     const odd = `it's $HOME "x" \\ %`
     records.writeEnv({ KAPIS_PASSWORD: odd, KAPIS_PIDS: 'etcd=9' }, "/some where/o'clock")
     const file = join(folder, 'env')

@@ -6,7 +6,7 @@ const now = new Date('2030-01-02T03:04:05.678Z')
 describe('sampleNode', () => {
   const nodes = Array.from({ length: 5000 }, (_, i) => sampleNode(i, 10250, now))
 
-  it('gives each node a name, an address and a range of its own', () => {
+  it('gives each node a name, an address and a pod CIDR of its own', () => {
     for (const of of [
       nodes.map(node => node.metadata.name),
       nodes.map(node => node.status.addresses[0]?.address),
@@ -17,11 +17,11 @@ describe('sampleNode', () => {
     }
   })
 
-  it('is of the size that nodes have in clusters that are in use', () => {
+  it('is as large as nodes of production clusters', () => {
     for (const node of nodes.slice(0, 10)) expect(JSON.stringify(node).length).to.be.within(5500, 7500)
   })
 
-  it('is ready from the start, so that a large cluster needs no second write each', () => {
+  it('is ready when it is created, so that a large cluster needs no second write per node', () => {
     expect(nodes[7]?.status.conditions.at(-1)).to.deep.include({
       type: 'Ready',
       status: 'True',

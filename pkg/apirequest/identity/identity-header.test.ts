@@ -11,30 +11,30 @@ describe('an extra key in a header name', () => {
     ['a\nb', 'a%0ab'],
   ]
   for (const [key, encoded] of cases) {
-    it(`is ${encoded} for ${JSON.stringify(key)}, and is read back`, () => {
+    it(`encodes ${JSON.stringify(key)} as ${encoded}, and decodes it again`, () => {
       expect(encodeExtraKey(key)).to.equal(encoded)
       expect(decodeExtraKey(encoded)).to.equal(key)
     })
   }
 
-  it('is read in lower case first, and then decoded, as kube-apiserver does', () => {
+  it('is lowercased first and then decoded, as in kube-apiserver', () => {
     expect(decodeExtraKey('Acme.com%2FfoO%41')).to.equal('acme.com/fooA')
     expect(decodeExtraKey('Bad%zz')).to.equal('bad%zz')
   })
 
-  it('is nothing when it is not UTF-8', () => {
+  it('is undefined if it is not UTF-8', () => {
     expect(decodeExtraKey('a%ff')).to.equal(undefined)
     expect(decodeExtraKey('a%c3%28')).to.equal(undefined)
   })
 })
 
 describe('text in a header value', () => {
-  it('is UTF-8 on the wire', () => {
+  it('is sent as UTF-8', () => {
     expect(encodeHeaderText('Jörg')).to.equal('J\u00c3\u00b6rg')
     expect(decodeHeaderText(encodeHeaderText('Jörg'))).to.equal('Jörg')
   })
 
-  it('is nothing when it is not UTF-8', () => {
+  it('is undefined if it is not UTF-8', () => {
     expect(decodeHeaderText('a\u00ff')).to.equal(undefined)
   })
 })

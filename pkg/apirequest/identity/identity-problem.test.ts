@@ -16,7 +16,7 @@ describe('identityTextProblem', () => {
     'x'.repeat(10_000),
   ]
   for (const text of good) {
-    it(`takes ${JSON.stringify(text.slice(0, 40))}`, () =>
+    it(`accepts ${JSON.stringify(text.slice(0, 40))}`, () =>
       expect(identityTextProblem(text)).to.equal(undefined))
   }
 
@@ -41,40 +41,44 @@ describe('identityTextProblem', () => {
 describe('identityProblem', () => {
   const cases: readonly (readonly [what: string, identity: Identity, problem: string | undefined])[] = [
     [
-      'takes one with all parts',
+      'accepts an identity with all parts',
       { ...jane, uid: 'u-1', groups: ['dev'], extra: { 'acme.com/scopes': ['x', ''] } },
       undefined,
     ],
     [
-      'names the user',
+      'names an invalid user',
       { ...jane, username: 'jane ' },
       'user name "jane " must not begin or end with a space or a tab',
     ],
-    ['names the uid', { ...jane, uid: '\tu' }, 'uid "\\tu" must not begin or end with a space or a tab'],
     [
-      'names the group',
+      'names an invalid uid',
+      { ...jane, uid: '\tu' },
+      'uid "\\tu" must not begin or end with a space or a tab',
+    ],
+    [
+      'names an invalid group',
       { ...jane, groups: ['dev', ' system:masters'] },
       'group " system:masters" must not begin or end with a space or a tab',
     ],
-    ['wants no empty group', { ...jane, groups: [''] }, 'group "" must not be empty'],
+    ['rejects an empty group', { ...jane, groups: [''] }, 'group "" must not be empty'],
     [
-      'names the extra value',
+      'names an invalid extra value',
       { ...jane, extra: { scopes: ['a\0'] } },
       'value of extra key scopes "a\\u0000" must not contain control characters',
     ],
-    ['wants an extra key', { ...jane, extra: { '': ['x'] } }, 'extra key "" must not be empty'],
+    ['rejects an empty extra key', { ...jane, extra: { '': ['x'] } }, 'extra key "" must not be empty'],
     [
-      'takes an extra key that has to be encoded',
+      'accepts an extra key that must be encoded',
       { ...jane, extra: { 'canonicalArn%41 b/ö\n': ['x'] } },
       undefined,
     ],
     [
-      'does not treat a caller with a credential as anonymous',
+      'rejects the anonymous user with a credential',
       { ...jane, username: 'system:anonymous', groups: ['dev'] },
       'user name "system:anonymous" is for requests without a credential',
     ],
     [
-      'takes the anonymous user of kube-apiserver',
+      'accepts the anonymous user of kube-apiserver',
       { ...jane, username: 'system:anonymous', groups: ['system:unauthenticated'] },
       undefined,
     ],

@@ -19,7 +19,7 @@ describe('withAuthenticatedGroup', () => {
     expect(aggregator.groups).to.deep.equal([])
   })
 
-  it('adds it after the groups that are there', () => {
+  it('appends the group to the existing groups', () => {
     expect(withAuthenticatedGroup({ ...aggregator, groups: ['b', 'a'] }).groups).to.deep.equal([
       'b',
       'a',
@@ -27,12 +27,12 @@ describe('withAuthenticatedGroup', () => {
     ])
   })
 
-  it('adds it once', () => {
+  it('adds the group only once', () => {
     const once = withAuthenticatedGroup(aggregator)
     expect(withAuthenticatedGroup(once)).to.equal(once)
   })
 
-  it('does not add it to the anonymous caller', () => {
+  it('does not add the group to the anonymous caller', () => {
     expect(withAuthenticatedGroup(anonymous).groups).to.deep.equal(['system:unauthenticated'])
     expect(withAuthenticatedGroup({ ...anonymous, groups: ['a'] }).groups).to.deep.equal([
       'a',
@@ -40,14 +40,14 @@ describe('withAuthenticatedGroup', () => {
     ])
   })
 
-  it('does not add it to a caller in the other group, as kube-apiserver does not', () => {
+  it('does not add the group to a caller in system:unauthenticated, as kube-apiserver does not', () => {
     const identity = { ...aggregator, groups: ['system:unauthenticated'] }
     expect(withAuthenticatedGroup(identity)).to.equal(identity)
   })
 })
 
-describe('anonymous', () => {
-  it('is known by its name and cannot be changed', () => {
+describe('the anonymous identity', () => {
+  it('has the name of kube-apiserver and is frozen', () => {
     expect(isAnonymous(anonymous)).to.equal(true)
     expect(isAnonymous(aggregator)).to.equal(false)
     expect(Object.isFrozen(anonymous)).to.equal(true)
@@ -56,7 +56,7 @@ describe('anonymous', () => {
 })
 
 describe('isSuperuser', () => {
-  it('is who is in system:masters, unless the name may have lost blanks', () => {
+  it('accepts members of system:masters, unless blanks may have been stripped from the name', () => {
     const groups = ['dev', 'system:masters']
     expect(isSuperuser({ ...aggregator, groups })).to.equal(true)
     expect(isSuperuser({ ...aggregator, groups, isTrimmed: true })).to.equal(false)
@@ -65,7 +65,7 @@ describe('isSuperuser', () => {
 })
 
 describe('splitServiceAccount', () => {
-  it('reads the user name of a service account', () => {
+  it('splits the user name of a service account', () => {
     expect(splitServiceAccount('system:serviceaccount:ns-1:a.b')).to.deep.equal({
       namespace: 'ns-1',
       name: 'a.b',
@@ -83,7 +83,7 @@ describe('splitServiceAccount', () => {
     'ns:-a',
     `ns:${'a'.repeat(254)}`,
   ]) {
-    it(`takes system:serviceaccount:${name.slice(0, 20)} for an ordinary user, as kube-apiserver does`, () => {
+    it(`treats system:serviceaccount:${name.slice(0, 20)} as an ordinary user, as kube-apiserver does`, () => {
       expect(splitServiceAccount(`system:serviceaccount:${name}`)).to.equal(undefined)
     })
   }

@@ -70,7 +70,7 @@ describe('QueryParameters', () => {
     })
   }
 
-  it('has the first of what is given, and all of it', () => {
+  it('returns the first value, and all values', () => {
     const parameters = new QueryParameters('a=1&b=&a=2')
     expect([parameters.first('a'), parameters.first('b'), parameters.first('c')]).to.deep.equal([
       '1',
@@ -107,7 +107,7 @@ describe('QueryParameters', () => {
     })
   }
 
-  it('refuses any parameter that is repeated where each takes one value, and else those that decide a right', () => {
+  it('rejects repeated parameters where each has one value, otherwise only those that affect authorization', () => {
     const parameters = new QueryParameters('command=sh&command=-c&dryRun=All')
     parameters.refuseAmbiguousSelection()
     expect(refusalOf(() => parameters.refuseAmbiguous()).message).to.equal('command is given more than once')
@@ -117,7 +117,7 @@ describe('QueryParameters', () => {
     }
   })
 
-  it('reads a selector once, and says why one cannot be read', () => {
+  it('parses a selector once, and reports why it is invalid', () => {
     const parameters = new QueryParameters('fieldSelector=a%3Db&labelSelector=a+b')
     expect(parameters.fieldSelector).to.equal(parameters.fieldSelector)
     expect(parameters.fieldSelector).to.deep.equal({
@@ -128,7 +128,7 @@ describe('QueryParameters', () => {
     expect(parameters.labelSelector.problem).to.include({ code: 400 })
   })
 
-  it('reads a hostile query in no time', () => {
+  it('parses a hostile query quickly', () => {
     const startedAt = process.threadCpuUsage()
     for (const query of [
       '&'.repeat(100_000),
@@ -143,7 +143,7 @@ describe('QueryParameters', () => {
     expect(process.threadCpuUsage(startedAt).user / 1_000, 'ms of CPU').to.be.below(3_000)
   })
 
-  it('refuses a parameter that is too long where Kapis answers by itself, and reads it for others', () => {
+  it('rejects a parameter that is too long for Kapis, and accepts it in proxied requests', () => {
     const long = 'x'.repeat(8 * 1024)
     const given = new QueryParameters(`short=x&fields=${long}`)
     const message = 'the query parameter "fields" is longer than the 8192 characters that are allowed'

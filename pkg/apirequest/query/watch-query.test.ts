@@ -7,7 +7,7 @@ import { isPageWatch, parseListVersion, parsePageWatchQuery, parseWatchQuery } f
 const parse = (text: string) => parseWatchQuery(new QueryParameters(text))
 
 describe('parseWatchQuery', () => {
-  it('reads how to watch', () => {
+  it('parses the parameters of a watch', () => {
     const watch = parse(
       'watch=true&resourceVersion=12&allowWatchBookmarks=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=30&name=web&fields=metadata.name',
     )
@@ -20,7 +20,7 @@ describe('parseWatchQuery', () => {
     })
   })
 
-  it('begins with the present state and leaves the rest to the server', () => {
+  it('starts with the current state and leaves other options to the server by default', () => {
     expect(parse('watch=true')).to.deep.equal({
       resourceVersion: '',
       match: '',
@@ -55,16 +55,16 @@ describe('parsePageWatchQuery', () => {
   const isOfPage = (text: string) => isPageWatch(parseLine('GET', `/kapi/v1/pods?${text}`))
 
   for (const text of ['page=2', 'limit=10', 'sortBy=name', 'ascending=true'])
-    it(`is for a watch with ${text}`, () => {
+    it(`returns a query for a watch with ${text}`, () => {
       expect(isOfPage(`watch=true&${text}`)).to.equal(true)
     })
 
-  it('is not for a watch without paging', () => {
+  it('returns nothing for a watch without paging', () => {
     expect(isOfPage('watch=true&limit=&name=web')).to.equal(false)
     expect(isOfPage('limit=3')).to.equal(false)
   })
 
-  it('reads the time and bookmarks', () => {
+  it('parses the timeout and bookmarks', () => {
     expect(parsePage('limit=1')).to.deep.equal({ allowWatchBookmarks: false, timeoutMs: 3_600_000 })
     expect(parsePage('limit=1&timeoutSeconds=5&allowWatchBookmarks=true')).to.deep.equal({
       allowWatchBookmarks: true,
@@ -90,14 +90,14 @@ describe('parseListVersion', () => {
   const parseList = (text: string) => parseListVersion(new QueryParameters(text))
   const newest = { resourceVersion: '', match: '' }
 
-  it('is the newest state unless the query says otherwise', () => {
+  it('returns the latest version unless the query has another', () => {
     expect(parseList('name=web&limit=10')).to.deep.equal(newest)
     expect(parseList('resourceVersion=7&resourceVersionMatch=Exact&name=web')).to.deep.equal({
       resourceVersion: '7',
       match: 'Exact',
     })
   })
-  it('passes over what is said of a watch, once it can be read', () => {
+  it('validates watch parameters, and then ignores them', () => {
     expect(parseList('watch=false&allowWatchBookmarks=true&timeoutSeconds=5&page=2')).to.deep.equal(newest)
   })
 

@@ -132,11 +132,11 @@ describe('parseLabelSelector', () => {
     })
   }
 
-  it('names the parameter that the selector came in', () => {
+  it('names the parameter of an invalid selector', () => {
     expect(statusOf(() => parseLabelSelector('=', 'annotation')).message).to.match(/^annotation "=" cannot/)
   })
 
-  it('reads a hostile text in no time', () => {
+  it('parses a hostile text quickly', () => {
     const startedAt = process.threadCpuUsage()
     for (const text of [
       'a '.repeat(20_000),
@@ -197,12 +197,12 @@ describe('matchesLabels', () => {
     ['hasOwnProperty!=x', true],
   ]
   for (const [selector, expected] of table) {
-    it(`${JSON.stringify(selector)} is ${expected}`, () => {
+    it(`returns ${expected} for ${JSON.stringify(selector)}`, () => {
       expect(matchesLabels(parseLabelSelector(selector), labels)).to.equal(expected)
     })
   }
 
-  it('refuses more than 32 terms, in no time', () => {
+  it('rejects more than 32 terms quickly', () => {
     const terms = (count: number) => Array.from({ length: count }, (_, i) => `a${i}=b`).join(',')
     expect(parseLabelSelector(terms(32))).to.have.length(32)
     const began = process.threadCpuUsage()

@@ -6,7 +6,7 @@ const full = "'0x0000000000000000', '0x10000000000000000'"
 const lower = "'0x0000000000000000', '0x8000000000000000'"
 const upper = "'0x8000000000000000', '0x10000000000000000'"
 
-describe('shard-selector', () => {
+describe('shardSelector', () => {
   const valid: readonly [text: string, canonical: string][] = [
     [`shardRange(${uid}, ${full})`, `shardRange(${uid}, ${full})`],
     [
@@ -85,7 +85,7 @@ describe('shard-selector', () => {
   for (const [text, hash] of hashes)
     it(`hashes ${JSON.stringify(text)}`, () => expect(fnv1a64(text)).to.equal(hash))
 
-  it('gives the same hashes as arithmetic with 64 bits', () => {
+  it('computes the same hashes as 64-bit arithmetic', () => {
     for (let i = 0; i < 500; i++) {
       const text = `${i * 7919}-é-${i.toString(36).repeat(i % 9)}`
       let hash = 0xcbf29ce484222325n
@@ -94,7 +94,7 @@ describe('shard-selector', () => {
     }
   })
 
-  it('selects each object by one shard', () => {
+  it('assigns each object to exactly one shard', () => {
     const shards = [lower, upper].map(range => parseShardSelector(`shardRange(${uid}, ${range})`))
     for (let i = 0; i < 100; i++) {
       const object = { uid: `uid-${i}`, namespace: 'default' }
@@ -102,7 +102,7 @@ describe('shard-selector', () => {
     }
   })
 
-  it('selects by namespace', () => {
+  it('selects by the hash of the namespace', () => {
     const ranges = parseShardSelector(`shardRange(object.metadata.namespace, ${lower})`)
     const isLower = fnv1a64('default') < 2n ** 63n
     expect(matchesShard(ranges, { uid: 'any', namespace: 'default' })).to.equal(isLower)

@@ -10,15 +10,18 @@ describe('setIds', () => {
   afterEach(() => loopback?.close())
 
   const heads: readonly (readonly [what: string, answer: (res: ServerResponse) => unknown])[] = [
-    ['a list of lines', res => res.writeHead(200, ['X-Two', 'a', 'X-Two', 'b']).end()],
-    ['a list of lines with a reason', res => res.writeHead(200, 'Fine', ['X-Two', 'a', 'X-Two', 'b']).end()],
-    ['an object', res => res.writeHead(200, { 'x-two': ['a', 'b'] }).end()],
-    ['a header that was set', res => res.setHeader('x-two', ['a', 'b']).end()],
-    ['nothing but a body', res => res.appendHeader('x-two', 'a').appendHeader('x-two', 'b').end('c')],
+    ['a list of header lines', res => res.writeHead(200, ['X-Two', 'a', 'X-Two', 'b']).end()],
+    [
+      'a list of header lines with a reason phrase',
+      res => res.writeHead(200, 'Fine', ['X-Two', 'a', 'X-Two', 'b']).end(),
+    ],
+    ['a header object', res => res.writeHead(200, { 'x-two': ['a', 'b'] }).end()],
+    ['a header set before', res => res.setHeader('x-two', ['a', 'b']).end()],
+    ['only a body', res => res.appendHeader('x-two', 'a').appendHeader('x-two', 'b').end('c')],
   ]
   for (const [what, answer] of heads) {
     for (const sent of [{}, { 'x-request-id': 'mine' }]) {
-      it(`is on an answer of ${what}, once, next to ${JSON.stringify(sent)}`, async () => {
+      it(`sets the IDs of a response with ${what} once, next to ${JSON.stringify(sent)}`, async () => {
         loopback = await startLoopback((req, res) => {
           withAuditId(req, res, 'id-1')
           return answer(res)
@@ -31,7 +34,7 @@ describe('setIds', () => {
     }
   }
 
-  it('is set immediately for a handshake, which may be written without a response object', () => {
+  it('sets the IDs immediately for a handshake, which may be written without a response object', () => {
     const set: string[] = []
     const res: ServerResponse = Object.assign(Object.create(null), {
       setHeader: (name: string, value: string) => set.push(name, value),
@@ -40,7 +43,7 @@ describe('setIds', () => {
     expect(set).to.deep.equal(['audit-id', 'id-1'])
   })
 
-  it('is on an error', async () => {
+  it('sets the IDs of an error response', async () => {
     loopback = await startLoopback((req, res) => {
       withAuditId(req, res, 'id-1')
       renderKube(res, unauthorized())
@@ -48,7 +51,7 @@ describe('setIds', () => {
     expect((await loopback.get('/')).headers).to.include({ 'audit-id': 'id-1' })
   })
 
-  it('leaves an upstream its own request id', async () => {
+  it('keeps the request ID of an upstream', async () => {
     loopback = await startLoopback((req, res) => {
       withAuditId(req, res, 'id-1')
       res.writeHead(200, ['X-Request-Id', 'theirs']).end()
@@ -57,7 +60,7 @@ describe('setIds', () => {
     expect(headersDistinct['x-request-id']).to.deep.equal(['theirs'])
   })
 
-  it('does not repeat an ID that cannot be sent unchanged', async () => {
+  it('does not return an ID that cannot be sent unchanged', async () => {
     loopback = await startLoopback((req, res) => {
       withAuditId(req, res, 'id-1')
       res.end()

@@ -30,12 +30,12 @@ describe('createBodyArrival', () => {
   const head = (length: number | 'chunked') =>
     `POST / HTTP/1.1\r\nhost: a\r\n${length === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${length}`}\r\n\r\n`
 
-  it('does not wait where there is no body', async () => {
+  it('does not wait for a request without a body', async () => {
     await loopback.get('/')
     expect(arrivals).to.deep.equal(['nothing to wait for', ''])
   })
 
-  it('waits for all of a short one, which is read afterwards as ever', async () => {
+  it('waits for all of a short body, which can be read afterwards', async () => {
     client.write(`${head(4)}ab`)
     await sleep(100)
     expect(arrivals).to.deep.equal(['waits'])
@@ -44,7 +44,7 @@ describe('createBodyArrival', () => {
     expect(arrivals).to.deep.equal(['waits', 'abcd'])
   })
 
-  it('waits for one in chunks', async () => {
+  it('waits for a chunked body', async () => {
     client.write(`${head('chunked')}2\r\nab\r\n`)
     await sleep(100)
     expect(arrivals).to.deep.equal(['waits'])
@@ -53,7 +53,7 @@ describe('createBodyArrival', () => {
     expect(arrivals).to.deep.equal(['waits', 'ab'])
   })
 
-  it('waits for no more of a long one than is buffered', async () => {
+  it('waits for no more of a long body than its buffer holds', async () => {
     client.write(head(200_000) + 'x'.repeat(199_999))
     await sleep(200)
     expect(arrivals).to.deep.equal(['waits'])
@@ -62,13 +62,13 @@ describe('createBodyArrival', () => {
     expect(arrivals).to.deep.equal(['waits', '200000 bytes'])
   })
 
-  it('does not wait for a length beyond all bounds, which is refused', async () => {
+  it('does not wait for a body over the size limit, which is rejected', async () => {
     client.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000000000000\r\n\r\n{')
     await sleep(100)
     expect(arrivals).to.deep.equal(['nothing to wait for'])
   })
 
-  it('waits for no one who has gone', async () => {
+  it('stops waiting when the client disconnects', async () => {
     client.write(`${head(4)}ab`)
     await sleep(50)
     client.destroy()

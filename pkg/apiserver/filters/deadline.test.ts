@@ -15,7 +15,7 @@ describe('startDeadline', () => {
     return loopback
   }
 
-  it('answers 504 for what has not been answered in time', async () => {
+  it('answers 504 when no response starts in time', async () => {
     const { get } = await start(0.05, () => undefined)
     const { code, text } = await get('/api/v1/pods')
     expect([code, JSON.parse(text)]).to.deep.equal([
@@ -28,19 +28,19 @@ describe('startDeadline', () => {
     ])
   })
 
-  it('a shorter ?timeout= counts', async () => {
+  it('uses a shorter ?timeout=', async () => {
     const { get } = await start(60, () => undefined)
     expect((await get('/api/v1/pods?timeout=50ms')).code).to.equal(504)
   })
 
   for (const timeout of ['1h', '0s', 'soon', '-1s', '']) {
-    it(`?timeout=${timeout} does not change it`, async () => {
+    it(`ignores ?timeout=${timeout}`, async () => {
       const { get } = await start(0.05, () => undefined)
       expect((await get(`/api/v1/pods?timeout=${timeout}`)).code).to.equal(504)
     })
   }
 
-  it('lets an answer that has begun go on', async () => {
+  it('lets a started response continue', async () => {
     const { get } = await start(0.05, (_req, res) => {
       res.writeHead(200).flushHeaders()
       setTimeout(() => res.end('slowly'), 200)
@@ -48,7 +48,7 @@ describe('startDeadline', () => {
     expect((await get('/api/v1/pods')).text).to.equal('slowly')
   })
 
-  it('ends the connection of a body that trickles in', async () => {
+  it('closes the connection of a body that arrives too slowly', async () => {
     const { port } = await start(0.1, req => req.resume())
     const { promise, resolve } = Promise.withResolvers<unknown>()
     const req = request(
@@ -64,7 +64,7 @@ describe('startDeadline', () => {
     req.destroy()
   })
 
-  it('called off it does nothing', async () => {
+  it('does nothing after it was cancelled', async () => {
     loopback = await startLoopback((req, res) => {
       withDeadline(toExchange(req, res), 0.05)()
       setTimeout(() => res.end('late'), 200)

@@ -30,7 +30,7 @@ function start(most: number, waitMs = 1_000) {
 const turn = () => sleep(0)
 
 describe('createPlaces', () => {
-  it('gives one user a quarter of the places, and the rest to others', async () => {
+  it('limits one user to a quarter of the seats, and keeps the rest for others', async () => {
     const { take, taken, waiting } = start(8)
     for (let i = 0; i < 5; i++) void take('greedy')
     for (const user of ['a', 'b', 'c', 'd', 'e', 'f']) void take(user)
@@ -39,7 +39,7 @@ describe('createPlaces', () => {
     expect(waiting()).to.equal(3)
   })
 
-  it('gives free places to waiting users in turn, and to each in the order of its requests', async () => {
+  it('gives free seats to waiting users in turn, and to each user in the order of the requests', async () => {
     const { take, taken } = start(4)
     const places = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
     for (const user of ['a', 'a', 'a', 'x', 'y', 'x']) void take(user)
@@ -48,7 +48,7 @@ describe('createPlaces', () => {
     expect(taken.slice(4)).to.deep.equal(['x', 'y', 'a'])
   })
 
-  it('a user who leaves a place gets another one, up to the share', async () => {
+  it('gives a user who releases a seat another one, up to the share', async () => {
     const { take, taken } = start(8)
     const first = await take('a')
     await take('a')
@@ -64,7 +64,7 @@ describe('createPlaces', () => {
     expect(taken).to.have.length(3)
   })
 
-  it('refuses who has waited for too long', async () => {
+  it('rejects a request that has waited too long', async () => {
     const { take, waiting } = start(4, 20)
     await take('a')
     const failure = await take('a').catch(error => error)
@@ -73,7 +73,7 @@ describe('createPlaces', () => {
     expect(waiting()).to.equal(0)
   })
 
-  it('keeps no place for who has gone while waiting', async () => {
+  it('keeps no seat for a client that disconnected while waiting', async () => {
     const { take, taken, waiting } = start(4)
     const first = await take('a')
     const gone = new EventEmitter()
@@ -88,7 +88,7 @@ describe('createPlaces', () => {
     expect(gone.listenerCount('close')).to.equal(0)
   })
 
-  it('counts who waits for a client among the places of the user alone', async () => {
+  it("counts requests that wait for their client only against their user's share", async () => {
     const { take, taken } = start(4)
     const held = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
     void take('e')
@@ -111,7 +111,7 @@ describe('createPlaces', () => {
     expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'a'])
   })
 
-  it('keeps the places of those who wait for a client once half as many do', async () => {
+  it('counts requests that wait for their client as seats once they are half as many', async () => {
     const { take, taken } = start(4)
     const held = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
     for (const place of held) place.idle(true)
@@ -124,7 +124,7 @@ describe('createPlaces', () => {
     expect(taken.slice(4)).to.deep.equal(['e', 'f', 'g'])
   })
 
-  it('without waiting it is refused', async () => {
+  it('rejects excess requests immediately if waiting is disabled', async () => {
     const { takeNow } = start(4)
     const place = takeNow('a')
     expect(() => takeNow('a')).to.throw(Status)
@@ -133,7 +133,7 @@ describe('createPlaces', () => {
     takeNow('a')
   })
 
-  it('0 means no limit, also after a change while requests wait', async () => {
+  it('treats 0 as no limit, also after a change while requests wait', async () => {
     const { take, taken, limit } = start(4)
     const first = await take('a')
     void take('a')
@@ -145,7 +145,7 @@ describe('createPlaces', () => {
     for (let i = 0; i < 1_000; i++) await take('a')
   })
 
-  it('takes ten thousand requests of one user in turn, and the next user does not wait for them', async () => {
+  it('queues ten thousand requests of one user without delaying the next user', async () => {
     const { take, taken, waiting } = start(400, 60_000)
     const all = Array.from({ length: 10_000 }, async () => {
       const place = await take('many')

@@ -71,20 +71,20 @@ describe('createChain', () => {
     return { ...loopback, steps, logged, metrics }
   }
 
-  it('asks who, then whether, then answers', async () => {
+  it('authenticates, then authorizes, then handles a request', async () => {
     const { get, steps } = await start()
     const { code, text } = await get('/api/v1/nodes?watch=true')
     expect({ code, text }).to.deep.equal({ code: 200, text: '{"verb":"watch","username":"jane"}\n' })
     expect(steps).to.deep.equal(['authenticate', 'authorize jane watch /api/v1/nodes', 'route'])
   })
 
-  it('answers the probes before anything is asked', async () => {
+  it('answers the probes before authentication', async () => {
     const { get, steps } = await start()
     expect((await get('/livez')).text).to.equal('"alive"\n')
     expect(steps).to.deep.equal([])
   })
 
-  it('authenticates paths in member clusters, public ones too, where there are members', async () => {
+  it('authenticates requests to member clusters, also to public paths, if multicluster is enabled', async () => {
     const publicRoutes = {
       handles: (path: string) => path === '/kapis/version',
       isAudited: () => false,
@@ -102,7 +102,7 @@ describe('createChain', () => {
     expect(without.steps).to.deep.equal([])
   })
 
-  it('breaks off what lasts when the login has ended, and nothing else', async () => {
+  it('closes only long-running responses when their session ends', async () => {
     let isEnded = false
     const asked: string[] = []
     const hasEnded = ({ username }: { readonly username: string }) => {
@@ -126,7 +126,7 @@ describe('createChain', () => {
     expect((await get('/api/v1/nodes')).text).to.equal('whole')
   })
 
-  it('does not go on after a refusal', async () => {
+  it('does not call later filters after a rejection', async () => {
     for (const stage of ['authenticate', 'authorize'] as const) {
       const { get, steps, close } = await start({
         [stage]: () => {
@@ -147,7 +147,7 @@ describe('createChain', () => {
     }
   })
 
-  it('does not ask who when the path is one that two parsers could read differently', async () => {
+  it('rejects a path that two parsers could read differently before authentication', async () => {
     const { get, steps } = await start()
     for (const path of [
       '//livez',
@@ -182,7 +182,7 @@ describe('createChain', () => {
     })
   }
 
-  it('writes a Status as it is and everything else as an opaque 500', async () => {
+  it('writes a Status unchanged and every other error as an opaque 500', async () => {
     const errors: Readonly<{ [path: string]: () => never }> = {
       '/bad': () => {
         throw badRequest('page is odd')
@@ -203,7 +203,7 @@ describe('createChain', () => {
     expect(failures[0]).to.have.nested.property('err.message', 'postgres://user:hunter2@db')
   })
 
-  it('logs the cause of what it could not do', async () => {
+  it('logs the cause of an internal error', async () => {
     const { get, logged } = await start({
       route: () => {
         throw new Status(503, 'ServiceUnavailable', 'down', { cause: new Error('ECONNREFUSED') })
@@ -214,7 +214,7 @@ describe('createChain', () => {
     expect(failure).to.have.nested.property('err.message', 'ECONNREFUSED')
   })
 
-  it('cuts an answer that fails after it has begun', async () => {
+  it('truncates a response that fails after it has started', async () => {
     const { get } = await start({
       route: ({ res }) => {
         res.write('half')
@@ -248,13 +248,13 @@ describe('createChain', () => {
     })
   }
 
-  it('gives every request an id of its own', async () => {
+  it('gives every request its own ID', async () => {
     const { get } = await start()
     const [a, b] = [await get('/x'), await get('/x')]
     expect(a.headers['audit-id']).to.not.equal(b.headers['audit-id'])
   })
 
-  it('does not time a response that lasts', async () => {
+  it('sets no deadline for a long-running response', async () => {
     const { get, metrics } = await start({
       route: ({ res, lasts }) => {
         lasts?.()
@@ -266,7 +266,7 @@ describe('createChain', () => {
     expect(metrics).to.deep.equal(['started', 'finished get 200 long-running'])
   })
 
-  it('counts the end of a connection once that was upgraded after its end', async () => {
+  it('counts a request once although its response closes again after an upgrade', async () => {
     const { get, metrics } = await start({
       route: ({ res }) => {
         res.once('close', () => res.emit('close'))
@@ -278,7 +278,7 @@ describe('createChain', () => {
     expect(metrics).to.deep.equal(['started', 'finished list 200'])
   })
 
-  it('counts every request once, those that cannot be read as well', async () => {
+  it('counts every request once, including unreadable ones', async () => {
     const { get, metrics, close } = await start()
     await get('/api/v1/nodes')
     await get('/a//b')
@@ -294,7 +294,7 @@ describe('createChain', () => {
     ])
   })
 
-  it('logs who asked for what, and no query, which may hold a credential', async () => {
+  it('logs the user and the path, but no query, which may contain a credential', async () => {
     const { get, logged, close } = await start()
     await get('/api/v1/nodes?access_token=hunter2', { headers: { authorization: 'Bearer hunter2' } })
     await close()
@@ -303,7 +303,7 @@ describe('createChain', () => {
     expect(JSON.stringify(logged)).to.not.contain('hunter2')
   })
 
-  it('acts as the user whom the caller may impersonate, and refuses otherwise', async () => {
+  it('impersonates a user if the caller may, and otherwise rejects the request', async () => {
     const bob = { username: 'bob', uid: '', groups: [], extra: {} }
     const { get, steps } = await start({ impersonate: async () => bob })
     expect((await get('/api/v1/nodes')).text).to.equal('{"verb":"list","username":"bob"}\n')
@@ -369,7 +369,7 @@ describe('createChain', () => {
     expect(await ask('/livez')).to.deep.equal([])
   })
 
-  it('gives up on what is not judged or not answered in time', async () => {
+  it('aborts a request whose authorization or response takes too long', async () => {
     const never = new Promise<never>(() => undefined)
     const stalled: readonly (readonly [string, Partial<HandlerChainOptions>])[] = [
       ['a decision', { authorize: () => never }],
@@ -386,7 +386,7 @@ describe('createChain', () => {
   const late: readonly (readonly [string, (res: ServerResponse) => void, readonly string[]])[] = [
     ['a response', res => sendJson(res, 200, 'late'), []],
     [
-      'a failure of its own',
+      'an internal error',
       () => {
         throw new Status(503, 'ServiceUnavailable', 'late')
       },
@@ -410,7 +410,7 @@ describe('createChain', () => {
       expect(failures.map(({ code, err }) => `${code} ${Object(err).message}`)).to.deep.equal(errors)
     })
 
-  it('refuses what finds no place, and gives places back', async () => {
+  it('rejects a request without a free seat, and releases seats', async () => {
     const { get } = await start({
       maxInFlight: inFlightOf(1),
     })
@@ -433,7 +433,7 @@ describe('createChain', () => {
     expect((await first).code).to.equal(200)
   })
 
-  it('what is served as lasting has no deadline and no place, and ends with its login', async () => {
+  it('gives a response that is served as long-running no deadline and no seat, and ends it with its session', async () => {
     let isEnded = false
     const { get, open } = await start({
       requestSeconds: () => 0.1,
@@ -458,13 +458,13 @@ describe('createChain', () => {
     '/kapis/a.org/v1/watch/things',
     '/kapis/a.org/v1/proxy/things',
   ]) {
-    it(`${path} has a deadline as long as it is not served as a watch`, async () => {
+    it(`gives ${path} a deadline unless it is served as a watch`, async () => {
       const { get } = await start({ requestSeconds: () => 0.05, route: () => undefined })
       expect((await get(path)).code).to.equal(504)
     })
   }
 
-  it('kube-apiserver says itself when what lasts there is over', async () => {
+  it('lets kube-apiserver end the long-running requests that it serves', async () => {
     const route: HandlerChainOptions['route'] = ({ res }) =>
       void setTimeout(() => res.headersSent || sendJson(res, 200, {}), 200)
     const { get } = await start({ requestSeconds: () => 0.05, route })
@@ -472,7 +472,7 @@ describe('createChain', () => {
     expect((await get('/api/v1/namespaces/a/pods/b/log')).code).to.equal(504)
   })
 
-  it('a body that does not come takes no place, and is judged when it is there', async () => {
+  it('gives a request no seat before its body arrives, and authorizes it then', async () => {
     const { port, get, steps } = await start({ maxInFlight: inFlightOf(1), requestSeconds: () => 5 })
     const head = 'POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab'
     const slow = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
@@ -487,7 +487,7 @@ describe('createChain', () => {
     for (const socket of slow) socket.destroy()
   })
 
-  it('a body that does not come in time is 504, and is not judged any more', async () => {
+  it('answers 504 to a body that arrives too late, without authorization', async () => {
     const { port, steps } = await start({ requestSeconds: () => 0.1 })
     const socket = connect(port, '127.0.0.1')
     socket.write('POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab')
@@ -496,7 +496,7 @@ describe('createChain', () => {
     expect(steps).to.deep.equal(['authenticate'])
   })
 
-  it('returns the ID of the caller, if it is valid', async () => {
+  it('returns the audit ID of the caller, if it is valid', async () => {
     const { get } = await start()
     const ids = async (given: string) =>
       (await get('/livez', { headers: { 'x-request-id': given } })).headers['x-request-id']
@@ -504,7 +504,7 @@ describe('createChain', () => {
     for (const given of ['a b', '<script>', 'x'.repeat(129)]) expect(await ids(given)).to.equal(undefined)
   })
 
-  it('logs each request where it is asked to, with its trace and without its query', async () => {
+  it('logs each request if configured, with its trace and without its query', async () => {
     const { get, logged } = await start({ accessLog: () => true })
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
     await get('/api/v1/nodes?token=s3cret', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })

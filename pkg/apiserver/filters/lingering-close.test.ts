@@ -19,7 +19,7 @@ async function answerOf(socket: Socket): Promise<string> {
 describe('limitRest', () => {
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
 
-  it('lets the client read the answer, and ends a body that goes on', async () => {
+  it('lets the client read the response, and ends a body that continues', async () => {
     const front = await startLoopback((req, res) => {
       withLingeringClose(req, res, 200)
       res.writeHead(401).end('who are you?')
@@ -34,7 +34,7 @@ describe('limitRest', () => {
     await front.close()
   })
 
-  it('ends one whose body went on to a part that has answered and is gone', async () => {
+  it('closes a connection whose body continues after the handler has responded and stopped reading', async () => {
     const front = await startLoopback((req, res) => {
       withLingeringClose(req, res, 200)
       const upstream = new PassThrough()
@@ -49,7 +49,7 @@ describe('limitRest', () => {
     await front.close()
   })
 
-  it('leaves the connection of a body that comes in time', async () => {
+  it('keeps the connection if the body ends in time', async () => {
     const front = await startLoopback((req, res) => {
       withLingeringClose(req, res, 200)
       res.writeHead(401).end()
@@ -66,7 +66,7 @@ describe('limitRest', () => {
     await front.close()
   })
 
-  it('leaves nothing on a connection whose bodies come in time', async () => {
+  it('leaves no listener on a connection whose bodies end in time', async () => {
     const seen = new Set<Socket>()
     const listeners: number[] = []
     const front = await startLoopback((req, res) => {

@@ -29,7 +29,7 @@ function start(places: number) {
 }
 
 describe('createInFlight', () => {
-  it('refuses what waits for a quarter of the time of a request, with when to try again', async () => {
+  it('rejects a request that has waited for a quarter of its deadline, with Retry-After', async () => {
     const { enter, wait, refused } = start(1)
     enter(list)
     const began = performance.now()
@@ -45,14 +45,14 @@ describe('createInFlight', () => {
     expect(refused).to.deep.equal(['reading'])
   })
 
-  it('reads and writes do not take each other’s places', () => {
+  it('has separate seats for reads and writes', () => {
     const { enter, wait } = start(1)
     enter(list)
     enter(create)
     for (const one of [list, create]) expect(wait(one, false)).to.be.instanceOf(Promise)
   })
 
-  it('what lasts at kube-apiserver takes no place, and one of those that last', () => {
+  it('counts a long-running request to kube-apiserver only as long-running', () => {
     const { enter, refused } = start(4)
     enter(list)
     const stay = enter(watch, true)
@@ -62,7 +62,7 @@ describe('createInFlight', () => {
     enter(watch, true)
   })
 
-  it('what lasts here has a place until it does', async () => {
+  it('counts a long-running request that Kapis serves until it ends', async () => {
     const { enter, wait } = start(4)
     const stay = enter(watch)
     const waiting = wait(list, false)
@@ -72,7 +72,7 @@ describe('createInFlight', () => {
     enter(list)
   })
 
-  it('an upgrade is counted among what lasts, whatever its name', () => {
+  it('counts an upgrade as long-running, with any path', () => {
     const { enter } = start(4)
     const upgrade = exchange('GET /kapis/x.org/v1/users/admin/kubectl', { upgrade: Buffer.alloc(0) })
     const stay = enter(upgrade)
@@ -82,7 +82,7 @@ describe('createInFlight', () => {
     enter(list)
   })
 
-  it('what turns out to last without having asked to is refused when its user has too many', () => {
+  it('rejects a response that becomes long-running if its user has too many', () => {
     const { enter } = start(4)
     enter(watch, true)
     const stay = enter(exchange('GET /kapi/v1/namespaces/a/services/b/proxy/'))
@@ -94,14 +94,14 @@ describe('createInFlight', () => {
     'kube-apiserver itself': { isAggregated: true, identity: { ...jane, username: 'system:aggregator' } },
   }
   for (const [who, as] of Object.entries(exempt)) {
-    it(`${who} is never refused, and takes no seat`, () => {
+    it(`never rejects ${who}, which takes no seat`, () => {
       const { enter } = start(1)
       for (let i = 0; i < 3; i++) for (const one of [list, create, watch]) enter({ ...one, ...as })
       enter(list)
     })
   }
 
-  it('who only has the name of kube-apiserver is not exempt', () => {
+  it('does not exempt a caller who merely has the name of kube-apiserver', () => {
     const { enter, wait } = start(1)
     const named = { ...list, identity: { ...jane, username: 'system:aggregator' } }
     enter(named)

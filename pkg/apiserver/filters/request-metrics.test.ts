@@ -50,20 +50,20 @@ describe('createRequestMetrics', () => {
     })
   }
 
-  it('counts a request whose line could not be read', async () => {
+  it('counts a request whose request line could not be parsed', async () => {
     const { metrics, lines } = create()
     metrics.started()
     metrics.finished(undefined, 400, 0)
     expect(await lines('apiserver_request_total')).to.deep.equal([labels('NONRESOURCE', '', '', 400)])
   })
 
-  it('does not let callers make up rows', async () => {
+  it('does not let callers create new label values', async () => {
     const { note, lines } = create()
     for (let i = 0; i < 50; i++) note('GET', `/apis/g${i}.io/v${i}/r${i}`, 404)
     expect(await lines('apiserver_request_total')).to.have.length(1)
   })
 
-  it('times what has an end, and no watch, terminal or followed log', async () => {
+  it('measures the duration of short requests, not of watches, terminals and followed logs', async () => {
     const { metrics, note, lines } = create()
     metrics.started()
     metrics.finished(parseRequestInfo('GET', `${g}/nodes/n1`), 101, undefined)
@@ -75,7 +75,7 @@ describe('createRequestMetrics', () => {
     expect(line).to.not.contain('code=')
   })
 
-  it('knows how many are being answered', async () => {
+  it('reports the number of requests in flight', async () => {
     const { metrics, lines } = create()
     const inFlight = async () => (await lines('apiserver_current_inflight_requests'))[0]
     metrics.started()

@@ -37,7 +37,7 @@ describe('createPace', () => {
   const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
   const post = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab'
 
-  it('gives the place of an answer that is not read to others, and closes it after a while', async () => {
+  it('releases the seat of a response that is not read, and closes it after a while', async () => {
     serve = (_req, res) => void res.end(large)
     client.pause().write(get)
     await sleep(150)
@@ -47,7 +47,7 @@ describe('createPace', () => {
     expect(isClosed).to.equal(true)
   })
 
-  it('leaves one alone that is read slowly, as long as it is read', async () => {
+  it('keeps a slow response as long as the client reads', async () => {
     serve = (_req, res) => {
       const timer = setInterval(() => res.write(large.subarray(0, 1_000)), 50)
       res.once('close', () => clearInterval(timer))
@@ -58,7 +58,7 @@ describe('createPace', () => {
     expect(seen).to.not.include(true)
   })
 
-  it('gives the place of a body that does not come to others, and takes it back when it does', async () => {
+  it('releases the seat of a request while its body does not arrive, and takes it again afterwards', async () => {
     serve = async (req, res) => {
       await req.toArray()
       setTimeout(() => res.end('done'), 100)
@@ -74,7 +74,7 @@ describe('createPace', () => {
     expect(isClosed).to.equal(true)
   })
 
-  it('a request that takes long by itself keeps its place', async () => {
+  it('keeps the seat of a request that takes long by itself', async () => {
     serve = (_req, res) => void setTimeout(() => res.end('done'), 400)
     client.resume().write(get)
     await sleep(300)

@@ -24,16 +24,16 @@ describe('followCredential', () => {
   const refused = unauthorized(new Error('expired'))
   const message = 'kube-apiserver rejects the credential of Kapis'
   const rows: readonly (readonly [string, readonly (Error | object)[], string | undefined])[] = [
-    ['is good while the credential is accepted', [{}, {}, {}], undefined],
-    ['is good after one refusal', [refused, {}], undefined],
-    ['fails after two refusals', [refused, refused], message],
-    ['is good again once it is accepted', [refused, refused, refused, {}], undefined],
+    ['succeeds while the credential is accepted', [{}, {}, {}], undefined],
+    ['succeeds after one rejection', [refused, {}], undefined],
+    ['fails after two rejections', [refused, refused], message],
+    ['succeeds again once the credential is accepted', [refused, refused, refused, {}], undefined],
     [
-      'stays as it is while kube-apiserver does not respond',
+      'keeps its result while kube-apiserver does not respond',
       [refused, refused, unavailable('down')],
       message,
     ],
-    ['takes no response for a refusal', [unavailable('down')], undefined],
+    ['does not count a missing response as a rejection', [unavailable('down')], undefined],
   ]
   for (const [title, outcomes, expected] of rows)
     it(title, async () => {

@@ -24,7 +24,7 @@ describe('followListener', () => {
     expect(problem()).to.equal(undefined)
   }
 
-  it('is not ready before a process listens, and stays ready when it is gone again', async () => {
+  it('is not ready before a process listens, and stays ready when that process exits', async () => {
     const socket = join(folder, 'late.sock')
     const check = follow(socket)
     await sleep(300)
@@ -38,7 +38,7 @@ describe('followListener', () => {
     expect(check.problem()).to.equal(undefined)
   }).timeout(30_000)
 
-  it('is ready if there was no login for long', async () => {
+  it('is ready if there has been no login for a long time', async () => {
     const check = follow(join(folder, 'never.sock'), 500)
     expect(check.problem()).to.be.a('string')
     await untilReady(check)

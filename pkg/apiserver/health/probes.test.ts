@@ -63,16 +63,16 @@ describe('createProbes', () => {
     ['/readyz/authn', [bad], 500, '[-]authn failed: reason withheld\nreadyz/authn check failed\n'],
   ]
   for (const [path, checks, code, text] of table) {
-    it(`${path} is ${code} with ${checks.map(({ name }) => name).join(' and ') || 'no check'}`, async () => {
+    it(`answers ${code} to ${path} with ${checks.map(({ name }) => name).join(' and ') || 'no check'}`, async () => {
       expect(await ask(path.replace('"', '%22'), checks)).to.deep.equal({ code, text })
     })
   }
 
-  it('never reveals the reason', async () => {
+  it('never includes the reason in the response', async () => {
     expect((await ask('/readyz?verbose', [bad])).text).to.not.contain('10.0.0.1')
   })
 
-  it('makes /readyz red when it drains, and nothing else', async () => {
+  it('makes only /readyz fail during shutdown', async () => {
     expect(await ask('/readyz', [good], true)).to.deep.equal({
       code: 500,
       text: '[+]ping ok\n[+]cache ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n',
@@ -101,7 +101,7 @@ describe('createProbes', () => {
     ['/__proto__', false],
   ]
   for (const [path, expected] of handled) {
-    it(`${expected ? 'answers' : 'leaves'} ${path}`, () => {
+    it(`${expected ? 'answers' : 'ignores'} ${path}`, () => {
       expect(createProbes([]).handles(path)).to.equal(expected)
     })
   }

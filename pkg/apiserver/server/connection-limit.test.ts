@@ -32,20 +32,20 @@ describe('limitConnections', () => {
   }
   const isOpen = (socket: Socket) => !socket.destroyed && !socket.readableEnded
 
-  it('refuses further connections of the address that has the most', async () => {
+  it('rejects further connections from the address that has the most', async () => {
     const sockets: Socket[] = []
     for (let i = 0; i < 4; i++) sockets.push(await open('127.0.0.1'))
     expect(sockets.map(isOpen)).to.deep.equal([true, true, true, false])
   })
 
-  it('closes one of those for one from elsewhere', async () => {
+  it('closes a connection of that address for one from another address', async () => {
     const sockets: Socket[] = []
     for (const address of ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2'])
       sockets.push(await open(address))
     expect(sockets.map(isOpen)).to.deep.equal([true, true, false, true])
   })
 
-  it('takes no longer the more addresses and connections there are', () => {
+  it('takes constant time with any number of addresses and connections', () => {
     const many = 20_000
     const listener = createServer()
     limitConnections(listener, () => many)

@@ -6,7 +6,7 @@ import { createHttpListener, listen, type RequestListener } from './https-server
 const head =
   'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n'
 
-describe('100-continue', () => {
+describe('100 Continue', () => {
   let stop: (() => Promise<void>) | undefined
   afterEach(() => stop?.())
 
@@ -27,9 +27,9 @@ describe('100-continue', () => {
   }
 
   const readers: Readonly<Record<string, RequestListener>> = {
-    'in pieces': (req, res) => void req.toArray().then(chunks => res.end(Buffer.concat(chunks))),
-    'by a listener': (req, res) => void req.on('data', chunk => res.end(chunk)),
-    'into a stream': (req, res) => void req.pipe(res),
+    'chunk by chunk': (req, res) => void req.toArray().then(chunks => res.end(Buffer.concat(chunks))),
+    'by an event listener': (req, res) => void req.on('data', chunk => res.end(chunk)),
+    'by a stream pipe': (req, res) => void req.pipe(res),
   }
   for (const [how, listener] of Object.entries(readers)) {
     it(`is sent when the body is read ${how}`, async () => {
@@ -40,7 +40,7 @@ describe('100-continue', () => {
     })
   }
 
-  it('is not sent for a body that is refused', async () => {
+  it('is not sent for a rejected body', async () => {
     expect(await speak((_req, res) => void res.writeHead(413).end())).to.match(
       /^HTTP\/1\.1 413 Payload Too Large\r\n/,
     )

@@ -18,7 +18,7 @@ describe('drain', () => {
     return { socket, stop: () => shutDownGracefully([server], { ...parts, delaySeconds, unused: unasked }) }
   }
 
-  it('waits for no connection on which nothing was ever asked', async () => {
+  it('does not wait for a connection without any request', async () => {
     const { socket, stop } = await start((_req, res) => res.end('ok'))
     const began = performance.now()
     await stop()
@@ -26,7 +26,7 @@ describe('drain', () => {
     socket.destroy()
   })
 
-  it('lets what is being answered be answered, and a first request come that is on its way', async () => {
+  it('completes requests in flight, and a first request that is on its way', async () => {
     const { socket, stop } = await start((_req, res) => void setTimeout(() => res.end('done'), 1_500))
     const stopped = stop()
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -34,7 +34,7 @@ describe('drain', () => {
     await stopped
   })
 
-  it('answers in the delay, and closes the connection with the answer', async () => {
+  it('answers requests during the shutdown delay, and closes the connection with the response', async () => {
     const { socket, stop } = await start((_req, res) => res.end('here'), 2)
     const ask = () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     ask()

@@ -67,7 +67,7 @@ describe('HTTP/2', () => {
     return { headers: response, text: Buffer.concat(await stream.toArray()).toString() }
   }
 
-  it('is spoken with clients that ask for the name of the Service, and with no others', async () => {
+  it('is negotiated only with clients that use the DNS name of the Service', async () => {
     const agreed = async (servername: string, ALPNProtocols: string[]) => {
       const { promise, resolve } = Promise.withResolvers<TLSSocket['alpnProtocol']>()
       const socket = connect(
@@ -83,7 +83,7 @@ describe('HTTP/2', () => {
     expect(await agreed('localhost', ['h2'])).to.equal(null)
   })
 
-  it('reaches the filters as a request of HTTP/1.1, on the connection with its certificate', async () => {
+  it('passes a request to the filters like one of HTTP/1.1, with the client certificate of the connection', async () => {
     listener = async (req, res) => {
       const { method, url, rawHeaders, socket } = req
       const subject = readPeerChain(req)[0]?.subject
@@ -145,7 +145,7 @@ describe('HTTP/2', () => {
     })
   }
 
-  it('answers CONNECT, which asks for a tunnel', async () => {
+  it('answers CONNECT, which requests a tunnel', async () => {
     const { headers, text } = await ask({ ':method': 'CONNECT', ':authority': 'a:443' })
     expect([headers[':status'], JSON.parse(text).reason]).to.deep.equal([405, 'MethodNotAllowed'])
     expect((await ask({ ':path': '/' })).text).to.equal('ok')
@@ -156,20 +156,20 @@ describe('HTTP/2', () => {
     ['GET', 204],
     ['GET', 304],
   ] as const) {
-    it(`ends an answer without a body: ${code} to ${method}`, async () => {
+    it(`ends a response without a body: ${code} to ${method}`, async () => {
       listener = (_req, res) => res.writeHead(code).end()
       const { headers, text } = await ask({ ':path': '/', ':method': method })
       expect([headers[':status'], text]).to.deep.equal([code, ''])
     })
   }
 
-  it('carries large bodies both ways at the pace of the reader', async () => {
+  it('transfers large bodies in both directions at the speed of the reader', async () => {
     listener = (req, res) => void req.pipe(res)
     const body = Buffer.alloc(20_000_000, 'a')
     expect((await ask({ ':path': '/', ':method': 'POST' }, body)).text.length).to.equal(body.length)
   })
 
-  it('counts what its client takes, so that one that reads nothing is seen', async () => {
+  it('counts the bytes that the client reads, which detects a client that reads nothing', async () => {
     let socket: { readonly bytesWritten: number } | undefined
     listener = (req, res) => {
       socket = req.socket
@@ -190,7 +190,7 @@ describe('HTTP/2', () => {
     expect(socket?.bytesWritten).to.be.above(20_000_000)
   })
 
-  it('streams events of many watches concurrently, and ends them with the client', async () => {
+  it('streams events of many watches concurrently, and ends them when the client disconnects', async () => {
     let open = 0
     listener = (_req, res) => {
       open++
@@ -205,7 +205,7 @@ describe('HTTP/2', () => {
     while (open > 0) await new Promise(resolve => setTimeout(resolve, 10))
   })
 
-  it('breaks off with the connection of its request', async () => {
+  it('ends a stream when the connection to its upstream closes', async () => {
     listener = (req, res) => {
       res.write('event\n')
       setTimeout(() => req.socket.destroy(), 20)
@@ -217,7 +217,7 @@ describe('HTTP/2', () => {
     expect(stream.rstCode).to.not.equal(0)
   })
 
-  it('survives a flood of requests that are taken back (CVE-2023-44487)', async () => {
+  it('survives a flood of cancelled requests (CVE-2023-44487)', async () => {
     let open = 0
     let asked = 0
     listener = (_req, res) => {

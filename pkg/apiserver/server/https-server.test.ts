@@ -55,20 +55,20 @@ describe('createTlsFront', () => {
     res.end(String('authorized' in socket && socket.authorized))
   }
 
-  it('asks for a client certificate and does without', async () => {
+  it('requests a client certificate but does not require one', async () => {
     const { tls } = await start(authorized)
     expect((await get(tls)).text).to.equal('false')
     const known = client(clients)
     expect((await get({ ...tls, cert: known.certPem, key: known.keyPem })).text).to.equal('true')
   })
 
-  it('lets a stranger in, and says that it does not know it', async () => {
+  it('accepts a client with an unknown certificate, and marks it as unverified', async () => {
     const { tls } = await start(authorized)
     const stranger = client(strangers)
     expect((await get({ ...tls, cert: stranger.certPem, key: stranger.keyPem })).text).to.equal('false')
   })
 
-  it('answers a whole request for itself when what comes behind it is none, and closes', async () => {
+  it('answers a complete request although invalid bytes follow it, and closes', async () => {
     const asked: string[] = []
     const { tls } = await start((req, res) => {
       asked.push(`${req.method}`)
@@ -85,7 +85,7 @@ describe('createTlsFront', () => {
   const broken: readonly (readonly [string, RegExp])[] = [
     ['FROB /livez HTTP/1.1', /^HTTP\/1\.1 501 Not Implemented\r\n[\s\S]*"message":"unknown method"/],
     ['FR(B /livez HTTP/1.1', /^HTTP\/1\.1 400 Bad Request\r\n/],
-    ['no request at all', /^HTTP\/1\.1 400 Bad Request\r\n/],
+    ['bytes that are not a request', /^HTTP\/1\.1 400 Bad Request\r\n/],
     ['CONNECT a:443 HTTP/1.1', /^HTTP\/1\.1 405 Method Not Allowed\r\n[\s\S]*"reason":"MethodNotAllowed"/],
     ['CONNECT /version HTTP/1.1', /^HTTP\/1\.1 405 Method Not Allowed\r\n/],
   ]
@@ -98,7 +98,7 @@ describe('createTlsFront', () => {
     })
   }
 
-  it('ends the connection of a head that does not come to an end', async () => {
+  it('closes a connection whose request head does not end', async () => {
     const { tls } = await start(undefined, impatient)
     const socket = await handshake(tls)
     socket.on('error', () => undefined)
@@ -109,7 +109,7 @@ describe('createTlsFront', () => {
     expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*timed out waiting for the request/)
   })
 
-  it('answers 431 to headers that are too large, however much is still being sent', async () => {
+  it('answers 431 to headers that are too large, even while the client sends more', async () => {
     const { tls } = await start()
     const socket = await handshake(tls)
     socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(8 * 1024 * 1024)}\r\n\r\n`)
@@ -119,7 +119,7 @@ describe('createTlsFront', () => {
     )
   })
 
-  it('forgets a connection whose handshake does not come to an end, though the client keeps it', async () => {
+  it('closes a connection whose handshake does not end, even if the client keeps it open', async () => {
     const { server, port } = await start(undefined, impatient)
     const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
     await once(socket, 'connect')
@@ -131,7 +131,7 @@ describe('createTlsFront', () => {
     socket.destroy()
   })
 
-  it('takes a large body that comes while the answer before it is still on its way', async () => {
+  it('accepts a large body while the previous response is still being sent', async () => {
     const { tls } = await start((req, res) => {
       if (req.method === 'GET') res.end(Buffer.alloc(4 * 1024 * 1024))
       let length = 0
@@ -153,7 +153,7 @@ describe('createTlsFront', () => {
     ])
   })
 
-  it('speaks HTTP/1.1 and nothing older than TLS 1.2', async () => {
+  it('supports HTTP/1.1, and no version before TLS 1.2', async () => {
     const { tls } = await start()
     const socket = await handshake({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] })
     expect(socket.alpnProtocol).to.equal('http/1.1')
@@ -166,7 +166,7 @@ describe('createTlsFront', () => {
     expect(old).to.equal('refused')
   })
 
-  it('takes a caller with hundreds of groups', async () => {
+  it('accepts a caller with hundreds of groups', async () => {
     const { port, tls } = await start((req, res) =>
       res.end(String(req.headersDistinct['x-remote-group']?.length)),
     )
@@ -178,7 +178,7 @@ describe('createTlsFront', () => {
     expect(answer).to.match(/\r\n3000(\r\n|$)/)
   })
 
-  it('shows a new certificate to new connections, and keeps the open ones', async () => {
+  it('uses a new certificate for new connections, and keeps open ones', async () => {
     const { server, tls } = await start()
     const before = await handshake(tls)
     updateTls(server, material(serve('second')))
@@ -192,7 +192,7 @@ describe('createTlsFront', () => {
     after.destroy()
   })
 
-  it('forgets a client authority that is no longer named', async () => {
+  it('stops trusting a client CA that was removed', async () => {
     const { server, tls } = await start(authorized)
     const known = client(clients)
     updateTls(server, { ...serve('second'), clientCaPems: [strangers.certPem] })
@@ -200,13 +200,13 @@ describe('createTlsFront', () => {
   })
 })
 
-describe('an offer of another protocol', () => {
+describe('an upgrade to an unsupported protocol', () => {
   const bodiless = 'GET / HTTP/1.1\r\n'
   const heads: readonly (readonly [what: string, request: string, protocol: string, said: string])[] = [
-    ['without a body is taken up', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n', 'foo', 'taken up: '],
-    ['of a body with a length is ignored', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n', 'foo', 'asked: {}'],
+    ['succeeds without a body', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n', 'foo', 'taken up: '],
+    ['is ignored with a body with a length', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n', 'foo', 'asked: {}'],
     [
-      'of a body in chunks is ignored',
+      'is ignored with a chunked body',
       'DELETE / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n',
       'foo',
       'asked: {}',
@@ -237,15 +237,15 @@ describe('an offer of another protocol', () => {
   }
 })
 
-describe('an upgrade behind a request that is still being answered', () => {
+describe('a pipelined upgrade after a request in flight', () => {
   const earlier: readonly (readonly [what: string, head: string])[] = [
     ['a request', 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['several requests', 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)],
-    ['a request that Node refuses by itself', 'GET / HTTP/1.1\r\n\r\n'],
-    ['an expectation that Node refuses by itself', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+    ['a request that Node.js itself rejects', 'GET / HTTP/1.1\r\n\r\n'],
+    ['an expectation that Node.js itself rejects', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
   ]
   for (const [what, head] of earlier) {
-    it(`closes the connection behind ${what}, and the server goes on`, async () => {
+    it(`closes the connection after ${what}, and the server keeps running`, async () => {
       const upgrades: unknown[] = []
       const server = createHttpListener((_req, res) => setTimeout(() => res.end('answered'), 100), limits)
       server.on(
@@ -277,7 +277,7 @@ describe('an upgrade behind a request that is still being answered', () => {
 })
 
 describe('listen', () => {
-  it('reports the port that the system chose, and fails for one in use', async () => {
+  it('reports the port that the system assigned, and fails for a port in use', async () => {
     const [a, b] = [createHttpListener(() => undefined, limits), createHttpListener(() => undefined, limits)]
     const port = await listen(a, '127.0.0.1', 0)
     expect(port).to.be.above(0)
@@ -291,7 +291,7 @@ describe('listen', () => {
 })
 
 describe('createPlainFront', () => {
-  it('outlives the idle connections of its clients', () => {
+  it('keeps idle connections longer than its clients do', () => {
     const server = createHttpListener(() => undefined, limits)
     expect(server.keepAliveTimeout).to.be.above(90_000)
     expect(server.requestTimeout).to.equal(0)

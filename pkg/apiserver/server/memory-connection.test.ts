@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { MemoryConnection } from './memory-connection.ts'
 
 describe('MemoryConnection', () => {
-  it('carries what is written both ways, to its end', async () => {
+  it('transfers bytes in both directions until the end', async () => {
     const [a, b] = MemoryConnection.pair()
     a.end('question')
     b.end('answer')
@@ -13,7 +13,7 @@ describe('MemoryConnection', () => {
     expect([a.bytesRead, a.bytesWritten, b.bytesRead, b.bytesWritten]).to.deep.equal([6, 8, 8, 6])
   })
 
-  it('takes no more than the other end reads, however large the piece', async () => {
+  it('buffers no more than the other end reads, even for large chunks', async () => {
     const [a, b] = MemoryConnection.pair()
     a.end(Buffer.alloc(10_000_000, 'x'))
     await sleep(20)
@@ -22,7 +22,7 @@ describe('MemoryConnection', () => {
     expect(Buffer.concat(await b.toArray()).length).to.equal(10_000_000)
   })
 
-  it('breaks with an end that goes before it has said all', async () => {
+  it('fails if an end is destroyed before it has sent everything', async () => {
     const [a, b] = MemoryConnection.pair()
     a.write('half')
     a.destroy()
@@ -30,7 +30,7 @@ describe('MemoryConnection', () => {
     expect(b.readableEnded).to.equal(false)
   })
 
-  it('is read to its end when the other end has said all and gone', async () => {
+  it('can be read to the end after the other end has ended and closed', async () => {
     const [a, b] = MemoryConnection.pair()
     a.end('all of it')
     await once(a, 'finish')
@@ -39,7 +39,7 @@ describe('MemoryConnection', () => {
     b.write('into the void')
   })
 
-  it('ends a write that waits for a reader who has gone', async () => {
+  it('ends a pending write when the reader disconnects', async () => {
     const [a, b] = MemoryConnection.pair()
     a.write(Buffer.alloc(10_000_000))
     await sleep(5)

@@ -62,7 +62,7 @@ describe('createMembers', () => {
     return undefined
   }
 
-  it('takes the right proxy on the Cluster, whatever is asked for there', async () => {
+  it('requires the permission to proxy to the Cluster, for every request to a member', async () => {
     for (const target of [
       'GET /clusters/m/api/v1/pods',
       'DELETE /apis/clusters/m/apps/v1/namespaces/a/deployments/b',
@@ -80,7 +80,7 @@ describe('createMembers', () => {
     expect(served).to.deep.equal([])
   })
 
-  it('keeps the scope of tokens and the recording of sessions', async () => {
+  it('enforces token scopes and session recording', async () => {
     const readOnly: Identity = { ...jane, isReadOnly: true }
     const pod = '/clusters/m/api/v1/namespaces/a/pods/p'
     const cases: readonly (readonly [string, Partial<AuthenticatedExchange>])[] = [
@@ -104,7 +104,7 @@ describe('createMembers', () => {
     expect(asked).to.have.length(1)
   })
 
-  it('validates Clusters after they are authorized like their creation', async () => {
+  it('validates a Cluster after the request was authorized like its creation', async () => {
     const path = '/kapis/cluster.kubesphere.io/v1alpha1/clusters/validation'
     await over.authorize(toExchange(`POST ${path}`))
     expect(served.splice(0)).to.deep.equal([`authorize ${path}`])
@@ -114,7 +114,7 @@ describe('createMembers', () => {
     expect(served).to.deep.equal([`route ${path}`])
   })
 
-  it('leaves no request in a member to another part, and all others to them', async () => {
+  it('routes every request to a member to the proxy, and no others', async () => {
     for (const [serve, what] of [
       [over.route, 'route'],
       [over.upgrade, 'upgrade'],

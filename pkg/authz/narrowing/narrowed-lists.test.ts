@@ -76,7 +76,7 @@ const rbacAlone = async () => ({ incomplete: false })
 const withWebhook = async () => ({ incomplete: true })
 
 describe('createNarrowedLists', () => {
-  it('equals the namespaces that kube-apiserver says yes for, of 200 generated users', async function () {
+  it('returns the namespaces that kube-apiserver allows, for 200 generated users', async function () {
     this.timeout(20_000)
     const { objects, users, requests } = generate(41)
     const index = await indexOf(objects)
@@ -119,7 +119,7 @@ describe('createNarrowedLists', () => {
     }
   })
 
-  it('shows no namespace that kube-apiserver denies, whatever RBAC gives', async () => {
+  it('shows no namespace that kube-apiserver denies, even if RBAC allows it', async () => {
     const { client } = clientOf(({ namespace }) => namespace === 'b')
     const lists = createNarrowedLists({
       turns,
@@ -133,7 +133,7 @@ describe('createNarrowedLists', () => {
     expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
   })
 
-  it('narrows nothing to no namespace, and nothing of a kind that is not namespaced', async () => {
+  it('never narrows a list to no namespace, nor lists of cluster-scoped kinds', async () => {
     const none = createNarrowedLists({
       turns,
       role: unbound,
@@ -160,7 +160,7 @@ describe('createNarrowedLists', () => {
   const bounds = [
     { what: 'a sample of many', count: 200, resolution: rbacAlone, denied: '', reviews: 64, shown: '200' },
     {
-      what: 'each if one is denied',
+      what: 'each namespace if one is denied',
       count: 200,
       resolution: rbacAlone,
       denied: 'n0',
@@ -168,7 +168,7 @@ describe('createNarrowedLists', () => {
       shown: '199',
     },
     {
-      what: 'each if rules are unknown',
+      what: 'each namespace if rules are unknown',
       count: 200,
       resolution: withWebhook,
       denied: '',
@@ -176,7 +176,7 @@ describe('createNarrowedLists', () => {
       shown: '200',
     },
     {
-      what: 'none of too many of these',
+      what: 'no namespace if there are too many',
       count: 1025,
       resolution: withWebhook,
       denied: '',
@@ -185,7 +185,7 @@ describe('createNarrowedLists', () => {
     },
   ]
   for (const { what, count, resolution, denied, reviews, shown } of bounds)
-    it(`confirms ${what}`, async () => {
+    it(`confirms with kube-apiserver ${what}`, async () => {
       const asked = clientOf(({ namespace }) => namespace !== denied)
       const names = count === 200 ? many : Array.from({ length: count }, (_, i) => `n${i}`)
       const lists = createNarrowedLists({ turns, role: unbound, ...asked, ...readerOf(...names), resolution })
@@ -197,7 +197,7 @@ describe('createNarrowedLists', () => {
       expect(asked.reviews.length).to.equal(reviews)
     })
 
-  it('hides a namespace once the binding is gone, and notifies watches', async () => {
+  it('hides a namespace once the binding is deleted, and notifies watches', async () => {
     const { reader, bind } = readerOf('a', 'b')
     const lists = createNarrowedLists({
       turns,
@@ -225,7 +225,7 @@ describe('createNarrowedLists', () => {
     await until(() => changes === 2)
   })
 
-  it('says when the rights have changed since, and renews what is shown', async () => {
+  it('reports that permissions have changed since, and updates the result', async () => {
     const { reader, bind } = readerOf('a', 'b')
     const asked = Promise.withResolvers<void>()
     const { client } = clientOf(() => true)
@@ -255,7 +255,7 @@ describe('createNarrowedLists', () => {
     expect(lists.of(exchange)).to.equal(undefined)
   })
 
-  it('shows a waiting caller no more by a role that lets lists through, which has been bound since', async () => {
+  it('does not show more to a waiting caller who was bound to a role without narrowing in the meantime', async () => {
     const { reader, bind } = readerOf('a')
     const { client } = clientOf(({ resource, namespace }) => resource === 'pods' || namespace !== '')
     const native = toResourceInfo({ verb: 'list', group: 'apps', resource: 'deployments' })
@@ -272,7 +272,7 @@ describe('createNarrowedLists', () => {
     expect(refusal).to.include({ code: 403 })
   })
 
-  describe('of one who may list in more namespaces than watch', () => {
+  describe('for a caller who may list more namespaces than watch', () => {
     const reads = (verbs: readonly string[]) => [{ apiGroups: [''], resources: ['pods'], verbs }]
     async function watchOf(...bindings: readonly KubeObject[]) {
       const roles = [role('lists', reads(['list'])), role('both', reads(['list', 'watch']))]
@@ -298,7 +298,7 @@ describe('createNarrowedLists', () => {
     const to = (name: string, namespace?: string) =>
       binding(`${name}-${namespace}`, `ClusterRole/${name}`, [user(jane.username)], namespace)
 
-    it('watches where both are given, and goes on from no list', async () => {
+    it('watches the namespaces that allow both, and rejects a watch that continues a list of others', async () => {
       const { shown, message } = await watchOf(to('both', 'a'), to('lists', 'b'), to('lists', 'c'))
       expect(shown).to.deep.equal(['a'])
       expect(message).to.equal(
@@ -308,13 +308,13 @@ describe('createNarrowedLists', () => {
       )
     })
 
-    it('names the whole cluster if that is what lists show', async () => {
+    it('names the cluster scope in that error if lists show the whole cluster', async () => {
       const { shown, message } = await watchOf(to('watches', 'a'), to('lists'))
       expect(shown).to.deep.equal(['a'])
       expect(message).to.contain('at the cluster scope: lists show the whole cluster')
     })
 
-    it('watches nothing that it may not list', async () => {
+    it('does not watch namespaces that the caller may not list', async () => {
       expect(await watchOf(to('both', 'a'), to('watches', 'b'))).to.deep.equal({
         ...{ isNarrowed: true, shown: ['a'], message: undefined },
       })
@@ -324,7 +324,7 @@ describe('createNarrowedLists', () => {
     })
   })
 
-  it('knows since which version a caller was shown the same namespaces', async () => {
+  it('knows the version since which a caller has seen the same namespaces', async () => {
     const { reader, bind } = readerOf('a')
     const lists = createNarrowedLists({
       turns,
@@ -354,15 +354,15 @@ describe('isNarrowable', () => {
     isNarrowable(parseLine(method, target).info, identity)
   const base = '/kapis/resources.kapis.io/v1alpha3'
   for (const target of ['pods', 'pods?watch=true', 'watch/pods', 'pods?fieldSelector=metadata.name%3Da'])
-    it(`${target}: yes`, () => expect(of(`${base}/${target}`)).to.equal(true))
+    it(`accepts ${target}`, () => expect(of(`${base}/${target}`)).to.equal(true))
   for (const target of [
     ...['namespaces/a/pods', 'watch/namespaces/a/pods', 'pods/a', 'watch/pods/a', 'pods/a/log'],
     ...['namespaces/a', 'proxy/pods', `pods?fieldSelector=metadata.name%3D${'a'.repeat(254)}`],
   ])
-    it(`${target.slice(0, 40)}: no`, () => expect(of(`${base}/${target}`)).to.equal(false))
-  it('nothing is deleted', () => expect(of(`${base}/pods`, jane, 'DELETE')).to.equal(false))
-  it('not of one without a credential', () => expect(of(`${base}/pods`, anonymous)).to.equal(false))
-  it('not of one whose name may have lost blanks', () =>
+    it(`rejects ${target.slice(0, 40)}`, () => expect(of(`${base}/${target}`)).to.equal(false))
+  it('rejects deletions', () => expect(of(`${base}/pods`, jane, 'DELETE')).to.equal(false))
+  it('rejects a caller without a credential', () => expect(of(`${base}/pods`, anonymous)).to.equal(false))
+  it('rejects a caller whose name may have lost blanks', () =>
     expect(of(`${base}/pods`, { ...jane, isTrimmed: true })).to.equal(false))
 })
 

@@ -32,35 +32,35 @@ async function startWith(...bindings: Parameters<typeof indexOf>[0]) {
 
 describe('createNarrowingRole', () => {
   const rows: readonly [string, RequestInfo, string, boolean][] = [
-    ['a list that it allows', list('pods'), reason, true],
-    ['one in a namespace', list('pods', 'a'), reason, true],
+    ['a list that the role allows', list('pods'), reason, true],
+    ['a list in a namespace', list('pods', 'a'), reason, true],
     [
-      'one that a role allows which is not known yet',
+      'a list that a role allows which is not cached yet',
       list('pods'),
       reason.replace(narrowingRole, 'full'),
       true,
     ],
-    ['one whose reason is in other words', list('pods'), 'allowed', true],
-    ['one without a reason', list('pods'), '', true],
-    ['an object that it does not allow', { ...list('pods'), verb: 'get' }, '', false],
-    ['a kind that is not namespaced', list('nodes'), reason, false],
-    ['namespaces, which have rights of their own', list('namespaces'), reason, false],
-    ['a kind of another group', list('pods', '', 'apps'), reason, false],
+    ['a list whose reason has another wording', list('pods'), 'allowed', true],
+    ['a list without a reason', list('pods'), '', true],
+    ['an object that the role does not allow', { ...list('pods'), verb: 'get' }, '', false],
+    ['a cluster-scoped kind', list('nodes'), reason, false],
+    ['namespaces, which have permissions of their own', list('namespaces'), reason, false],
+    ['a kind of another API group', list('pods', '', 'apps'), reason, false],
     [
-      'a binding whose name holds its text',
+      'a binding whose name contains the text of the role',
       { ...list('pods'), verb: 'get' },
       reason.replace('"x" of', '"x\\" of').replace(` "${narrowingRole}" to`, ` \\"${narrowingRole}\\" to`),
       false,
     ],
   ]
   for (const [what, info, given, isDecided] of rows)
-    it(`${isDecided ? 'hands on' : 'leaves alone'} ${what}`, async () => {
+    it(`${isDecided ? 'decides' : 'ignores'} ${what}`, async () => {
       const { decidedBy } = await start()
       const native = { ...info, group: '', version: 'v1' }
       expect(decidedBy(info, jane, given)).to.deep.equal(isDecided ? native : undefined)
     })
 
-  it('takes nothing from one who has another role', async () => {
+  it('does not decide for a caller with another role in the same namespace', async () => {
     const everywhere = await start(to('full'))
     expect(everywhere.decidedBy(list('pods'), jane, reason)).to.equal(undefined)
     const somewhere = await start(to('full', 'a'))
@@ -69,7 +69,7 @@ describe('createNarrowingRole', () => {
     expect(somewhere.decidedBy(list('pods'), jane, reason)).to.include({ group: '' })
   })
 
-  it('counts no copy of it, which anyone who has it can make, while it is bound', async () => {
+  it('ignores copies of the role, which any of its users can create, while it is bound', async () => {
     const toAll = binding('d', `ClusterRole/${narrowingRole}`, [user('others')])
     const ofCopy = reason.replace(narrowingRole, 'copy')
     for (const [bindings, isDecided] of [
@@ -86,7 +86,7 @@ describe('createNarrowingRole', () => {
     }
   })
 
-  it('narrows no list by it in a namespace either', async () => {
+  it('does not narrow a list in a namespace either', async () => {
     const toAll = binding('d', `ClusterRole/${narrowingRole}`, [user('others')])
     for (const [bindings, isNative] of [
       [[to('full', 'a')], false],
@@ -99,7 +99,7 @@ describe('createNarrowingRole', () => {
     }
   })
 
-  it('lets the right to the kind itself decide, or what is narrowed by it', async () => {
+  it('prefers the permission on the kind itself, and otherwise narrows', async () => {
     const asked: string[] = []
     const authorize = createAuthorizer({
       client: {

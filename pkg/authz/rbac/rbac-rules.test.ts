@@ -8,42 +8,42 @@ const rule = { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }
 describe('ruleGrants', () => {
   const given: Readonly<Record<string, unknown>> = {
     exactly: [rule],
-    'among others': [
+    'the resource among others': [
       { ...rule, verbs: ['list'] },
       { apiGroups: ['apps', ''], resources: ['pods', 'pods/log'], verbs: ['watch', 'get'] },
     ],
     'any verb': [{ ...rule, verbs: ['*'] }],
     'any resource': [{ ...rule, resources: ['*'] }],
-    'the subresource of any': [{ ...rule, resources: ['*/log'] }],
+    'any resource with the subresource': [{ ...rule, resources: ['*/log'] }],
     'any group': [{ ...rule, apiGroups: ['*'] }],
-    'no names': [{ ...rule, resourceNames: [] }],
+    'an empty list of names': [{ ...rule, resourceNames: [] }],
   }
   for (const [what, rules] of Object.entries(given)) {
-    it(`by ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(true))
+    it(`allows with ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(true))
   }
 
   const notGiven: Readonly<Record<string, unknown>> = {
     nothing: [],
-    'no list': undefined,
-    'no rule': [null, 'pods/log'],
+    'missing lists': undefined,
+    'no rules': [null, 'pods/log'],
     'the resource without its subresource': [{ ...rule, resources: ['pods'] }],
     'another subresource': [{ ...rule, resources: ['pods/exec', '*/exec'] }],
     'another verb': [{ ...rule, verbs: ['list', 'watch'] }],
     'another group': [{ ...rule, apiGroups: ['apps'] }],
-    'parts in different rules': [
+    'matching parts in different rules': [
       { ...rule, verbs: ['list'] },
       { ...rule, resources: ['pods'] },
     ],
-    'some names only': [{ ...rule, resourceNames: ['web-0'] }],
+    'some resource names only': [{ ...rule, resourceNames: ['web-0'] }],
     URLs: [{ nonResourceURLs: ['*'], verbs: ['get'] }],
   }
   for (const [what, rules] of Object.entries(notGiven)) {
-    it(`not by ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(false))
+    it(`denies with ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(false))
   }
 })
 
 describe('subjectKeys', () => {
-  it('meets the keys of the caller', () => {
+  it('contains the keys of the caller', () => {
     const subjects = [
       { kind: 'User', name: 'jane' },
       { kind: 'Group', name: 'dev' },

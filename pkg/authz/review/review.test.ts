@@ -72,16 +72,16 @@ describe('reviews of access', () => {
       ],
       ['in a namespace that does not exist', on('get', 'pods', 'nowhere'), everywhere],
       [
-        'for a path, which RoleBindings do not give',
+        'for a path, which RoleBindings do not grant',
         { isResource: false, verb: 'get', path: '/metrics' },
         ['Group dev: metrics', 'Group system:masters: '],
       ],
     ]
     for (const [what, attributes, expected] of answers) {
-      it(`finds those ${what}`, () => expect(subjects(attributes)).to.deep.equal(expected))
+      it(`finds the subjects ${what}`, () => expect(subjects(attributes)).to.deep.equal(expected))
     }
 
-    it('finds those with a right to one object by its name', () => {
+    it('finds subjects with a permission on one object by its name', () => {
       const group = 'Group system:serviceaccounts:shop: all-accounts'
       expect(subjects(on('get', 'pods', 'bank')))
         .to.include(group)
@@ -90,7 +90,7 @@ describe('reviews of access', () => {
       expect(subjects(on('get', 'pods', 'bank', 'web-1'))).to.not.include('User jane: one')
     })
 
-    it('takes a moment for a subject of ten thousands of bindings', () => {
+    it('takes milliseconds for a subject of ten thousand bindings', () => {
       const one = { namespace: '', name: 'b', role: 'view', subjects: ['user ann'] }
       const many = { ...reader, clusterBindings: () => Array.from({ length: 20_000 }, () => one) }
       const start = performance.now()
@@ -99,7 +99,7 @@ describe('reviews of access', () => {
       expect(performance.now() - start).to.be.below(1500)
     })
 
-    it('names the rule, and those who may act as others', () => {
+    it('returns the rule, and the subjects that may impersonate others', () => {
       const { subjects: found, notes } = whoCan(reader, on('delete', 'pods'))
       expect(found.find(({ name }) => name === 'ann')).to.deep.equal({
         kind: 'User',
@@ -122,7 +122,7 @@ describe('reviews of access', () => {
       return allNamespaces ? 'all' : namespaces
     }
 
-    it('are those of the bindings that give the right', () => {
+    it('returns the namespaces of the bindings that grant the permission', () => {
       expect(found(jane, on('get', 'pods'))).to.deep.equal(['shop'])
       expect(found(jane, on('get', 'pods', '', 'web-0'))).to.deep.equal(['bank', 'shop'])
       expect(found(jane, on('delete', 'pods'))).to.deep.equal([])
@@ -158,13 +158,13 @@ describe('reviews of access', () => {
       expect(report.notes).to.deep.equal([])
     })
 
-    it('is for one namespace, with what counts in the cluster', () => {
+    it('contains one namespace on request, with cluster-wide bindings', () => {
       const { cluster, namespaces } = accessReport(reader, jane, 'bank')
       expect(cluster).to.have.length(1)
       expect(namespaces.map(({ namespace }) => namespace)).to.deep.equal(['bank'])
     })
 
-    it('notes a right to act as others', () => {
+    it('notes a permission to impersonate', () => {
       expect(accessReport(reader, caller('bob'), '').notes).to.deep.equal([
         'may impersonate users, and so do what these may do',
       ])
@@ -172,14 +172,14 @@ describe('reviews of access', () => {
   })
 
   describe('explainAccess', () => {
-    it('names what allows a request', () => {
+    it('returns the bindings that allow a request', () => {
       const { isAllowed, grants, nearest } = explainAccess(reader, jane, on('get', 'pods', 'shop'))
       expect(isAllowed).to.equal(true)
       expect(grants.map(grant => grant.binding.name).sort()).to.deep.equal(['dev', 'twice'])
       expect(nearest).to.deep.equal([])
     })
 
-    it('names the rule that is missing, and what comes closest', () => {
+    it('returns the missing rule, and the closest one', () => {
       const { isAllowed, nearest, missingRule } = explainAccess(reader, jane, on('delete', 'pods', 'shop'))
       expect(isAllowed).to.equal(false)
       expect(missingRule).to.deep.equal({ verbs: ['delete'], apiGroups: [''], resources: ['pods'] })
@@ -207,18 +207,18 @@ describe('reviews of access', () => {
       ['the subresource', on('get', 'pods/exec', 'shop'), 'the resources are pods, pods/log, not pods/exec'],
     ]
     for (const [what, attributes, expected] of misses) {
-      it(`says that ${what} is missing`, () => {
+      it(`reports that ${what} is missing`, () => {
         const { nearest } = explainAccess(reader, jane, attributes)
         expect(nearest.map(({ missing }) => missing)).to.deep.include([expected])
       })
     }
 
-    it('has nothing near for what no rule is about', () => {
+    it('returns no closest rule if no rule is about the resource', () => {
       const { nearest } = explainAccess(reader, caller('carl'), on('get', 'secrets', 'bank'))
       expect(nearest).to.deep.equal([])
     })
 
-    it('finds the roles that would do, the smallest first, and none of Kubernetes’ own', () => {
+    it('returns the roles that would suffice, smallest first, without Kubernetes’ own', () => {
       const names = rolesThatAllow(reader, on('delete', 'pods', 'shop')).map(
         ({ kind, name }) => `${kind} ${name}`,
       )
@@ -244,7 +244,7 @@ describe('reviews of access', () => {
     })
 
     for (const lacks of ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings']) {
-      it(`says nothing to a caller who may not list ${lacks}`, async () => {
+      it(`returns nothing for a caller who may not list ${lacks}`, async () => {
         expect(await explained('/api/v1/namespaces/shop/pods/web-0', lacks)).to.equal('')
       })
     }

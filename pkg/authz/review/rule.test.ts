@@ -34,37 +34,52 @@ const cases: readonly [what: string, rule: object, attributes: AccessAttributes,
   ['the resource, for its subresource', pods, get('pods/log'), false],
   ['the subresource', { ...pods, resources: ['pods/log'] }, get('pods/log'), true],
   ['the subresource, for its resource', { ...pods, resources: ['pods/log'] }, get('pods'), false],
-  ['a subresource of any', { ...pods, resources: ['*/scale'] }, get('deployments/scale'), true],
-  ['another subresource of any', { ...pods, resources: ['*/scale'] }, get('deployments/status'), false],
-  ['all subresources, which is not a pattern', { ...pods, resources: ['pods/*'] }, get('pods/log'), false],
+  ['a subresource of any resource', { ...pods, resources: ['*/scale'] }, get('deployments/scale'), true],
+  [
+    'another subresource of any resource',
+    { ...pods, resources: ['*/scale'] },
+    get('deployments/status'),
+    false,
+  ],
+  [
+    'all subresources of a resource, which is not a pattern',
+    { ...pods, resources: ['pods/*'] },
+    get('pods/log'),
+    false,
+  ],
   ['the name', { ...pods, resourceNames: ['a', 'b'] }, get('pods', { name: 'b' }), true],
   ['another name', { ...pods, resourceNames: ['a'] }, get('pods', { name: 'b' }), false],
-  ['a name, for all', { ...pods, resourceNames: ['a'] }, get('pods'), false],
-  ['"*", which is a name', { ...pods, resourceNames: ['*'] }, get('pods', { name: 'b' }), false],
-  ['no names, for one', { ...pods, resourceNames: [] }, get('pods', { name: 'b' }), true],
+  ['a name, for a request without a name', { ...pods, resourceNames: ['a'] }, get('pods'), false],
+  ['the name "*", which is literal', { ...pods, resourceNames: ['*'] }, get('pods', { name: 'b' }), false],
+  ['no names, for a request with a name', { ...pods, resourceNames: [] }, get('pods', { name: 'b' }), true],
   ['a resource, for a path', { ...pods, resources: ['*'] }, path('/healthz'), false],
   ['the path', { nonResourceURLs: ['/healthz'], verbs: ['get'] }, path('/healthz'), true],
-  ['below the path', { nonResourceURLs: ['/healthz'], verbs: ['get'] }, path('/healthz/etcd'), false],
-  ['anything below a path', { nonResourceURLs: ['/healthz/*'], verbs: ['get'] }, path('/healthz/etcd'), true],
   [
-    'anything below a path, for the path',
+    'the path, for one below it',
+    { nonResourceURLs: ['/healthz'], verbs: ['get'] },
+    path('/healthz/etcd'),
+    false,
+  ],
+  ['a path prefix', { nonResourceURLs: ['/healthz/*'], verbs: ['get'] }, path('/healthz/etcd'), true],
+  [
+    'a path prefix, for the path itself',
     { nonResourceURLs: ['/healthz/*'], verbs: ['get'] },
     path('/healthz'),
     false,
   ],
-  ['a star in the middle', { nonResourceURLs: ['/a/*/c'], verbs: ['get'] }, path('/a/b/c'), false],
-  ['any path', { nonResourceURLs: ['*'], verbs: ['*'] }, path('/metrics'), true],
-  ['any path, for a resource', { nonResourceURLs: ['*'], verbs: ['*'] }, get('pods'), false],
+  ['a star in the middle of a path', { nonResourceURLs: ['/a/*/c'], verbs: ['get'] }, path('/a/b/c'), false],
+  ['all paths', { nonResourceURLs: ['*'], verbs: ['*'] }, path('/metrics'), true],
+  ['all paths, for a resource', { nonResourceURLs: ['*'], verbs: ['*'] }, get('pods'), false],
 ]
 
 describe('ruleAllows', () => {
   for (const [what, rule, attributes, isAllowed] of cases) {
-    it(`${isAllowed ? 'allows' : 'refuses'} by ${what}`, () => {
+    it(`${isAllowed ? 'allows' : 'denies'} with ${what}`, () => {
       expect(parseRules([rule]).map(parsed => ruleAllows(parsed, attributes))).to.deep.equal([isAllowed])
     })
   }
 
-  it('reads what is not a rule as none', () => {
+  it('treats an invalid rule as none', () => {
     expect(parseRules(undefined)).to.deep.equal([])
     expect(parseRules([null, 'x', 1])).to.deep.equal([])
     expect(parseRules([{ verbs: 'get' }]).map(toPolicyRule)).to.deep.equal([{}])

@@ -39,19 +39,19 @@ function finder(isAllowed: (namespace: string) => boolean, bound: readonly strin
 }
 
 describe('createNamespaceFinder', () => {
-  it('asks nothing of a superuser', async () => {
+  it('sends no review for a superuser', async () => {
     const { find, asked } = finder(() => false, [])
     expect(await find({ ...jane, groups: ['system:masters'] })).to.equal('everywhere')
     expect(asked).to.deep.equal([])
   })
 
-  it('asks for the whole cluster first', async () => {
+  it('reviews access to the whole cluster first', async () => {
     const { find, asked } = finder(() => true, ['a'])
     expect(await find(jane)).to.equal('everywhere')
     expect(asked).to.deep.equal([{ verb: 'get', resource: 'pods', subresource: 'log' }])
   })
 
-  it('forgets after ten seconds, also when someone has set the clock back meanwhile', async () => {
+  it('expires entries after ten seconds, also after a change of the system time', async () => {
     let isAllowed = true
     const { find } = finder(() => isAllowed, [])
     expect(await find(jane)).to.equal('everywhere')
@@ -61,7 +61,7 @@ describe('createNamespaceFinder', () => {
     })
   })
 
-  it('asks for each of a few namespaces that bindings name', async () => {
+  it('reviews each of a few namespaces that bindings name', async () => {
     const { find, asked } = finder(namespace => namespace === 'b', ['a', 'b'])
     expect(await find(jane)).to.deep.equal(['b'])
     expect(asked).to.deep.equal([
@@ -71,19 +71,19 @@ describe('createNamespaceFinder', () => {
     ])
   })
 
-  it('asks for 64 of 10,000 when they agree', async () => {
+  it('reviews 64 of 10,000 namespaces if they agree', async () => {
     const { find, asked } = finder(namespace => namespace !== '', names(10_000))
     expect(await find(jane)).to.deep.equal(names(10_000))
     expect(asked).to.have.length(65)
   })
 
-  it('asks for every one when kube-apiserver disagrees with a binding', async () => {
+  it('reviews every namespace when kube-apiserver contradicts a binding', async () => {
     const denied = names(100)[50]
     const { find } = finder(namespace => namespace !== '' && namespace !== denied, names(100))
     expect(await find(jane)).to.deep.equal(names(100).filter(name => name !== denied))
   })
 
-  it('remembers, and asks once for callers that come together', async () => {
+  it('caches the result, and sends one review for concurrent callers', async () => {
     const { find, asked } = finder(() => true, [])
     await Promise.all([find(jane), find(jane), find({ ...jane })])
     await find(jane)

@@ -14,13 +14,13 @@ const namespace = (name: string, creationTimestamp: string, workspace?: string):
 })
 
 describe('NamespaceIndex', () => {
-  it('has no namespaces before the first list', () => {
+  it('is empty before the first list', () => {
     const index = new NamespaceIndex('kapis.io')
     for (const read of [() => index.created, () => index.workspaces])
       expect(refusalOf(read)).to.include({ code: 503, reason: 'ServiceUnavailable' })
   })
 
-  it('follows when each was made, and its workspace', () => {
+  it('tracks the creation time and the workspace of each namespace', () => {
     const index = new NamespaceIndex('kapis.io')
     const state = () => [[...index.created], [...index.workspaces]]
     index.handler.replace([

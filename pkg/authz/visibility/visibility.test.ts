@@ -122,14 +122,14 @@ const workspace = (name: string, manager?: string) =>
   toEntry(servedOf('workspaces'), object(name, manager === undefined ? {} : { manager }))
 
 describe('createVisibility', () => {
-  it('asks nothing about kinds of which everybody sees the same', async () => {
+  it('sends no review for kinds that every user sees in the same way', async () => {
     const { find, asked } = start([])
     expect(await find(list('nodes'), jane)).to.equal(undefined)
     expect(await find(list('pods'), jane)).to.equal(undefined)
     expect(asked).to.deep.equal([])
   })
 
-  it('shows nothing to a caller whose name may have lost blanks on its way', async () => {
+  it('shows nothing to a caller whose name may have lost blanks in transit', async () => {
     const { find, asked } = start([], true)
     for (const kind of ['namespaces', 'workspaces']) {
       const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
@@ -141,7 +141,7 @@ describe('createVisibility', () => {
     expect(asked).to.deep.equal([])
   })
 
-  it('shows everything to superusers, and to those who may list everything', async () => {
+  it('shows everything to superusers, and to callers who may list everything', async () => {
     const withoutNamespaces = start([])
     expect(
       await withoutNamespaces.find(list('namespaces'), { ...jane, groups: ['system:masters'] }),
@@ -157,7 +157,7 @@ describe('createVisibility', () => {
     ])
   })
 
-  it('shows the namespaces that bindings name, and follows them', async () => {
+  it('shows the namespaces that bindings name, and tracks them', async () => {
     const { find, bind, listeners } = start(['a'])
     const visible = await find(list('namespaces'), jane)
     const shown = () => ['a', 'b', 'c'].filter(name => visible?.has(namespace(name)))
@@ -175,7 +175,7 @@ describe('createVisibility', () => {
     expect(listeners.size).to.equal(before - 1)
   })
 
-  it('says when a list shows what bindings do not give any more, and renews it', async () => {
+  it('reports a list that shows more than bindings grant since, and updates it', async () => {
     const { find, bind, store } = start(['a', 'b'])
     for (const kind of ['namespaces', 'workspaces']) {
       bind('a', 'b')
@@ -193,7 +193,7 @@ describe('createVisibility', () => {
     expect(workspaces?.rights?.isCurrent()).to.equal(false)
   })
 
-  it('stays fixed for a list, which is not watched', async () => {
+  it('stays constant for a list without a watch', async () => {
     const { find, bind } = start(['a'])
     const before = await find(list('namespaces'), jane)
     bind('b')
@@ -245,7 +245,7 @@ describe('createVisibility', () => {
     expect((await find(list('workspaces'), jane))?.key).to.not.equal(visible?.key)
   })
 
-  it('shows one that is asked for by name to anyone who has the right to it, and to no list', async () => {
+  it('shows a workspace that is requested by name to any caller with the permission, but in no list', async () => {
     const { find, asked, changeCluster } = start(['a'])
     changeCluster(attributes => isRecord(attributes) && attributes.name === 'b' && attributes.verb === 'get')
     const get = (resource: string, name: string) => find({ verb: 'get', resource, name }, jane)
@@ -274,7 +274,7 @@ describe('createVisibility', () => {
     ])
   })
 
-  it('follows the right to one that is named, in a watch', async () => {
+  it('tracks the permission on a named object, in a watch', async () => {
     const { find, changeCluster } = start(['a'])
     changeCluster(attributes => isRecord(attributes) && attributes.name === 'b')
     const visible = await find({ verb: 'watch', resource: 'namespaces', name: 'b' }, jane)
@@ -288,18 +288,18 @@ describe('createVisibility', () => {
     stop?.()
   })
 
-  it('has no workspace for namespaces without one', async () => {
+  it('finds no workspace for namespaces without one', async () => {
     const { find, store } = start(['d'])
     store.apply([event('ADDED', object('d', { version: 6 }))])
     const visible = await find(list('workspaces'), jane)
     expect(visible?.has(workspace('w1'))).to.equal(false)
   })
 
-  describe('a watch, when what is given in the whole cluster changes', () => {
+  describe('a watch, when the cluster-wide permissions change', () => {
     const shown = (visible: Visible | undefined) =>
       ['a', 'b', 'c'].filter(name => visible?.has(namespace(name))).join('')
 
-    it('of everything is notified once it is not everything any more', async () => {
+    it('of everything is notified when not everything is visible any more', async () => {
       const { find, changeCluster } = start(['a'], true)
       const visible = await find(watch('namespaces'), jane)
       expect(visible?.isAll).to.equal(true)
@@ -316,7 +316,7 @@ describe('createVisibility', () => {
       stop?.()
     })
 
-    it('of everything is notified too if the check fails', async () => {
+    it('of everything is also notified if the review fails', async () => {
       const { find, changeCluster } = start(['a'], true)
       const visible = await find(watch('namespaces'), jane)
       const notified = Promise.withResolvers<void>()
@@ -327,7 +327,7 @@ describe('createVisibility', () => {
       await notified.promise
     })
 
-    it('of what bindings give sees everything while it may, and then what they give', async () => {
+    it('of visible namespaces sees everything while permitted, and afterwards those namespaces', async () => {
       const { find, changeCluster } = start(['a'])
       const visible = await find(watch('namespaces'), jane)
       const seen = [shown(visible)]
@@ -343,7 +343,7 @@ describe('createVisibility', () => {
       expect(seen).to.have.length(3)
     })
 
-    it('is notified of a change that came before it listened', async () => {
+    it('is notified of a change before it subscribed', async () => {
       const { find, changeCluster } = start(['a'])
       const visible = await find(watch('namespaces'), jane)
       changeCluster(() => true)
@@ -354,7 +354,7 @@ describe('createVisibility', () => {
       expect(shown(visible)).to.equal('abc')
     })
 
-    it('is looked at again for a kube-apiserver that hears of it late', async () => {
+    it('is checked again because kube-apiserver may learn of the change late', async () => {
       const { find, changeCluster } = start(['a'])
       let asked = 0
       const visible = await find(watch('namespaces'), jane)

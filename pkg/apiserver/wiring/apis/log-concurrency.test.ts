@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import { refusalOf } from '../../../apierrors/fixtures.ts'
 import { createLogConcurrency } from './log-concurrency.ts'
 
-describe('places at the log store', () => {
-  it('leaves searches to others while a user has as many under way as may be', async () => {
+describe('concurrency limit of the log store', () => {
+  it('leaves searches to other users while one user has the maximum number in flight', async () => {
     const { search } = createLogConcurrency()
     const res = new EventEmitter().setMaxListeners(0) as ServerResponse
     const taken = Array.from({ length: 20 }, () => search('greedy', res))
@@ -15,7 +15,7 @@ describe('places at the log store', () => {
     await Promise.all(taken)
   })
 
-  it('leaves live tails to others', () => {
+  it('leaves live tails to other users', () => {
     const { tail } = createLogConcurrency()
     for (let i = 0; i < 64; i++) tail('greedy')
     expect(refusalOf(() => tail('greedy'))).to.include({ code: 429, message: 'too many live tails are open' })

@@ -49,7 +49,7 @@ describe('describeApi', () => {
     })
   }
 
-  it('names each operation once', () => {
+  it('describes each operation ID once', () => {
     const ids = sections.flatMap(
       section => JSON.stringify(toOpenApi(section, '')).match(/"operationId":"\w+"/g) ?? [],
     )
@@ -57,7 +57,7 @@ describe('describeApi', () => {
     expect(new Set(ids).size).to.equal(ids.length)
   })
 
-  it('describes the segments that a path has, and each parameter once', () => {
+  it('describes the segments of each path, and each parameter once', () => {
     for (const { path, method, operation } of operations) {
       const { parameters = [] } = operation
       const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
@@ -83,20 +83,20 @@ describe('describeApi', () => {
     }
   })
 
-  it('builds every path from the group domain', () => {
+  it('builds every path from the API group domain', () => {
     expect(JSON.stringify(describeApi('example.com'))).to.not.include(groupDomain)
   })
 })
 
-describe('the parameters that are described', () => {
-  it('of logs are those that are taken: add a row to pkg/platformapi/logs/description.ts', () => {
+describe('the described parameters', () => {
+  it('of logs are the accepted ones: add a row to pkg/platformapi/logs/description.ts', () => {
     const warnings: string[] = []
     parseLogQuery(new QueryParameters('no-such-parameter=1'), text => warnings.push(text))
     const taken = warnings[0]?.split('supported: ')[1]?.split(', ') ?? []
     expect(logParameters.map(({ name }) => name)).to.have.members(taken)
   })
 
-  it('of lists are the filters that kinds have: add a row to pkg/platformapi/resources/v1alpha3/description.ts', () => {
+  it('of lists are the filters of all kinds: add a row to pkg/platformapi/resources/v1alpha3/description.ts', () => {
     const query = parseListQuery(new QueryParameters('no-such-filter=1'))
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toListPredicate(Object(kind), { query, namespace: '', groupDomain }))
@@ -111,7 +111,7 @@ describe('the parameters that are described', () => {
 })
 
 describe('the public documents', () => {
-  it('are those that are described: add a row to pkg/platformapi/public/description.ts', () => {
+  it('are the described ones: add a row to pkg/platformapi/public/description.ts', () => {
     const { paths } = createPublicDocuments({
       groupDomain,
       features: new Set(),

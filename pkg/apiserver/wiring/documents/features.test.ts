@@ -19,7 +19,7 @@ describe('featuresOf', () => {
     [{ store: 'embedded', path: '-', off: 'auditing' }, ['logging', 'events']],
   ]
   for (const [{ store, off, path = '' }, optional] of cases) {
-    it(`store ${store}, audit.path ${path || 'empty'}${off ? `, no ${off}` : ''}`, () => {
+    it(`depends on store ${store}, audit.path ${path || 'empty'}${off ? `, no ${off}` : ''}`, () => {
       const { events, auditing } = defaults.logs
       const logs = {
         ...defaults.logs,
@@ -36,7 +36,7 @@ describe('featuresOf', () => {
     })
   }
 
-  it('has multicluster where it is enabled', () => {
+  it('contains multicluster if it is enabled', () => {
     expect([...featuresOf({ ...defaults, multicluster: { enabled: true } })]).to.include('multicluster')
   })
 })

@@ -54,7 +54,7 @@ describe('createListenerMetrics', () => {
     return front
   }
 
-  it('asks the listener for its metrics, whatever else the caller says', async () => {
+  it('requests the metrics of kapis-oauth without headers of the caller', async () => {
     const text = '# TYPE kapis_logins_total counter\nkapis_logins_total 3\n'
     await listen(text)
     const answer = await (await startFront()).get('/metrics/oauth?path=/oauth/keys')
@@ -63,7 +63,7 @@ describe('createListenerMetrics', () => {
     expect(asked.map(({ method, url }) => [method, url])).to.deep.equal([['GET', '/metrics']])
   })
 
-  it('says of a listener that is not there that it does not answer', async () => {
+  it('answers 503 if kapis-oauth is not running', async () => {
     const { code, text, headers } = await (await startFront()).get('/metrics/oauth')
     expect([code, headers['content-type'], headers['retry-after']]).to.deep.equal([
       503,
@@ -92,7 +92,7 @@ describe('createListenerMetrics', () => {
   }
 
   for (const path of ['/metrics', '/metrics/', '/metrics/oauth/', '/metrics/oauth/x', '/oauth/metrics'])
-    it(`leaves ${path} to others`, () => {
+    it(`ignores ${path}`, () => {
       const { handles } = createOAuthMetricsProxy(() => undefined)
       expect([handles(path), handles('/metrics/oauth')]).to.deep.equal([false, true])
     })
