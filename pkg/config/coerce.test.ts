@@ -36,7 +36,7 @@ describe('coerce', () => {
     [null, null],
   ]
   for (const [given, expected] of table) {
-    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(given)}`, () => {
+    it(`converts ${JSON.stringify(given)} to ${JSON.stringify(expected)}`, () => {
       expect(coerce(schema, given)).to.deep.equal(expected)
     })
   }

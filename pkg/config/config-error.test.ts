@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ConfigError } from './problem.ts'
 
 describe('ConfigError', () => {
-  it('reads as one line for each problem', () => {
+  it('has one line per problem in its message', () => {
     const error = new ConfigError([
       { path: 'a', message: 'x' },
       { path: 'b.c', message: 'y' },

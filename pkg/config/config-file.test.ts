@@ -63,7 +63,7 @@ describe('ConfigFile', () => {
     problems: undefined,
   })
 
-  it('refuses to begin with a file that is wrong', () => {
+  it('does not start with an invalid file', () => {
     expect(() => follow('logLevel: loud')).to.throw(ConfigError)
   })
 
@@ -82,7 +82,7 @@ describe('ConfigFile', () => {
     expect(file.config, 'what stands from the start').to.equal(started)
   })
 
-  it('names what needs a restart, for as long as it does', () => {
+  it('names changed options that need a restart, until the restart', () => {
     const { applied, write, last } = follow('oauth: {accessTokenSeconds: 600}')
     write('oauth: {accessTokenSeconds: 700}\nhttp: {enabled: true}\naccessLog: true')
     const waiting = ['http.enabled', 'oauth.accessTokenSeconds']
@@ -93,7 +93,7 @@ describe('ConfigFile', () => {
     expect(applied, 'nothing that follows has changed').to.have.length(1)
   })
 
-  it('reports that a secret needs a restart, without its value', () => {
+  it('reports that a changed secret needs a restart, without its value', () => {
     const store = (password: string) =>
       `logs: {store: opensearch, opensearch: {url: "http://o:9200", username: u, password: ${password}}}`
     const { lines, write, last } = follow(store('first-secret'))
@@ -104,7 +104,7 @@ describe('ConfigFile', () => {
     expect(JSON.stringify(lines)).to.not.match(/(first|second|third)-secret/)
   })
 
-  it('keeps the last good one when anything is wrong, with every problem and its path', () => {
+  it('keeps the last valid configuration when the new one is invalid, and logs every problem with its path', () => {
     const { file, write, last } = follow('logLevel: warn')
     write('logLevel: error')
     write('logLevel: debug\nlimits: {requestSeconds: 0}\nfrobnicate: 1')
@@ -120,21 +120,21 @@ describe('ConfigFile', () => {
     expect([file.live().logLevel, file.lastRead().isGood]).to.deep.equal(['info', true])
   })
 
-  it('lets the environment win over the file still', () => {
+  it('still gives environment variables precedence over the file', () => {
     const { file, write, last } = follow('logLevel: warn', { env: { KAPIS_LOG_LEVEL: 'error' } })
     write('logLevel: debug')
     expect(file.live().logLevel).to.equal('error')
     expect(last()).to.deep.equal(again([]))
   })
 
-  it('is read when it is asked to be, though nothing has changed', () => {
+  it('is read again on request, even if it is unchanged', () => {
     const { file, lines } = follow('logLevel: info')
     file.read()
     file.read()
     expect(lines).to.have.length(2)
   })
 
-  it('has nothing to read without a file', () => {
+  it('reads nothing without a file', () => {
     const file = new ConfigFile({ env: { KAPIS_LOG_LEVEL: 'warn' } })
     const silent = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
     file.start(silent, () => undefined)
@@ -142,7 +142,7 @@ describe('ConfigFile', () => {
     expect([file.live().logLevel, file.lastRead().isGood]).to.deep.equal(['warn', true])
   })
 
-  describe('looks at it from time to time', () => {
+  describe('polls the file', () => {
     const everyMs = 20
     async function until(check: () => boolean, what: string): Promise<void> {
       const deadline = Date.now() + 20_000
@@ -152,7 +152,7 @@ describe('ConfigFile', () => {
       }
     }
 
-    it('as editors write it: in its place, and by a rename', async () => {
+    it('that an editor writes in place or renames', async () => {
       const { file, path } = follow('logLevel: warn', { everyMs })
       writeFileSync(path, 'logLevel: error')
       await until(() => file.live().logLevel === 'error', 'written')
@@ -161,7 +161,7 @@ describe('ConfigFile', () => {
       await until(() => file.live().logLevel === 'debug', 'renamed')
     })
 
-    it('as the kubelet writes it: by another target of the link ..data', async () => {
+    it('that the kubelet replaces by a new target of the symlink ..data', async () => {
       const put = (version: string, text: string) => {
         mkdirSync(join(folder, version))
         writeFileSync(join(folder, version, 'kapis.yaml'), text)
@@ -181,7 +181,7 @@ describe('ConfigFile', () => {
       expect(lines).to.have.length(3)
     })
 
-    it('and reports an error once, and a missing file once', async () => {
+    it('and reports an invalid or missing file once', async () => {
       const { file, path, lines } = follow('logLevel: info', { everyMs })
       writeFileSync(`${path}.new`, 'logLevel: loud')
       renameSync(`${path}.new`, path)
@@ -199,7 +199,7 @@ describe('ConfigFile', () => {
     })
   })
 
-  it('is reported by metrics like those of Prometheus', async () => {
+  it('exports the reload metrics that Prometheus has', async () => {
     const { file, write } = follow('logLevel: info')
     const registry = createRegistry()
     observeReloads(registry, file)

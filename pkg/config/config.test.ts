@@ -17,13 +17,13 @@ function problemsOf(input: unknown): readonly Problem[] {
 const withoutPassword = defaultClient.grantTypes.filter(type => type !== 'password')
 
 describe('parseConfig', () => {
-  it('needs nothing', () => {
+  it('requires no option', () => {
     const { config, secrets } = parseConfig({})
     expect(config).to.deep.equal(defaults)
     expect([...secrets.clientSecrets]).to.deep.equal([['kapis', 'kapis']])
   })
 
-  it('takes null, which is how YAML reads a key without a value, as not given', () => {
+  it('treats null, which is how YAML reads a key without a value, as unset', () => {
     const { config } = parseConfig({
       groupDomain: null,
       listen: null,
@@ -32,7 +32,7 @@ describe('parseConfig', () => {
     expect(config).to.deep.equal(defaults)
   })
 
-  it('builds what is not given from what is', () => {
+  it('derives defaults from other options', () => {
     const { config } = parseConfig({ groupDomain: 'kubesphere.io', listen: { port: 8443 } })
     expect(config.oauth).to.deep.include({
       issuer: 'https://localhost:8443/oauth',
@@ -40,7 +40,7 @@ describe('parseConfig', () => {
     })
   })
 
-  it('reads everything that can be given', () => {
+  it('reads every option', () => {
     const { config } = parseConfig({
       groupDomain: 'platform.example.org',
       listen: { address: '::', port: 0, trustedProxies: ['10.0.0.0/8', '::1'] },
@@ -198,7 +198,7 @@ describe('parseConfig', () => {
     })
   })
 
-  it('takes text for numbers, flags and lists, since the environment has nothing else', () => {
+  it('accepts strings for numbers, booleans and lists, since environment variables are strings', () => {
     const { config } = parseConfig({
       listen: { port: '8443' },
       http: { enabled: 'true', port: '0' },
@@ -211,7 +211,7 @@ describe('parseConfig', () => {
     expect(config.shutdownDelaySeconds).to.equal(0)
   })
 
-  it('keeps secrets out of what can be printed', () => {
+  it('omits secrets from the printable configuration', () => {
     const clients = [
       { name: 'console', secret: 'hunter2-console' },
       { name: 'cli', public: true },
@@ -221,13 +221,13 @@ describe('parseConfig', () => {
     expect([...secrets.clientSecrets]).to.deep.equal([['console', 'hunter2-console']])
   })
 
-  it('has no client when the list is empty', () => {
+  it('has no OAuth client with an empty list', () => {
     const { config, secrets } = parseConfig({ oauth: { clients: [] } })
     expect(config.oauth.clients).to.deep.equal([])
     expect(secrets.clientSecrets.size).to.equal(0)
   })
 
-  it('cannot be changed', () => {
+  it('returns a frozen configuration', () => {
     expect(Object.isFrozen(parseConfig({}).config)).to.equal(true)
   })
 
@@ -239,21 +239,21 @@ describe('parseConfig', () => {
   const top =
     'unknown; supported: groupDomain, listen, http, kubernetes, service, tls, oauth, cache, multicluster, registries, authentication, limits, audit, tracing, accessLog, logs, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
-    ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
-    ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],
-    ['an unknown member', { groupdomain: 'x' }, { path: 'groupdomain', message: top }],
+    ['a list as the document', [], { path: '(document)', message: 'must be a mapping' }],
+    ['a string as the document', 'x', { path: '(document)', message: 'must be a mapping' }],
+    ['an unknown field', { groupdomain: 'x' }, { path: 'groupdomain', message: top }],
     [
-      'a member that every object inherits',
+      'a field named like a property of Object.prototype',
       JSON.parse('{"__proto__": {"port": 1}}'),
       { path: '__proto__', message: top },
     ],
     [
-      'an unknown member inside',
+      'an unknown nested field',
       { listen: { prot: 1 } },
       { path: 'listen.prot', message: 'unknown; supported: address, port, trustedProxies' },
     ],
     [
-      'a proxy that is not an address',
+      'a trusted proxy that is not an IP address',
       { listen: { trustedProxies: ['10.0.0.0/8', 'lb.example.org'] } },
       {
         path: 'listen.trustedProxies[1]',
@@ -261,56 +261,64 @@ describe('parseConfig', () => {
       },
     ],
     [
-      'more failures than are kept',
+      'more login failures than are stored',
       { authentication: { authenticateRateLimiterMaxTries: 6, loginHistoryMaximumEntries: 5 } },
       {
         path: 'authentication.authenticateRateLimiterMaxTries',
         message: 'must not be more than authentication.loginHistoryMaximumEntries',
       },
     ],
-    ['text for a mapping', { listen: 'x' }, { path: 'listen', message: 'must be a mapping' }],
+    ['a string for a mapping', { listen: 'x' }, { path: 'listen', message: 'must be a mapping' }],
     ['a list for a mapping', { oauth: [] }, { path: 'oauth', message: 'must be a mapping' }],
-    ['a domain in capitals', { groupDomain: 'Kapis.io' }, { path: 'groupDomain', message: dns('Kapis.io') }],
+    ['an upper-case domain', { groupDomain: 'Kapis.io' }, { path: 'groupDomain', message: dns('Kapis.io') }],
     ['an empty domain', { groupDomain: '' }, { path: 'groupDomain', message: dns('') }],
     ['a domain with a dot at the end', { groupDomain: 'a.' }, { path: 'groupDomain', message: dns('a.') }],
     ['a domain with a path', { groupDomain: 'a/b' }, { path: 'groupDomain', message: dns('a/b') }],
     ['a domain with a line feed', { groupDomain: 'a\n' }, { path: 'groupDomain', message: dns('a\n') }],
     ['a number for a domain', { groupDomain: 7 }, { path: 'groupDomain', message: 'must be a string' }],
     [
-      'a port too high',
+      'a port that is too high',
       { listen: { port: 65_536 } },
       { path: 'listen.port', message: whole(0, 65_535, '65536') },
     ],
     ['a port below 0', { listen: { port: -1 } }, { path: 'listen.port', message: whole(0, 65_535, '-1') }],
-    ['a broken port', { listen: { port: 1.5 } }, { path: 'listen.port', message: whole(0, 65_535, '1.5') }],
-    ['text for a port', { listen: { port: 'x' } }, { path: 'listen.port', message: whole(0, 65_535, '"x"') }],
     [
-      'a port with space',
+      'a fractional port',
+      { listen: { port: 1.5 } },
+      { path: 'listen.port', message: whole(0, 65_535, '1.5') },
+    ],
+    [
+      'a string for a port',
+      { listen: { port: 'x' } },
+      { path: 'listen.port', message: whole(0, 65_535, '"x"') },
+    ],
+    [
+      'a port with a space',
       { listen: { port: '1 ' } },
       { path: 'listen.port', message: whole(0, 65_535, '"1 "') },
     ],
     [
-      'a flag for a port',
+      'a boolean for a port',
       { service: { port: true } },
       { path: 'service.port', message: whole(0, 65_535, 'true') },
     ],
     [
-      'a word for a flag',
+      'a string for a boolean',
       { http: { enabled: 'yes' } },
       { path: 'http.enabled', message: 'must be true or false' },
     ],
     [
-      'an unknown level',
+      'an unknown log level',
       { logLevel: 'trace' },
       { path: 'logLevel', message: 'must be one of info, debug, warn, error' },
     ],
     [
-      'an inherited name for a level',
+      'a log level named like a property of Object.prototype',
       { logLevel: 'constructor' },
       { path: 'logLevel', message: 'must be one of info, debug, warn, error' },
     ],
     [
-      'numbers among names',
+      'numbers in a list of names',
       { tls: { dnsNames: ['a', 1] } },
       { path: 'tls.dnsNames[1]', message: 'must be a string' },
     ],
@@ -320,7 +328,7 @@ describe('parseConfig', () => {
       { path: 'tls.dnsNames', message: 'must be a list of strings' },
     ],
     [
-      'an issuer with a slash at the end',
+      'an issuer with a trailing slash',
       { oauth: { issuer: 'https://a/oauth/' } },
       { path: 'oauth.issuer', message: url('https://a/oauth/') },
     ],
@@ -335,22 +343,22 @@ describe('parseConfig', () => {
       { path: 'oauth.issuer', message: url('ftp://a/oauth') },
     ],
     [
-      'a token that is too short-lived',
+      'a token lifetime that is too short',
       { oauth: { accessTokenSeconds: 59 } },
       { path: 'oauth.accessTokenSeconds', message: whole(60, 86_400, '59') },
     ],
     [
-      'a login shorter than a token',
+      'a session shorter than a token',
       { oauth: { accessTokenSeconds: 100, refreshTokenSeconds: 99 } },
       { path: 'oauth.refreshTokenSeconds', message: 'must not be shorter than oauth.accessTokenSeconds' },
     ],
     [
-      'a skew that makes expiry meaningless',
+      'a clock skew that is too long',
       { oauth: { clockSkewSeconds: 301 } },
       { path: 'oauth.clockSkewSeconds', message: whole(0, 300, '301') },
     ],
     [
-      'keys that are older than any login',
+      'keys that rotate less than once a year',
       { oauth: { keyRotationSeconds: 31_536_001 } },
       { path: 'oauth.keyRotationSeconds', message: whole(60, 31_536_000, '31536001') },
     ],
@@ -380,7 +388,7 @@ describe('parseConfig', () => {
       { path: 'oauth.clients[0].name', message: 'is required' },
     ],
     [
-      'one name twice',
+      'a duplicate name',
       {
         oauth: {
           clients: [

@@ -3,7 +3,7 @@ import { parseConfig } from './config.ts'
 import { variables, withEnvironment } from './env.ts'
 
 describe('withEnvironment', () => {
-  it('lays variables over the file and leaves the file as it was', () => {
+  it('gives environment variables precedence, and does not modify the file’s object', () => {
     const file = { groupDomain: 'a.io', listen: { address: '::', port: 1 } }
     const before = structuredClone(file)
     const result = withEnvironment(file, { KAPIS_LISTEN_PORT: '8443', KAPIS_LOG_LEVEL: 'warn' })
@@ -15,7 +15,7 @@ describe('withEnvironment', () => {
     expect(file).to.deep.equal(before)
   })
 
-  it('makes the mappings that the file does not have', () => {
+  it('creates mappings that the file does not have', () => {
     expect(withEnvironment(undefined, { KAPIS_OAUTH_ISSUER: 'https://a/oauth' })).to.deep.equal({
       oauth: { issuer: 'https://a/oauth' },
     })
@@ -24,13 +24,13 @@ describe('withEnvironment', () => {
     })
   })
 
-  it('takes an empty variable as not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(withEnvironment({ groupDomain: 'a.io' }, { KAPIS_GROUP_DOMAIN: '' })).to.deep.equal({
       groupDomain: 'a.io',
     })
   })
 
-  it('reads no variable that it does not name', () => {
+  it('reads only the variables of options', () => {
     expect(withEnvironment({}, { KAPIS_OAUTH_CLIENTS: 'x', PATH: '/bin', KAPIS_ADMIN: '1' })).to.deep.equal(
       {},
     )
@@ -67,7 +67,7 @@ describe('withEnvironment', () => {
     KAPIS_SHUTDOWN_DELAY_SECONDS: '4',
   }
   for (const { name, path } of variables()) {
-    it(`${name} is read as ${path}`, () => {
+    it(`reads ${name} as ${path}`, () => {
       const value = valid[name] ?? 'a'
       const isFile = /^KAPIS_TLS_.*_FILE$/.test(name)
       const file = isFile ? { tls: { certFile: '/c', keyFile: '/k', caFile: '/a' } } : {}

@@ -44,7 +44,7 @@ describe('readFlags', () => {
     }
   })
 
-  it('has no address and no port for a program without', () => {
+  it('has no address and port flags for a program without a listener', () => {
     const listener = { ...program, listens: false }
     expect(readFlags(['--help'], listener).print).to.not.match(/--secure-port|--bind-address/)
     expect(() => readFlags(['--secure-port=1'], listener)).to.throw(FlagError, '--secure-port: unknown')

@@ -8,7 +8,7 @@ const schema: Schema = configSchema()
 const validate = new Ajv2020({ strict: false }).compile(schema)
 
 describe('configSchema', () => {
-  it('describes every option, with the default that it has', () => {
+  it('describes every option with its default', () => {
     const { config } = parseConfig({})
     for (const { path, description } of optionsOf(document)) {
       const found = at(path)
@@ -19,7 +19,7 @@ describe('configSchema', () => {
     }
   })
 
-  it('says what is taken', () => {
+  it('describes the accepted values', () => {
     expect(at('listen.port')).to.deep.include({ type: 'integer', minimum: 0, maximum: 65_535, default: 9443 })
     expect(at('logLevel')).to.deep.include({ enum: ['info', 'debug', 'warn', 'error'], default: 'info' })
     expect(at('tls.dnsNames')).to.deep.include({ type: 'array', items: { type: 'string' } })
@@ -33,7 +33,7 @@ describe('configSchema', () => {
     { logs: { store: 'embedded', embedded: { retentionDays: 3 } }, logLevel: 'debug' },
   ]
   for (const given of valid) {
-    it(`is met by ${JSON.stringify(given)}, as the program takes it`, () => {
+    it(`accepts ${JSON.stringify(given)}, as the program does`, () => {
       expect(validate(given), JSON.stringify(validate.errors)).to.equal(true)
       parseConfig(given)
     })
@@ -47,7 +47,7 @@ describe('configSchema', () => {
     { groupDomain: 'A' },
   ]
   for (const given of invalid) {
-    it(`is not met by ${JSON.stringify(given)}, which the program refuses`, () => {
+    it(`rejects ${JSON.stringify(given)}, as the program does`, () => {
       expect(validate(given)).to.equal(false)
       expect(() => parseConfig(given)).to.throw()
     })

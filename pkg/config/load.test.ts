@@ -15,7 +15,7 @@ describe('loadConfig', () => {
     return path
   }
 
-  it('needs no file', () => {
+  it('requires no file', () => {
     expect(loadConfig({ env: {} }).config.groupDomain).to.equal('kapis.io')
   })
 
@@ -29,7 +29,7 @@ describe('loadConfig', () => {
     })
   }
 
-  it('lets the environment win over the file', () => {
+  it('gives environment variables precedence over the file', () => {
     const path = file('b.yaml', 'groupDomain: a.io\nservice: {name: x}\n')
     const { config } = loadConfig({
       configFile: path,
@@ -39,13 +39,13 @@ describe('loadConfig', () => {
     expect(config.service).to.deep.equal({ name: 'x', port: 8 })
   })
 
-  it('takes an empty file as one that says nothing', () => {
+  it('treats an empty file as one without options', () => {
     expect(loadConfig({ configFile: file('empty.yaml', ''), env: {} }).config.groupDomain).to.equal(
       'kapis.io',
     )
   })
 
-  it('lets the flag win over both', () => {
+  it('gives flags precedence over environment variables and the file', () => {
     const configFile = file('level.yaml', 'logLevel: warn\n')
     const level = (flags: Record<string, string>, env: Record<string, string>) =>
       loadConfig({ configFile, flags, env }).config.logLevel
@@ -56,9 +56,9 @@ describe('loadConfig', () => {
   })
 
   const refused: readonly [string, () => string, string, RegExp][] = [
-    ['a file that is not there', () => join(folder, 'none'), '--config', /ENOENT/],
+    ['a missing file', () => join(folder, 'none'), '--config', /ENOENT/],
     ['broken YAML', () => file('c.yaml', 'a: [1'), '--config', /line 1/],
-    ['one key twice', () => file('d.yaml', 'a: 1\na: 2'), '--config', /unique/],
+    ['a duplicate key', () => file('d.yaml', 'a: 1\na: 2'), '--config', /unique/],
     ['a list', () => file('e.yaml', '- a'), '(document)', /^must be a mapping$/],
   ]
   for (const [what, configFile, path, message] of refused) {
@@ -76,7 +76,7 @@ describe('loadConfig', () => {
     })
   }
 
-  it('reports a mistake in the environment like one in the file', () => {
+  it('reports an invalid environment variable like an invalid option of the file', () => {
     expect(() => loadConfig({ env: { KAPIS_LISTEN_PORT: 'x', KAPIS_GROUP_DOMAIN: '_' } }))
       .to.throw(ConfigError)
       .with.property('message')

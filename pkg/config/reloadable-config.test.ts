@@ -3,7 +3,7 @@ import { parseConfig } from './config.ts'
 import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 
 describe('reloadedPaths', () => {
-  it('has nothing that listeners, stores, keys or other replicas were built of', () => {
+  it('contains no option from which listeners, stores, keys or other replicas are built', () => {
     expect([...reloadedPaths()]).to.deep.equal([
       'listen.trustedProxies',
       'cache.idleSeconds',
@@ -30,7 +30,7 @@ describe('reloadedPaths', () => {
 })
 
 describe('followed', () => {
-  it('has the options that are reloaded, and of the others what there was at the start', () => {
+  it('returns the new values of reloadable options, and the initial values of all others', () => {
     const { config: started } = parseConfig({})
     const { config: next } = parseConfig({
       groupDomain: 'example.org',
@@ -51,10 +51,10 @@ describe('differences', () => {
   const cases: readonly [string, object, object, readonly string[]][] = [
     ['nothing', { a: 1, b: { c: [1] } }, { a: 1, b: { c: [1] } }, []],
     ['a value', { a: 1, b: 2 }, { a: 2, b: 2 }, ['a']],
-    ['one within', { a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }, ['a.b.c']],
-    ['a list, as one', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }, ['a']],
-    ['what has come and gone', { a: 1 }, { b: 1 }, ['a', 'b']],
-    ['a number and its text', { a: 1 }, { a: '1' }, ['a']],
+    ['a difference in a nested object', { a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }, ['a.b.c']],
+    ['a list, as a whole', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }, ['a']],
+    ['options that were added and removed', { a: 1 }, { b: 1 }, ['a', 'b']],
+    ['a number that became a string', { a: 1 }, { a: '1' }, ['a']],
   ]
   for (const [what, before, after, expected] of cases) {
     it(`finds ${what}`, () => {

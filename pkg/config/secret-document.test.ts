@@ -10,7 +10,7 @@ function secret(data: unknown): KubeObject {
 const encoded = (text: string) => secret({ 'configuration.yaml': Buffer.from(text).toString('base64') })
 
 describe('readSecretDocument', () => {
-  it('reads YAML, and JSON with it', () => {
+  it('parses YAML, and therefore JSON', () => {
     const problems: Problem[] = []
     expect(readSecretDocument(encoded('a: {b: [1, "2"]}'), problems)).to.deep.equal({ a: { b: [1, '2'] } })
     expect(readSecretDocument(encoded('{"a": true}'), problems)).to.deep.equal({ a: true })
@@ -27,12 +27,12 @@ describe('readSecretDocument', () => {
       { path, message: 'is not valid YAML (MISSING_CHAR at line 2, column 8)' },
     ],
     [
-      'a key that is given twice',
+      'a duplicate key',
       encoded('clientSecret: hunter2\nclientSecret: hunter3'),
       { path, message: 'is not valid YAML (DUPLICATE_KEY at line 2, column 1)' },
     ],
     [
-      'a bomb of aliases',
+      'exponentially nested YAML aliases',
       encoded(
         `a: &a [hunter2]\n${['b', 'c', 'd', 'e', 'f']
           .map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`).join()}]`)
@@ -42,7 +42,7 @@ describe('readSecretDocument', () => {
     ],
   ]
   for (const [what, object, problem] of broken) {
-    it(`names the place of ${what}, and quotes nothing`, () => {
+    it(`names the position of ${what}, and quotes nothing`, () => {
       const problems: Problem[] = []
       expect(readSecretDocument(object, problems)).to.equal(undefined)
       expect(problems).to.deep.equal([problem])

@@ -11,14 +11,14 @@ describe('makeFolders', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('makes a folder and those above it, and leaves what is there', () => {
+  it('creates a folder and its parents, and keeps existing ones', () => {
     const deep = join(folder, 'a/b/c')
     makeFolders(deep, 0o700)
     makeFolders(deep, 0o755)
     expect(statSync(deep).mode & 0o777).to.equal(0o700)
   })
 
-  it('names the folder that cannot be made, and does not try for ever', () => {
+  it('names the folder that it cannot create, without retrying for ever', () => {
     const file = join(folder, 'file')
     writeFileSync(file, '')
     const dangling = join(folder, 'dangling')

@@ -12,21 +12,21 @@ describe('readRegularFile', () => {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  it('reads a file, and a link to one', () => {
+  it('reads a file, also through a symlink', () => {
     const [file, link] = [join(folder, 'file'), join(folder, 'link')]
     writeFileSync(file, 'text')
     symlinkSync(file, link)
     expect([file, link].map(path => String(readRegularFile(path)))).to.deep.equal(['text', 'text'])
   })
 
-  it('refuses a pipe without a writer, and devices, without waiting', () => {
+  it('rejects pipes and devices without blocking', () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
     for (const path of [pipe, '/dev/zero', '/dev/null'])
       expect(() => readRegularFile(path), path).to.throw(`${path} is not a regular file`)
   })
 
-  it('reports what cannot be read', () => {
+  it('reports a file that it cannot read', () => {
     expect(() => readRegularFile(join(folder, 'none'))).to.throw('ENOENT')
     expect(() => readRegularFile(folder)).to.throw('EISDIR')
   })

@@ -101,7 +101,7 @@ describe('HttpClient', function () {
   const failure = (url: string, settings: Partial<HttpSettings> = {}, signal?: AbortSignal) =>
     get(url, settings, signal).then(() => undefined, describeFailure)
 
-  it('asks a server whose CA it is given', async () => {
+  it('connects to a server with the given CA', async () => {
     expect((await get(`https://localhost:${port}/a?b`)).text).to.equal('GET /a?b ')
     expect((await get(`http://127.0.0.1:${plainPort}/`, { ca: '' })).status).to.equal(200)
   })
@@ -110,7 +110,7 @@ describe('HttpClient', function () {
     expect((await get(`https://localhost:${port}/redirect`)).status).to.equal(302)
   })
 
-  it('goes through the proxy of HTTPS_PROXY by CONNECT, and the server must be who it says there too', async () => {
+  it('tunnels through the HTTPS_PROXY with CONNECT, and verifies the server behind it', async () => {
     const env = { HTTPS_PROXY: proxy.replace('http://', 'http://us%40er:pa%3Ass@') }
     expect((await get('https://server.test/a', { env })).text).to.equal('GET /a ')
     const credentials = Buffer.from('us@er:pa:ss').toString('base64')
@@ -120,21 +120,21 @@ describe('HttpClient', function () {
     expect((await failure('https://server.test/', { env, ca: '' }))?.kind).to.equal('certificate')
   })
 
-  it('asks for plain http at the proxy itself', async () => {
+  it('sends requests for plain http to the proxy itself', async () => {
     expect((await get('http://server.test/a?b', { env: { http_proxy: proxy } })).text).to.equal(
       'by the proxy',
     )
     expect(asked).to.deep.equal(['GET http://server.test/a?b'])
   })
 
-  it('goes directly where NO_PROXY says so, and to this machine', async () => {
+  it('connects directly to hosts in NO_PROXY, and to loopback addresses', async () => {
     const env = { HTTPS_PROXY: proxy, NO_PROXY: '.invalid' }
     expect((await get(`https://localhost:${port}/`, { env })).status).to.equal(200)
     expect((await failure('https://server.invalid/', { env }))?.message).to.include('ENOTFOUND')
     expect(asked).to.deep.equal([])
   })
 
-  it('says what a proxy refuses', async () => {
+  it('reports the error of a proxy', async () => {
     const env = { HTTPS_PROXY: proxy }
     expect(await failure('https://refused.test/', { env })).to.deep.equal({
       kind: 'other',
@@ -144,7 +144,7 @@ describe('HttpClient', function () {
     expect(gone?.message).to.include('ECONNREFUSED')
   })
 
-  it('distinguishes an unknown CA and a wrong name from other failures', async () => {
+  it('distinguishes an unknown CA and a wrong host name from other failures', async () => {
     expect(await failure(`https://localhost:${port}/`, { ca: '' })).to.deep.equal({
       kind: 'certificate',
       message: 'unable to verify the first certificate',
@@ -155,7 +155,7 @@ describe('HttpClient', function () {
     expect((await failure('https://localhost:1/'))?.kind).to.equal('other')
   })
 
-  it('ends in time whatever the server does, and takes no more than it is allowed', async () => {
+  it('limits the time and the size of a response', async () => {
     for (const path of ['/silent', '/slow']) {
       const started = performance.now()
       const why = await failure(`https://localhost:${port}${path}`, { timeoutMs: 300 })
@@ -170,7 +170,7 @@ describe('HttpClient', function () {
     expect(await stopped).to.not.equal(undefined)
   })
 
-  it('trusts the CAs of the system where it is given none, those of SSL_CERT_FILE among them', async () => {
+  it('trusts the CAs of the system without a CA of its own, including SSL_CERT_FILE', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kapis-trust-'))
     const file = join(folder, 'ca.pem')
     writeFileSync(file, ca)

@@ -12,11 +12,11 @@ describe('nextLink', () => {
     ['', undefined],
   ]
   for (const [header, expected] of table)
-    it(`is ${expected} for ${header}`, () => {
+    it(`returns ${expected} for ${header}`, () => {
       expect(nextLink(header)).to.equal(expected)
     })
 
-  it('takes no time for a header of many brackets', () => {
+  it('parses a header with many brackets quickly', () => {
     const startedAt = process.threadCpuUsage()
     expect(nextLink('<'.repeat(200_000))).to.equal(undefined)
     expect(nextLink('<>;'.repeat(200_000))).to.equal(undefined)

@@ -50,7 +50,7 @@ describe('createPool', function () {
     })
     afterEach(() => pool.destroy())
 
-    it('opens no more connections than its limit; further requests wait', async () => {
+    it('opens no more connections than its limit, and queues further requests', async () => {
       const waiting: ServerResponse[] = []
       answer = (_req, res) => waiting.push(res)
       start({ connections: 2 })
@@ -63,14 +63,14 @@ describe('createPool', function () {
       expect(connections).to.equal(2)
     })
 
-    it('closes a connection that has stood idle for too long', async () => {
+    it('closes a connection that has been idle for too long', async () => {
       start({ idleMs: 50 })
       const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'))
       await text(pool)
       await closed
     })
 
-    it('gives up a server that does not answer, or not on', async () => {
+    it('times out when a server does not respond, or stops in the middle of a response', async () => {
       start({ headMs: 100, bodyMs: 100 })
       answer = () => undefined
       expect(await codeOf(text(pool))).to.equal('UND_ERR_HEADERS_TIMEOUT')
@@ -78,13 +78,13 @@ describe('createPool', function () {
       expect(await codeOf(text(pool))).to.equal('UND_ERR_BODY_TIMEOUT')
     })
 
-    it('has no limit where it is 0', async () => {
+    it('has no limit with 0', async () => {
       start({ headMs: 0, bodyMs: 0 })
       answer = (_req, res) => setTimeout(() => res.end('a'), 2_000)
       expect(await text(pool)).to.equal('a')
     })
 
-    it('refuses a head beyond its limit', async () => {
+    it('rejects a response head over its limit', async () => {
       start({ maxHeadBytes: 1_000 })
       answer = (_req, res) => res.writeHead(200, { x: 'y'.repeat(1_000) }).end()
       expect(await codeOf(text(pool))).to.equal('UND_ERR_HEADERS_OVERFLOW')
@@ -110,19 +110,19 @@ describe('createPool', function () {
       await serve(createTlsServer(asking, (req, res) => void answer(req, res)))
     })
 
-    it('shows its certificate and asks for the server by name', async () => {
+    it('presents its certificate and sends the server name', async () => {
       const pool = createPool(url('https'), { ...tls, cert: one.certPem, key: one.keyPem }, usual)
       expect(await text(pool)).to.equal('true one server.example.org')
       await pool.destroy()
     })
 
     const wrong: readonly [string, TlsOptions, string][] = [
-      ['of another name', { ...tls, servername: 'other.example.org' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-      ['of another address', { ca: tls.ca }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-      ['of an unknown CA', { servername: tls.servername }, 'SELF_SIGNED_CERT_IN_CHAIN'],
+      ['with another name', { ...tls, servername: 'other.example.org' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+      ['with another address', { ca: tls.ca }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+      ['with an unknown CA', { servername: tls.servername }, 'SELF_SIGNED_CERT_IN_CHAIN'],
     ]
     for (const [what, options, code] of wrong) {
-      it(`sends nothing to a server ${what}`, async () => {
+      it(`sends no request to a server ${what}`, async () => {
         const pool = createPool(url('https'), options, usual)
         expect(await codeOf(text(pool))).to.equal(code)
         await pool.destroy()
@@ -130,7 +130,7 @@ describe('createPool', function () {
     }
 
     describe('ReloadingPool', () => {
-      it('connects again with another certificate, and lets requests that it carries end', async () => {
+      it('connects again with a new certificate, and completes requests in flight', async () => {
         const pool = new ReloadingPool(url('https'), usual)
         const first = { ...tls, cert: one.certPem, key: one.keyPem }
         let waiting: ServerResponse | undefined

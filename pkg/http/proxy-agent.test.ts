@@ -27,7 +27,7 @@ const serving = issueCertificate(authority, {
 const ca = authority.certPem
 const times = { connections: 4, connectMs: 10_000, headMs: 10_000, bodyMs: 10_000, idleMs: 5_000 }
 
-describe('connections of the servers to others', function () {
+describe('outgoing connections of the servers', function () {
   this.timeout(30_000)
   let servers: Server[]
   let port: number
@@ -57,7 +57,7 @@ describe('connections of the servers to others', function () {
     for (const server of servers) server.close()
   })
 
-  it('go through the proxy by CONNECT, for several requests, and directly to this machine', async () => {
+  it('use a CONNECT tunnel through the proxy for several requests, and no proxy for loopback addresses', async () => {
     const agent = createAgent({ ca }, { ...times, maxHeadBytes: 16_384 }, proxyFor)
     const get = async (origin: string) =>
       (await agent.request({ origin, path: '/a', method: 'GET' })).body.text()
@@ -74,14 +74,14 @@ describe('connections of the servers to others', function () {
     await agent.destroy()
   })
 
-  it('keep verifying the server behind the proxy', async () => {
+  it('verify the server behind the proxy', async () => {
     const agent = createAgent({}, { ...times, maxHeadBytes: 16_384 }, proxyFor)
     const request = agent.request({ origin: 'https://server.test', path: '/', method: 'GET' })
     expect(await request.catch(error => error.code)).to.match(/SELF_SIGNED|UNABLE_TO_VERIFY/)
     await agent.destroy()
   })
 
-  it('send no request to plain HTTP servers but by the proxy', async () => {
+  it('to plain HTTP servers always use the proxy', async () => {
     const plain = await startProxy(() => plainPort)
     const agent = createAgent(
       {},
@@ -95,14 +95,14 @@ describe('connections of the servers to others', function () {
     await plain.close()
   })
 
-  it('reach identity providers', async () => {
+  it('reach identity providers through the proxy', async () => {
     const fetch = createUpstreamFetch({ ca, isVerified: true }, proxyFor)
     const response = await fetch('https://server.test/.well-known/openid-configuration', {})
     expect(await response.json()).to.deep.equal(['/.well-known/openid-configuration'])
     expect(proxy.requests).to.deep.equal(['CONNECT server.test:443'])
   })
 
-  it('reach image registries, but none that is this machine or its link-local services', async () => {
+  it('reach image registries through the proxy, except loopback and link-local addresses', async () => {
     const { connect, close } = createConnect({ ca: [ca], trustedHosts: ['[::1]:1'], proxyFor })
     const get = (url: string) => connect(new URL(url), {}, AbortSignal.timeout(10_000))
     expect((await get('https://server.test/v2/')).body.toString()).to.equal('["/v2/"]')
@@ -125,7 +125,7 @@ describe('connections of the servers to others', function () {
     close()
   })
 
-  it('reach OpenSearch', async () => {
+  it('reach OpenSearch through the proxy', async () => {
     const engine = { url: 'https://server.test:9200', username: 'u', ca }
     const client = createSearchClient(engine, { password: 'p', apiKey: '' }, proxyFor)
     expect(await client.call({ method: 'GET', path: '/_x', timeoutMs: 10_000 })).to.deep.equal(['/_x'])
@@ -133,7 +133,7 @@ describe('connections of the servers to others', function () {
     await client.close()
   })
 
-  it('reach the collector of traces', async () => {
+  it('reach the trace collector through the proxy', async () => {
     const collector = await startCollector()
     const near = await startProxy(() => Number(new URL(collector.url).port))
     const pipeline = createPipeline(
@@ -155,7 +155,7 @@ describe('connections of the servers to others', function () {
     await collector.stop()
   })
 
-  it('refuse a SOCKS proxy where a library does not support it', () => {
+  it('fail for a SOCKS proxy if a library does not support it', () => {
     const socks = readProxyEnvironment({ HTTPS_PROXY: 'socks5://proxy.test:1080' })
     expect(() => readHttpProxy(new URL('https://server.test:9200'), socks)).to.throw(
       'SOCKS proxies are not supported for server.test:9200: set NO_PROXY',

@@ -31,7 +31,7 @@ describe('readProxyEnvironment', () => {
     ['https://a.localhost', { HTTPS_PROXY: proxy }, proxy],
   ]
   for (const [url, env, wanted] of cases)
-    it(`${url} with ${JSON.stringify(env)}: ${wanted ?? 'direct'}`, () => {
+    it(`uses for ${url} with ${JSON.stringify(env)}: ${wanted ?? 'no proxy'}`, () => {
       expect(used(url, env)).to.equal(wanted)
     })
 
@@ -65,7 +65,7 @@ describe('readProxyEnvironment', () => {
     ['', [], ['a.test']],
   ]
   for (const [noProxy, direct, proxied] of exceptions)
-    it(`NO_PROXY=${noProxy}`, () => {
+    it(`supports NO_PROXY=${noProxy}`, () => {
       for (const name of ['NO_PROXY', 'no_proxy']) {
         const env = { HTTPS_PROXY: proxy, [name]: noProxy }
         for (const host of direct) expect(used(`https://${host}`, env), host).to.equal(undefined)
@@ -73,7 +73,7 @@ describe('readProxyEnvironment', () => {
       }
     })
 
-  it('refuses a proxy that is not a URL, without its text, which may hold a password', () => {
+  it('rejects a proxy that is not a URL, without quoting it, since it may contain a password', () => {
     const cases: readonly [string, string][] = [
       ['http://u:secret@', 'invalid HTTPS_PROXY: expected a URL or host:port'],
       ['u:secret@', 'invalid HTTPS_PROXY: expected a URL or host:port'],
@@ -85,7 +85,7 @@ describe('readProxyEnvironment', () => {
 })
 
 describe('isLoopback', () => {
-  it('knows names and addresses of this machine', () => {
+  it('recognizes loopback names and addresses', () => {
     for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]', '::1'])
       expect(isLoopback(host)).to.equal(true)
     for (const host of ['localhost.test', '128.0.0.1', '[::2]', '0.0.0.0', 'a', '127.0.0.1.nip.io'])

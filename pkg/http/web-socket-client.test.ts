@@ -44,7 +44,7 @@ describe('connectWebSocket', () => {
     return connectWebSocket(target, { message: () => undefined, closed: () => undefined, ...events })
   }
 
-  it('sends all values of a header, and messages both ways', async () => {
+  it('sends all values of a header, and messages in both directions', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const connection = await connect('/', { message: data => resolve(data.toString()) })
     await connection.send(Buffer.from('hello'))
@@ -60,7 +60,7 @@ describe('connectWebSocket', () => {
     await promise
   })
 
-  it('fails with the answer of a server that refuses, and reports no end', async () => {
+  it('fails with the response of a server that rejects the handshake, and reports no end', async () => {
     let ends = 0
     const error = await connect('/refused', { closed: () => ends++ }).catch((refusal: unknown) => refusal)
     expect(error)
@@ -69,7 +69,7 @@ describe('connectWebSocket', () => {
     expect(ends).to.equal(0)
   })
 
-  it('fails without an answer', async () => {
+  it('fails without a response', async () => {
     const error = await connect('/gone').catch((failure: unknown) => failure)
     expect(error).to.be.instanceOf(Error).and.not.instanceOf(UpgradeRefused)
   })

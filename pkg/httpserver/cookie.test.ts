@@ -31,14 +31,14 @@ describe('readCookie', () => {
     ['\u00a0__Host-kapis=a', undefined],
   ]
   for (const [cookie, value] of cases) {
-    it(`reads ${value} of ${JSON.stringify(cookie)}`, () => {
+    it(`returns ${value} from ${JSON.stringify(cookie)}`, () => {
       expect(readCookie({ headers: cookie === undefined ? {} : { cookie } }, ofHost)).to.equal(value)
     })
   }
 })
 
-describe('readCookie of a hostile header', () => {
-  it('takes no time for many blanks', () => {
+describe('readCookie with a hostile header', () => {
+  it('parses many blanks quickly', () => {
     const cookie = `x${' '.repeat(200_000)}x=1; __Host-kapis=a`
     const begin = performance.now()
     expect(readCookie({ headers: { cookie } }, ofHost)).to.equal('a')
@@ -58,7 +58,7 @@ describe('serializeCookie', () => {
   for (const [written, expected] of valid) it(`writes ${expected}`, () => expect(written).to.equal(expected))
 
   for (const value of ['a;b', 'a b', 'a,b', '"a"', 'a\\b', 'a\r\nSet-Cookie: x=y', 'ä', '\u0000', '\u007f']) {
-    it(`refuses the value ${JSON.stringify(value)}, and does not repeat it`, () => {
+    it(`rejects the value ${JSON.stringify(value)}, without quoting it`, () => {
       expect(() => serializeCookie(ofHost, value)).to.throw(
         TypeError,
         /^invalid value of the cookie __Host-kapis$/,
@@ -70,18 +70,18 @@ describe('serializeCookie', () => {
     ['a name with a blank', { ...ofHost, name: '__Host-a b' }, 1, 'invalid cookie name "__Host-a b"'],
     ['a name with =', { ...ofHost, name: '__Host-a=b' }, 1, 'invalid cookie name "__Host-a=b"'],
     [
-      'a path with ;',
+      'a path with a semicolon',
       { ...ofPath, path: '/logs; Domain=x' },
       1,
       'invalid path of the cookie __Secure-kapis: "/logs; Domain=x"',
     ],
     [
-      'a path for a host',
+      'a path with the __Host- prefix',
       Object.assign({ ...ofHost }, { path: '/logs' as never }),
       1,
       'invalid path of the cookie __Host-kapis: "/logs"',
     ],
-    ['no number', ofHost, Number.NaN, 'invalid Max-Age of the cookie __Host-kapis: NaN'],
+    ['a max-age that is not a number', ofHost, Number.NaN, 'invalid Max-Age of the cookie __Host-kapis: NaN'],
     ['a fraction', ofHost, 1.5, 'invalid Max-Age of the cookie __Host-kapis: 1.5'],
   ]
   for (const [what, cookie, age, message] of refused) {
@@ -92,7 +92,7 @@ describe('serializeCookie', () => {
 })
 
 describe('fitsInCookie', () => {
-  it('counts name, value and attributes', () => {
+  it('adds up name, value and attributes', () => {
     const room = 4096 - serializeCookie(ofHost, '', 600).length
     expect(fitsInCookie(ofHost, 'a'.repeat(room), 600)).to.equal(true)
     expect(fitsInCookie(ofHost, 'a'.repeat(room + 1), 600)).to.equal(false)
@@ -100,7 +100,7 @@ describe('fitsInCookie', () => {
 })
 
 describe('setCookie and clearCookie', () => {
-  it('add headers, and clear with the attributes that it was set with', () => {
+  it('append headers, and clear a cookie with the attributes with which it was set', () => {
     const headers: string[] = []
     const res = {
       appendHeader(name: string, value: string | readonly string[]) {

@@ -16,18 +16,18 @@ describe('HookedResponse', () => {
   ])[] = [
     ['a head and a body', res => res.writeHead(201, { x: 'y' }).end('text'), 201, 'text'],
     [
-      'a head as a list, and pieces',
+      'a head as a list, and chunks',
       res => res.writeHead(202, 'Fine', ['x', 'y']).write('te') && res.end('xt'),
       202,
       'text',
     ],
-    ['a body alone', res => res.end(Buffer.from('text')), 200, 'text'],
+    ['only a body', res => res.end(Buffer.from('text')), 200, 'text'],
     ['a body in another encoding', res => res.end('74657874', 'hex'), 200, 'text'],
     ['a body and a callback', res => res.end('text', () => undefined), 200, 'text'],
     ['nothing', res => res.end(), 200, ''],
   ]
   for (const [what, answer, code, text] of answers) {
-    it(`calls back with the head, once, and with each piece: ${what}`, async () => {
+    it(`calls back once with the head, and with each chunk: ${what}`, async () => {
       const codes: number[] = []
       let seen = ''
       loopback = await startLoopback((_req, res) => {
@@ -45,7 +45,7 @@ describe('HookedResponse', () => {
     })
   }
 
-  it('keeps what it is given of a body, no matter who writes over it later', async () => {
+  it('copies the chunks of a body, which the caller may overwrite later', async () => {
     const seen: Buffer[] = []
     loopback = await startLoopback((_req, res) => {
       hooksOf(res).onChunk(bytes => seen.push(bytes))
@@ -59,7 +59,7 @@ describe('HookedResponse', () => {
     expect(String(Buffer.concat(seen))).to.equal('text')
   })
 
-  it('is what a server with this option creates', () => {
+  it('is the response class of a server with this option', () => {
     const req: IncomingMessage = Object.create(http.IncomingMessage.prototype)
     expect(() => hooksOf(new http.ServerResponse(req))).to.throw(TypeError)
     expect(() => requestHooksOf(req)).to.throw(TypeError)
@@ -67,7 +67,7 @@ describe('HookedResponse', () => {
 })
 
 describe('HookedRequest', () => {
-  it('calls back with each piece, while the handler reads at its own pace', async () => {
+  it('calls back with each chunk, while the handler reads at its own speed', async () => {
     let seen = ''
     const loopback = await startLoopback(async (req, res) => {
       requestHooksOf(req).onChunk(bytes => {

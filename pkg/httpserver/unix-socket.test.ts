@@ -10,7 +10,7 @@ describe('isAnswered', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-socket-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  it('distinguishes a socket with a listener from a stale file, and from none', async () => {
+  it('distinguishes a socket with a listener from a stale file and a missing file', async () => {
     const [socket, file] = [join(folder, 'socket'), join(folder, 'file')]
     const server = createServer().listen(socket)
     await once(server, 'listening')

@@ -12,7 +12,7 @@ const secretOf = (config: unknown) => ({
 const auth = Buffer.from('me:pass:word').toString('base64')
 
 describe('readDockerConfig', () => {
-  it('knows every way in which a login is written', () => {
+  it('supports every format of a login', () => {
     const logins = readDockerConfig(
       secretOf({
         auths: {
@@ -29,34 +29,38 @@ describe('readDockerConfig', () => {
     ])
   })
 
-  it('takes no time for a name of many slashes', () => {
+  it('parses a name of many slashes quickly', () => {
     const startedAt = performance.now()
     const auths = { [`${'/'.repeat(500_000)}\n`]: { auth } }
     expect([...readDockerConfig(secretOf({ auths })).keys()]).to.deep.equal([''])
     expect(performance.now() - startedAt).to.be.below(5_000)
   })
 
-  it('takes a Secret that has not been sent yet', () => {
+  it('accepts a Secret that is not stored yet', () => {
     const stringData = { '.dockerconfigjson': JSON.stringify({ auths: { 'a.b': { auth } } }) }
     expect([...readDockerConfig({ metadata, type, stringData }).keys()]).to.deep.equal(['a.b'])
   })
 
   const refused: readonly [string, Parameters<typeof readDockerConfig>[0], string][] = [
-    ['another type', { ...secretOf({}), type: 'Opaque' }, `type of the Secret must be ${type}`],
-    ['no data', { metadata, type }, 'data[".dockerconfigjson"] of the Secret is not valid JSON'],
+    ['another Secret type', { ...secretOf({}), type: 'Opaque' }, `type of the Secret must be ${type}`],
     [
-      'no auths',
+      'a Secret without data',
+      { metadata, type },
+      'data[".dockerconfigjson"] of the Secret is not valid JSON',
+    ],
+    [
+      'a Secret without auths',
       secretOf({ credsStore: 'x' }),
       'data[".dockerconfigjson"] of the Secret must have a field auths',
     ],
     [
-      'a login without password',
+      'a login without a password',
       secretOf({ auths: { 'a.b': { username: 'u' } } }),
       'auths["a.b"] needs username and password, or auth',
     ],
   ]
   for (const [what, secret, message] of refused) {
-    it(`refuses ${what}, and reveals nothing of its content`, () => {
+    it(`rejects ${what}, without quoting its content`, () => {
       expect(refusalOf(() => readDockerConfig(secret))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { compactJson, itemTexts, membersIn, memberText, withMembers, withoutMember } from './members.ts'
 
 describe('membersIn', () => {
-  it('names the members in their order, those that come twice and those of odd names too', () => {
+  it('returns the fields in their order, including duplicates and unusual names', () => {
     const json = ' { "b" : 1 , "a":[{"b":2}], "\\u0062":"x" , "__proto__":null } '
     const members = membersIn(json).map(({ name, valueStart, end }) => [name, json.slice(valueStart, end)])
     expect(members).to.deep.equal([
@@ -15,19 +15,19 @@ describe('membersIn', () => {
   })
 
   for (const json of ['', '{}', '[1]', '"{"', '1', 'null']) {
-    it(`finds none in ${json}`, () => expect(membersIn(json)).to.deep.equal([]))
+    it(`finds no field in ${json}`, () => expect(membersIn(json)).to.deep.equal([]))
   }
 })
 
 describe('itemTexts', () => {
-  it('is the text of each item', () => {
+  it('returns the text of each item', () => {
     expect(itemTexts('[ 1.0 ,{"a":[]}, "]" ]')).to.deep.equal(['1.0', '{"a":[]}', '"]"'])
     for (const json of ['[]', '{}', 'null', '']) expect(itemTexts(json)).to.deep.equal([])
   })
 })
 
 describe('memberText', () => {
-  it('is the last of several, as JSON.parse has it', () => {
+  it('returns the last of several values, as JSON.parse does', () => {
     expect(memberText('{"a":1,"b":{"a":3},"a":2.0}', 'a')).to.equal('2.0')
     expect(memberText('{"b":{"a":3}}', 'a')).to.equal('')
   })
@@ -43,12 +43,12 @@ describe('withMembers', () => {
     ['{}', { 'a"b': '1', c: undefined }, '{"a\\"b":1}'],
   ]
   for (const [json, values, expected] of table) {
-    it(`makes ${expected} of ${json}`, () => {
+    it(`turns ${json} into ${expected}`, () => {
       expect(withMembers(json, new Map(Object.entries(values)))).to.equal(expected)
     })
   }
 
-  it('keeps the text of every other member', () => {
+  it('preserves the text of every other field', () => {
     const keys = fc.string({ maxLength: 3 }).filter(key => key !== 'x')
     const texts = fc.constantFrom('9007199254740993', '1.0', '"\\u003c"', '{"b":1,"10":-0}', '[ ]')
     fc.assert(
@@ -71,12 +71,12 @@ describe('withoutMember', () => {
     ['{"b":null}', ['b', 'c'], '{"b":null}'],
   ]
   for (const [json, path, expected] of table) {
-    it(`makes ${expected} of ${json}`, () => expect(withoutMember(json, path)).to.equal(expected))
+    it(`turns ${json} into ${expected}`, () => expect(withoutMember(json, path)).to.equal(expected))
   }
 })
 
 describe('compactJson', () => {
-  it('takes out the blanks between tokens, and no other', () => {
+  it('removes the blanks between tokens, and no others', () => {
     expect(compactJson(' {\n  "a b" : [ 1.0,\r\n\t2 ],\n "c\\" d" : { } }\n')).to.equal(
       '{"a b":[1.0,2],"c\\" d":{}}',
     )

@@ -18,7 +18,7 @@ describe('parseExactly', () => {
     it(`reads ${json}`, () => expect(parseExactly(json)).to.deep.equal(value))
   }
 
-  it('reads what JSON.parse reads, and writes back the same integers', () => {
+  it('parses what JSON.parse parses, and preserves integers', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (value, big) => {
         const json = `[${JSON.stringify(value)},${big},1234567890123456]`
@@ -29,7 +29,7 @@ describe('parseExactly', () => {
     )
   })
 
-  it('has own members alone, whatever their names', () => {
+  it('returns objects with own properties only, with any name', () => {
     const read = parseExactly('{"__proto__":{"polluted":1234567890123456789},"a":1}')
     expect(Object.keys(read ?? {})).to.deep.equal(['__proto__', 'a'])
     expect(Object.getPrototypeOf(read)).to.equal(Object.prototype)

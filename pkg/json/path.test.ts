@@ -30,13 +30,13 @@ describe('findPaths', () => {
     it(`follows ${JSON.stringify(steps)}`, () => expect(findPaths(json, [steps])).to.deep.equal([expected]))
   }
 
-  it('follows all of them together as each by itself', () => {
+  it('finds several paths together as it finds each alone', () => {
     const more: readonly Steps[] = [['*'], ['*', '*'], ['spec', '*', '*', 'y'], ['spec', 'list', 1], ['n']]
     const paths = [...table.map(([steps]) => steps), ...more, ...more]
     expect(findPaths(json, paths)).to.deep.equal(paths.flatMap(steps => findPaths(json, [steps])))
   })
 
-  it('goes through a text of megabytes once, however many paths there are', () => {
+  it('scans a text of megabytes once, for any number of paths', () => {
     const large = `{"spec":{"a":[${'"",'.repeat(500_000)}""]}}`
     const timeOf = (paths: readonly Steps[]) => {
       const startedAt = process.threadCpuUsage()

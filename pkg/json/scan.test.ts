@@ -58,12 +58,12 @@ describe('the JSON scanner', () => {
     )
   })
 
-  it('needs no stack for a value of any depth', () => {
+  it('scans a value of any depth without recursion', () => {
     const depth = 1_000_000
     expect(skipValue(`${'['.repeat(depth)}${']'.repeat(depth)}`, 0)).to.equal(2 * depth)
   })
 
-  it('ends, whatever the text is', () => {
+  it('ends for any text', () => {
     fc.assert(
       fc.property(fc.string(), text => {
         expect(skipString(text, 0)).to.be.at.most(text.length)

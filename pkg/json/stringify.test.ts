@@ -13,7 +13,7 @@ describe('stringifyExactly', () => {
     it(`writes ${json}`, () => expect(stringifyExactly(value)).to.equal(json))
 
   for (const value of [Number.NaN, [Number.POSITIVE_INFINITY]]) {
-    it(`refuses ${value}, which JSON.stringify makes null`, () => {
+    it(`rejects ${value}, which JSON.stringify turns into null`, () => {
       expect(() => stringifyExactly(value)).to.throw(RangeError, 'JSON has no such number')
     })
   }

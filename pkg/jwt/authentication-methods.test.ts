@@ -16,14 +16,14 @@ describe('authentication methods', () => {
     ['mfa', { amr: ['mfa'], acr: 'mfa' }, true, false],
     ['pwd otp mfa', { amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' }, true, true],
   ] as const) {
-    it(`${JSON.stringify(methods)} are the claims ${JSON.stringify(claims)}`, () => {
+    it(`turns ${JSON.stringify(methods)} into the claims ${JSON.stringify(claims)}`, () => {
       expect(methodClaims(methods)).to.deep.equal(claims)
       expect([isMultiFactor(methods), hasOwnFactor(methods)]).to.deep.equal([isMulti, isOwn])
     })
   }
 
   for (const [what, login, claims] of [
-    ['of no login', undefined, {}],
+    ['without a login', undefined, {}],
     ['of an unknown time', { amr: 'pwd', authTime: 0 }, {}],
     ['of unknown methods', { amr: '', authTime: 7 }, { auth_time: 7 }],
     [
@@ -32,19 +32,19 @@ describe('authentication methods', () => {
       { auth_time: 7, amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' },
     ],
   ] as const) {
-    it(`${what} are the claims of a token, and are read from them`, () => {
+    it(`turns those ${what} into the claims of a token, and back`, () => {
       expect(loginClaims(login)).to.deep.equal(claims)
       expect(readLoginClaims(claims)).to.deep.equal(Object.keys(claims).length === 0 ? undefined : login)
     })
   }
 
-  it('are not read from claims of another shape', () => {
+  it('are not read from malformed claims', () => {
     expect(readLoginClaims({ auth_time: '7', amr: ['pwd'] })).to.equal(undefined)
     expect(readLoginClaims({ auth_time: 7, amr: 'pwd' })).to.deep.equal({ authTime: 7, amr: '' })
     expect(readLoginClaims({ auth_time: 7, amr: [1, 'pwd'] })).to.deep.equal({ authTime: 7, amr: 'pwd' })
   })
 
-  it('have a second factor added once, and mfa last', () => {
+  it('get a second factor only once, and mfa last', () => {
     expect(withFactor('pwd', ['otp'])).to.equal('pwd otp mfa')
     expect(withFactor('', ['otp'])).to.equal('otp mfa')
     expect(withFactor('mfa', ['otp'])).to.equal('otp mfa')

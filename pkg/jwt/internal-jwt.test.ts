@@ -13,20 +13,20 @@ describe('createInternalJwts', () => {
     internalJwts = createInternalJwts({ issuer, keys })
   })
 
-  it('reads what it has signed', async () => {
+  it('verifies what it has signed', async () => {
     const token = await internalJwts.sign('code', { sub: 'alice', uid: 'u1' }, { lifeSeconds: 60, jti: 'j1' })
     const { iat = 0, exp, ...rest } = (await internalJwts.verify('code', token)) ?? {}
     expect(rest).to.deep.equal({ iss: issuer, aud: `${issuer}#code`, sub: 'alice', uid: 'u1', jti: 'j1' })
     expect(exp).to.equal(iat + 60)
   })
 
-  it('keeps kinds apart', async () => {
+  it('distinguishes kinds of tokens', async () => {
     const token = await internalJwts.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
     for (const kind of ['browser', 'device', 'login-progress'] as const)
       expect(await internalJwts.verify(kind, token), kind).to.equal(undefined)
   })
 
-  it('takes nothing else', async () => {
+  it('rejects everything else', async () => {
     const [es256 = raise(), rs256 = raise()] = keys.stored
     const tokens = createTokenIssuer({ issuer, audience, keys })
     const subject = { username: 'alice', uid: 'uid-alice', groups: [], sid: 's', clientId: 'c', scope: '' }

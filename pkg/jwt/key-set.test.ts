@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { generateKey, loadKeySet, parseStoredKeys } from './key-set.ts'
 
 describe('loadKeySet', () => {
-  it('publishes every key, those that do not sign yet among them, and nothing private of any', async () => {
+  it('publishes the public part of every key, including keys that do not sign yet', async () => {
     const stored = [await generateKey('ES256', 0), await generateKey('RS256', 2_000_000_000)]
     const { keys } = (await loadKeySet(stored)).jwks()
     expect(keys.map(key => Object.keys(key).sort())).to.deep.equal([
@@ -15,7 +15,7 @@ describe('loadKeySet', () => {
     ])
   })
 
-  it('signs with the newest key that has begun', async () => {
+  it('signs with the newest active key', async () => {
     const [old, current, next] = [
       await generateKey('ES256', 100),
       await generateKey('ES256', 200),
@@ -49,24 +49,24 @@ describe('loadKeySet', () => {
 })
 
 describe('parseStoredKeys', () => {
-  it('reads what was written', async () => {
+  it('parses what was written', async () => {
     const stored = [await generateKey('ES256', 5)]
     expect(parseStoredKeys(JSON.stringify(stored))).to.deep.equal(stored)
   })
 
   const key = { kid: 'k', alg: 'ES256', signsFrom: 1, jwk: { kty: 'EC', d: 'private' } }
   const invalid: readonly [string, unknown][] = [
-    ['no list', key],
+    ['a value that is not a list', key],
     ['null', null],
     ['a list of null', [null]],
-    ['no kid', [{ ...key, kid: undefined }]],
-    ['another algorithm', [{ ...key, alg: 'HS256' }]],
-    ['a time as text', [{ ...key, signsFrom: '1' }]],
+    ['a missing kid', [{ ...key, kid: undefined }]],
+    ['an unknown algorithm', [{ ...key, alg: 'HS256' }]],
+    ['a time that is a string', [{ ...key, signsFrom: '1' }]],
     ['no JWK', [{ ...key, jwk: 'private' }]],
     ['a JWK of null', [{ ...key, jwk: null }]],
   ]
   for (const [what, document] of invalid) {
-    it(`refuses ${what}, and does not quote it`, () => {
+    it(`rejects ${what}, without quoting it`, () => {
       expect(() => parseStoredKeys(JSON.stringify(document))).to.throw(
         /^keys\.json is not a list of signing keys$/,
       )

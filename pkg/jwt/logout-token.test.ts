@@ -8,7 +8,7 @@ describe('createLogoutTokenSigner', () => {
   const subject = { username: 'alice', sid: 'sid-1', clientId: 'console' }
 
   for (const alg of ['ES256', 'RS256'] as const) {
-    it(`signs what a client validates, with ${alg}`, async () => {
+    it(`signs a token that a client can validate, with ${alg}`, async () => {
       const keys = await memoryKeys()
       const before = Math.floor(Date.now() / 1000)
       const token = await createLogoutTokenSigner({ issuer, keys })(subject, alg)
@@ -33,12 +33,12 @@ describe('createLogoutTokenSigner', () => {
     })
   }
 
-  it('gives each token a jti of its own', async () => {
+  it('gives each token a unique jti', async () => {
     const sign = createLogoutTokenSigner({ issuer, keys: await memoryKeys() })
     expect(await sign(subject, 'ES256')).to.not.equal(await sign(subject, 'ES256'))
   })
 
-  it('signs nothing that an endpoint accepts as another token', async () => {
+  it('signs tokens that no endpoint accepts as another token', async () => {
     const keys = await memoryKeys()
     // Client names equal to the audience of access tokens or refresh tokens.
     for (const clientId of [audience, issuer]) {
@@ -50,7 +50,7 @@ describe('createLogoutTokenSigner', () => {
     }
   })
 
-  it('signs nothing for a name of Kubernetes', async () => {
+  it('signs no token for a system user of Kubernetes', async () => {
     const sign = createLogoutTokenSigner({ issuer, keys: await memoryKeys() })
     const error = await sign({ ...subject, username: 'system:admin' }, 'ES256').catch(thrown => thrown)
     expect(error.message).to.equal('a token for system:admin must never be issued')

@@ -38,7 +38,7 @@ describe('remoteKeys', () => {
   const broken: readonly (readonly [string, () => Response])[] = [
     ['an error', () => new Response('', { status: 500 })],
     ['no JSON', () => new Response('<html>')],
-    ['no key set', () => Response.json({ keys: 'none' })],
+    ['an invalid key set', () => Response.json({ keys: 'none' })],
     [
       'a redirect',
       () => new Response('', { status: 302, headers: { location: 'https://other.example.org' } }),
@@ -51,7 +51,7 @@ describe('remoteKeys', () => {
     ],
   ]
   for (const [what, answer] of broken) {
-    it(`does not try again for some seconds after ${what}`, async () => {
+    it(`sends no request for some seconds after ${what}`, async () => {
       respond = answer
       const keys = create()
       const failed = async () => {

@@ -22,7 +22,7 @@ describe('retire', () => {
   })
   const kids = (keys: readonly { kid: string }[]) => keys.map(({ kid }) => kid)
 
-  it('keeps the public half of a key that a rotation drops, while a login lives that began with it', () => {
+  it('keeps the public half of a rotated key while a session lives that began with it', () => {
     const asked: number[][] = []
     const retired = retire([], { before: dropped, after: current }, (from, until) => {
       asked.push([from, until])
@@ -42,7 +42,7 @@ describe('retire', () => {
     expect(retire([], { before: dropped, after: current }, () => false)).to.deep.equal([])
   })
 
-  it('keeps a hundred at most, the newest', async () => {
+  it('keeps at most a hundred keys, the newest', async () => {
     const key = await generateKey('ES256', 0)
     const many = Array.from({ length: 120 }, (_, i) => ({
       ...key,
@@ -54,7 +54,7 @@ describe('retire', () => {
     expect([kept.length, kept[0]?.kid, kept.at(-1)?.kid]).to.deep.equal([100, 'k20', 'k119'])
   })
 
-  it('reads what it wrote, and nothing with a private half', () => {
+  it('parses what it wrote, and nothing with a private half', () => {
     const retired = retire([], { before: dropped, after: current }, () => true)
     expect(parseRetiredKeys(JSON.stringify(retired))).to.deep.equal(retired)
     const [key] = first
@@ -69,7 +69,7 @@ describe('retire', () => {
       )
   })
 
-  describe('leaves a key', () => {
+  describe('returns a key', () => {
     let retired: readonly RetiredKey[]
     before(() => {
       retired = retire([], { before: dropped, after: current }, () => true)
@@ -81,7 +81,7 @@ describe('retire', () => {
     }
 
     for (const alg of ['ES256', 'RS256'] as const) {
-      it(`that verifies hints: ${alg}`, async () => {
+      it(`that verifies ID token hints: ${alg}`, async () => {
         const { readIdTokenHint } = await verifier()
         const key = first.find(each => each.alg === alg)
         if (key === undefined) throw new Error('no key')
@@ -90,7 +90,7 @@ describe('retire', () => {
       })
     }
 
-    it('that verifies nothing else, and is not published', async () => {
+    it('that verifies no other token, and is not published', async () => {
       const { set, verifyAccess, verifyRefresh } = await verifier()
       const [key] = first
       if (key === undefined) throw new Error('no key')

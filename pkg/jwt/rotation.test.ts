@@ -26,7 +26,7 @@ describe('rotate', () => {
     ])
   })
 
-  it('has nothing to do until a new key is to be published', async () => {
+  it('does nothing until a new key must be published', async () => {
     expect(await rotate(first, { nowSeconds: start, rotateAfterSeconds, tokenSeconds })).to.equal(undefined)
     const nowSeconds = start + 30 * day - hour - 1
     expect(await rotate(first, { nowSeconds, rotateAfterSeconds, tokenSeconds })).to.equal(undefined)
@@ -40,7 +40,7 @@ describe('rotate', () => {
     expect(keys[1]?.kid).to.not.equal(keys[0]?.kid)
   })
 
-  it('publishes a key that soon has a successor a quarter of its time before it signs', async () => {
+  it('publishes a key with an imminent successor a quarter of its time before it signs', async () => {
     const options = { rotateAfterSeconds: 60, tokenSeconds }
     expect(await rotate(first, { ...options, nowSeconds: start + 44 })).to.equal(undefined)
     const next = await rotate(first, { ...options, nowSeconds: start + 45 })
@@ -48,19 +48,19 @@ describe('rotate', () => {
     expect([60, 4 * hour, 30 * day].map(publishAhead)).to.deep.equal([15, hour, hour])
   })
 
-  it('is done once: another look changes nothing', async () => {
+  it('is idempotent', async () => {
     const now = start + 30 * day - hour
     expect(
       await rotate(await rotated(first, now), { nowSeconds: now + 60, rotateAfterSeconds, tokenSeconds }),
     ).to.equal(undefined)
   })
 
-  it('publishes ahead even when the time for it was slept through', async () => {
+  it('publishes ahead of use even if the scheduled time was missed', async () => {
     const now = start + 90 * day
     expect(es(await rotated(first, now)).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
   })
 
-  it('makes new keys when they are asked for, once, and with the same overlap', async () => {
+  it('creates new keys on request, once, and with the same overlap', async () => {
     const now = start + day
     const keys = await rotate(first, { nowSeconds: now, rotateAfterSeconds, tokenSeconds, isAsked: true })
     expect(es(keys ?? []).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
@@ -74,7 +74,7 @@ describe('rotate', () => {
     expect(again).to.equal(undefined)
   })
 
-  it('keeps a key for as long as a token is about that it signed', async () => {
+  it('keeps a key until the last token that it may have signed expires', async () => {
     const published = start + 30 * day - hour
     const two = await rotated(first, published)
     const asked: number[][] = []

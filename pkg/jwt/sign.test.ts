@@ -14,7 +14,7 @@ describe('signJwt', () => {
   }
 
   for (const alg of ['ES256', 'RS256'] as const) {
-    it(`makes what any JWT library reads, with ${alg}`, async () => {
+    it(`creates tokens that any JWT library accepts, with ${alg}`, async () => {
       const set = await loadKeySet([await generateKey(alg, 0)])
       const signer = set.signer(alg, 1)
       const token = await signJwt('at+jwt', claims, signer)
@@ -28,7 +28,7 @@ describe('signJwt', () => {
     })
   }
 
-  it('leaves out what is not there', async () => {
+  it('omits undefined claims', async () => {
     const signer = (await loadKeySet([await generateKey('ES256', 0)])).signer('ES256', 1)
     const token = await signJwt('JWT', { sub: 'a', nonce: undefined }, signer)
     const { payload } = await jwtVerify(token, signer.publicKey)

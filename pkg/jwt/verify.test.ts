@@ -40,7 +40,7 @@ function decode(token: string): unknown[] {
 }
 
 describe('createTokenIssuer', () => {
-  it('says in an access token what kube-apiserver and consoles read', async () => {
+  it('puts the claims of kube-apiserver and consoles into an access token', async () => {
     const { token, jti, expiresAt } = await tokens.access(alice, 7200)
     const [header, payload] = decode(token)
     expect(header).to.deep.equal({ alg: 'ES256', kid: es.kid, typ: 'at+jwt' })
@@ -61,7 +61,7 @@ describe('createTokenIssuer', () => {
     })
   })
 
-  it('addresses a refresh token to the issuer alone', async () => {
+  it('issues a refresh token with the issuer as its only audience', async () => {
     const { token, jti, expiresAt } = await tokens.refresh(alice, 14_400)
     const [header, payload] = decode(token)
     expect(header).to.deep.equal({ alg: 'ES256', kid: es.kid, typ: 'JWT' })
@@ -80,13 +80,13 @@ describe('createTokenIssuer', () => {
     })
   })
 
-  it('gives every token an id of its own, unless one takes the place of another', async () => {
+  it('gives every token a unique ID, unless it replaces another', async () => {
     const ids = await Promise.all([1, 2].map(async () => (await tokens.refresh(alice, 60)).jti))
     expect(new Set(ids).size).to.equal(2)
     expect((await tokens.refresh(alice, 60, 'jti-7')).jti).to.equal('jti-7')
   })
 
-  it('leaves out groups of the system and issues nothing to its users', async () => {
+  it('omits groups of the system and issues no token for its users', async () => {
     const { token } = await tokens.access({ ...alice, groups: ['system:masters', 'dev'] }, 60)
     expect(decode(token)[1]).to.have.property('groups').that.deep.equals(['dev'])
     let message = ''
@@ -98,7 +98,7 @@ describe('createTokenIssuer', () => {
 })
 
 describe('createTokenVerifier', () => {
-  it('reads an access token', async () => {
+  it('verifies an access token', async () => {
     const { token, jti, expiresAt } = await tokens.access(alice, 60)
     expect(await verifier.verifyAccess(token)).to.deep.equal({
       sub: 'alice',
@@ -113,12 +113,12 @@ describe('createTokenVerifier', () => {
     })
   })
 
-  it('reads a token of a release that did not say the uid', async () => {
+  it('accepts a token without a uid from an earlier release', async () => {
     expect(await verifier.verifyAccess(await forge(es))).to.deep.include({ sub: 'alice', uid: '' })
     expect(await refusal(verifier.verifyAccess(await forge(es, { uid: 7 })))).to.include({ code: 401 })
   })
 
-  it('gives a token that may only read, or lives long, an audience that kube-apiserver does not take', async () => {
+  it('gives a read-only or long-lived token an audience that kube-apiserver rejects', async () => {
     const { token } = await tokens.access({ ...alice, scope: 'read' }, 60)
     const aud = [`${audience}:live`]
     expect(await verifier.verifyAccess(token)).to.deep.include({ scope: 'read', aud })
@@ -132,7 +132,7 @@ describe('createTokenVerifier', () => {
     const idToken = { aud: ['kapis'], token_type: 'id_token' }
     const read = async (changes: object, header: object = { typ: 'JWT' }) =>
       verifier.readIdTokenHint(await forge(es, { ...idToken, ...changes }, { ...header }))
-    it('reads an ID token, expired or not', async () => {
+    it('accepts an ID token, expired or not', async () => {
       const hint = { sub: 'alice', sid: 'sid-1', clientId: 'kapis' }
       expect(await read({})).to.deep.equal(hint)
       expect(await read({ exp: 1000, iat: 900 })).to.deep.equal(hint)
@@ -142,18 +142,18 @@ describe('createTokenVerifier', () => {
     const wrong: readonly [string, object, object?][] = [
       ['an access token', { token_type: 'access_token' }, { typ: 'at+jwt' }],
       ['a refresh token', { token_type: 'refresh_token' }],
-      ['one of another issuer', { iss: 'https://evil/oauth' }],
-      ['one without a login', { sid: undefined }],
-      ['one without a client', { aud: undefined }],
-      ['one of another key', {}, { typ: 'JWT', kid: 'other' }],
+      ['an ID token of another issuer', { iss: 'https://evil/oauth' }],
+      ['an ID token without a session', { sid: undefined }],
+      ['an ID token without a client', { aud: undefined }],
+      ['an ID token of another key', {}, { typ: 'JWT', kid: 'other' }],
     ]
     for (const [what, changes, header] of wrong) {
-      it(`takes no notice of ${what}`, async () => {
+      it(`ignores ${what}`, async () => {
         expect(await read(changes, header)).to.equal(undefined)
       })
     }
 
-    it('ignores one that Kapis has not signed', async () => {
+    it('ignores an ID token that Kapis has not signed', async () => {
       const [, payload = ''] = (await forge(es, idToken, { typ: 'JWT' })).split('.')
       const hint = `${encode({ alg: 'HS256', typ: 'JWT', kid: es.kid })}.${payload}`
       const secret = JSON.stringify({ ...es.jwk, d: undefined })
@@ -166,13 +166,13 @@ describe('createTokenVerifier', () => {
         expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
     })
 
-    it('ignores anything but a token', async () => {
+    it('ignores a text that is not a token', async () => {
       for (const token of ['', 'garbage', '.'.repeat(100_000)])
         expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
     })
   })
 
-  it('reads a refresh token, and takes neither for the other', async () => {
+  it('verifies a refresh token, and never confuses it with an access token', async () => {
     const access = await tokens.access(alice, 60)
     const refresh = await tokens.refresh(alice, 60)
     expect(await verifier.verifyRefresh(refresh.token)).to.include({ sub: 'alice', jti: refresh.jti })
@@ -180,7 +180,7 @@ describe('createTokenVerifier', () => {
     expect(await refusal(verifier.verifyRefresh(access.token))).to.include({ code: 401 })
   })
 
-  it('accepts RS256 with the key that is for it', async () => {
+  it('accepts RS256 with its key', async () => {
     expect(await verifier.verifyAccess(await forge(rs))).to.include({ sub: 'alice' })
   })
 
@@ -191,7 +191,7 @@ describe('createTokenVerifier', () => {
       expect(await verifier.verifyAccess(await forge(es, changes))).to.include({ sub: 'alice' })
   })
 
-  it('takes 503 for an answer while the keys are not known', async () => {
+  it('throws 503 while the keys are not loaded', async () => {
     const none = createTokenVerifier({
       issuer,
       audience,
@@ -206,27 +206,27 @@ describe('createTokenVerifier', () => {
   })
 
   const claims: readonly [string, Readonly<Record<string, unknown>>][] = [
-    ['expired beyond the skew', { exp: now - 30 }],
+    ['that is expired beyond the skew', { exp: now - 30 }],
     ['without exp', { exp: undefined }],
-    ['with exp as text', { exp: '9999999999' }],
-    ['not valid yet', { nbf: now + 3_600 }],
+    ['with an exp that is a string', { exp: '9999999999' }],
+    ['that is not valid yet', { nbf: now + 3_600 }],
     ['from the future', { iat: now + 3_600 }],
     ['without iat', { iat: undefined }],
     ['for another audience', { aud: ['other'] }],
-    ['for the issuer', { aud: [issuer] }],
+    ['for the issuer only', { aud: [issuer] }],
     ['without an audience', { aud: undefined }],
     ['of another issuer', { iss: 'https://evil/oauth' }],
-    ['of an issuer with the same beginning', { iss: `${issuer}/` }],
+    ['of an issuer with the same prefix', { iss: `${issuer}/` }],
     ['without sub', { sub: undefined }],
     ['with an empty sub', { sub: '' }],
-    ['with a list for sub', { sub: ['alice'] }],
-    ['of the system', { sub: 'system:admin' }],
-    ['without a login', { sid: undefined }],
-    ['with a number for a login', { sid: 7 }],
-    ['without an id', { jti: undefined }],
+    ['with a list as sub', { sub: ['alice'] }],
+    ['of a system user', { sub: 'system:admin' }],
+    ['without a session', { sid: undefined }],
+    ['with a number as the session', { sid: 7 }],
+    ['without a jti', { jti: undefined }],
     ['without a client', { client_id: undefined }],
     ['of another type', { token_type: 'id_token' }],
-    ['of no type', { token_type: undefined }],
+    ['without a type', { token_type: undefined }],
   ]
   for (const [what, changes] of claims) {
     it(`refuses a token ${what}`, async () => {
@@ -243,15 +243,15 @@ describe('createTokenVerifier', () => {
     ['a token of typ JWT', () => forge(es, {}, { typ: 'JWT' })],
     ['a token without typ', () => forge(es, {}, { typ: undefined })],
     ['a token without kid', () => forge(es, {}, { kid: undefined })],
-    ['a token with a foreign kid', () => forge(es, {}, { kid: 'other' })],
+    ['a token with an unknown kid', () => forge(es, {}, { kid: 'other' })],
     ['a token with the kid of another key', () => forge(es, {}, { kid: rs.kid })],
-    ['a token with a critical header that is not known', () => forge(es, {}, { crit: ['x'], x: 1 })],
+    ['a token with an unknown critical header', () => forge(es, {}, { crit: ['x'], x: 1 })],
     [
-      'a token signed by a key of the attacker under our kid',
+      'a token signed by an attacker’s key under our kid',
       async () => forge(await generateKey('ES256', 0), {}, { kid: es.kid }),
     ],
     [
-      'a token that brings its own key',
+      'a token that embeds its own key',
       async () => {
         const own = await generateKey('ES256', 0)
         return forge(own, {}, { jwk: { ...own.jwk, d: undefined }, jku: 'https://evil/keys' })
@@ -280,10 +280,10 @@ describe('createTokenVerifier', () => {
       'a signature of zeros (CVE-2022-21449)',
       async () => (await forge(es)).replace(/[^.]*$/, Buffer.alloc(64).toString('base64url')),
     ],
-    ['a token that is cut off', async () => (await forge(es)).slice(0, -4)],
+    ['a truncated token', async () => (await forge(es)).slice(0, -4)],
     ['a token without its signature', async () => (await forge(es)).replace(/[^.]*$/, '')],
     [
-      'a token whose claims were exchanged',
+      'a token whose claims were replaced',
       async () => (await forge(es)).replace(/\.[^.]*\./, `.${encode({ sub: 'admin' })}.`),
     ],
     ['100 KB in a valid token', () => forge(es, { pad: 'x'.repeat(100_000) })],
@@ -296,7 +296,7 @@ describe('createTokenVerifier', () => {
   }
 
   describe('isOurs', () => {
-    it('goes by the issuer that the token claims, verified or not', async () => {
+    it('decides by the issuer that the token claims, verified or not', async () => {
       expect(verifier.isOurs(await forge(es))).to.equal(true)
       expect(verifier.isOurs(await forge(await generateKey('ES256', 0)))).to.equal(true)
       expect(verifier.isOurs(await forge(es, { iss: 'https://kubernetes.default.svc' }))).to.equal(false)
@@ -315,7 +315,7 @@ describe('createTokenVerifier', () => {
       `a.${encode({ iss: issuer, pad: 'x'.repeat(100_000) })}.c`,
     ]
     for (const token of foreign) {
-      it(`is false for ${token.slice(0, 40) || 'nothing'}`, () => {
+      it(`returns false for ${token.slice(0, 40) || 'an empty text'}`, () => {
         expect(verifier.isOurs(token)).to.equal(false)
       })
     }

@@ -13,7 +13,7 @@ describe('createKubeClient', () => {
   afterEach(() => fake?.close())
 
   describe('call', () => {
-    it('sends the request with its own credential and reads the answer', async () => {
+    it('sends the request with its own credential and returns the response', async () => {
       const seen: Record<string, unknown> = {}
       const { client } = await start(async (req, res) => {
         let body = ''
@@ -33,7 +33,7 @@ describe('createKubeClient', () => {
       })
     })
 
-    it('sends no body with a GET, and the accept and content types asked for', async () => {
+    it('sends GET without a body, and the given Accept and Content-Type', async () => {
       const headers: Record<string, unknown>[] = []
       const { client } = await start((req, res) => {
         headers.push(req.headers)
@@ -47,19 +47,19 @@ describe('createKubeClient', () => {
     })
 
     for (const basePath of ['/k8s/clusters/c-1', '/k8s/clusters/c-1/']) {
-      it(`goes below the path of the server's URL ${basePath}`, async () => {
+      it(`prepends the path of the server URL ${basePath}`, async () => {
         const { client, requests } = await start((_req, res) => answerJson(res, 200, {}), basePath)
         await client.call({ path: '/api/v1/nodes' })
         expect(requests).to.deep.equal(['GET /k8s/clusters/c-1/api/v1/nodes'])
       })
     }
 
-    it('reads an empty answer as undefined', async () => {
+    it('returns undefined for an empty response', async () => {
       const { client } = await start((_req, res) => res.writeHead(200).end())
       expect(await client.call({ path: '/x' })).to.equal(undefined)
     })
 
-    it("keeps kube-apiserver's own errors, so that they can be acted on", async () => {
+    it('preserves kube-apiserver’s own errors, so that callers can handle them', async () => {
       const details = { name: 'x', kind: 'users' }
       const { client } = await start((_req, res) =>
         answerJson(res, 409, {
@@ -88,7 +88,7 @@ describe('createKubeClient', () => {
       [500, 'x'.repeat(5000), 'InternalError', 'x'.repeat(200)],
     ]
     for (const [code, text, reason, message] of strange) {
-      it(`makes a Status of ${code} ${JSON.stringify(text.slice(0, 30))}`, async () => {
+      it(`throws a Status of ${code} for ${JSON.stringify(text.slice(0, 30))}`, async () => {
         const { client } = await start((_req, res) => res.writeHead(code).end(text))
         expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
           code,
@@ -100,7 +100,7 @@ describe('createKubeClient', () => {
 
     const silent = { code: 503, reason: 'ServiceUnavailable', message: 'kube-apiserver is not responding' }
 
-    it('answers 503 without a listener, and keeps the address for the log', async () => {
+    it('throws 503 without a listener, and keeps the address for the log', async () => {
       const { endpoint, close } = await start(() => undefined)
       await close()
       const status = await rejectionOf(createKubeClient(endpoint).call({ path: '/x' }))
@@ -109,14 +109,14 @@ describe('createKubeClient', () => {
       expect(status.cause).to.have.property('code', 'ECONNREFUSED')
     })
 
-    it('says 503 when no answer comes in time', async () => {
+    it('throws 503 when no response arrives in time', async () => {
       const { client } = await start(() => undefined)
       const startedAt = Date.now()
       expect(toRefusal(await rejectionOf(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(silent)
       expect(Date.now() - startedAt).to.be.below(3_000)
     })
 
-    it('says 503 for an answer that is not JSON', async () => {
+    it('throws 503 for a response that is not JSON', async () => {
       const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
       expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
@@ -124,7 +124,7 @@ describe('createKubeClient', () => {
       })
     })
 
-    it('says 503 when the answer breaks off', async () => {
+    it('throws 503 for a truncated response', async () => {
       const { client } = await start((_req, res) => {
         res.writeHead(200, { 'content-length': 1000 })
         res.write('{"a":', () => res.destroy())
@@ -135,14 +135,14 @@ describe('createKubeClient', () => {
       })
     })
 
-    it('does not accept a certificate of an authority that it does not know', async () => {
+    it('rejects a certificate of an unknown CA', async () => {
       const { endpoint } = await start((_req, res) => answerJson(res, 200, {}))
       const client = createKubeClient({ ...endpoint, access: () => ({ tls: {}, headers: [] }) })
       const status = await rejectionOf(client.call({ path: '/x' }))
       expect(toRefusal(status)).to.deep.equal(silent)
     })
 
-    it('can be called off', async () => {
+    it('can be aborted', async () => {
       const { client, requests } = await start(() => undefined)
       const abort = new AbortController()
       const calling = rejectionOf(client.call({ path: '/x', signal: abort.signal }))
@@ -151,7 +151,7 @@ describe('createKubeClient', () => {
       expect(toRefusal(await calling)).to.deep.equal(silent)
     })
 
-    it('keeps its connections for the next calls', async () => {
+    it('reuses its connections', async () => {
       const ports = new Set<number | undefined>()
       const { client } = await start((req, res) => {
         ports.add(req.socket.remotePort)
@@ -164,7 +164,7 @@ describe('createKubeClient', () => {
   })
 
   describe('stream', () => {
-    it('resolves with the head, before the body is there', async () => {
+    it('resolves with the head, before the body arrives', async () => {
       const { client } = await start((_req, res) => res.flushHeaders())
       let code: number | undefined
       const body = await client.stream({ path: '/x', onResponse: given => (code = given) })
@@ -172,7 +172,7 @@ describe('createKubeClient', () => {
       body.on('error', () => undefined).destroy()
     })
 
-    it('rejects as call does', async () => {
+    it('throws as call does', async () => {
       const { client } = await start((_req, res) =>
         answerJson(res, 410, { reason: 'Expired', message: 'too old', code: 410 }),
       )
@@ -183,7 +183,7 @@ describe('createKubeClient', () => {
       })
     })
 
-    it('breaks when it is silent for longer than allowed', async () => {
+    it('fails when no data arrives for longer than allowed', async () => {
       const { client } = await start((_req, res) => res.flushHeaders())
       const res = await client.stream({ path: '/x', timeoutMs: 50 })
       const failure = await res.toArray().then(

@@ -33,7 +33,7 @@ describe('retry', () => {
     expect([calls, waits, errors]).to.deep.equal([3, [1, 2], ['a', 'b']])
   })
 
-  it('throws the last error: of the last attempt, one that is not retriable, or once it is aborted', async () => {
+  it('throws the last error: after the last attempt, a permanent error, or an abort', async () => {
     const isRetriable = (error: unknown) => error !== 'fatal'
     expect(await thrownBy(retry(failing('a', 'b', 'c'), { isRetriable, attempts: 2 }))).to.equal('b')
     expect(await thrownBy(retry(failing('a', 'fatal'), { isRetriable }))).to.equal('fatal')
@@ -45,13 +45,13 @@ describe('retry', () => {
 })
 
 describe('retryOnConflict', () => {
-  it('writes again after a conflict, five times at most', async () => {
+  it('writes again after a conflict, at most five times', async () => {
     expect(await retryOnConflict(failing(conflict, conflict, conflict, conflict))).to.equal(5)
     const always = failing(...new Array(9).fill(conflict))
     expect(await thrownBy(retryOnConflict(always))).to.equal(conflict)
   })
 
-  it('says 503 instead of the last conflict, where there is a message for it', async () => {
+  it('throws 503 instead of the last conflict, if there is a message for it', async () => {
     const error = await thrownBy(retryOnConflict(failing(...new Array(5).fill(conflict)), 'it is busy'))
     expect(error).to.be.instanceOf(Status).that.includes({ code: 503, message: 'it is busy' })
   })
@@ -63,7 +63,7 @@ describe('retryOnConflict', () => {
 })
 
 describe('retryTransient', () => {
-  it('asks again while kube-apiserver is overloaded or away, three times at most', async () => {
+  it('retries while kube-apiserver is overloaded or unreachable, at most three times', async () => {
     const [busy, away] = [
       new Status(429, 'TooManyRequests', 'slow'),
       new Status(503, 'ServiceUnavailable', 'down'),
@@ -80,7 +80,7 @@ describe('retryUntilSuccess', () => {
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ program: 'test', level: 'warn', destination })
 
-  it('tries again what has failed, and logs why', async () => {
+  it('retries after a failure, and logs the cause', async () => {
     const work = failing(new Error('not yet'))
     const { signal } = new AbortController()
     await retryUntilSuccess(async () => void (await work()), {
@@ -93,7 +93,7 @@ describe('retryUntilSuccess', () => {
     expect(lines.map(line => JSON.parse(line).msg)).to.deep.equal(['waiting'])
   })
 
-  it('ends without an error once it is aborted', async () => {
+  it('returns without an error after an abort', async () => {
     const stop = new AbortController()
     let tries = 0
     const work = async () => {

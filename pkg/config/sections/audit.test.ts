@@ -12,7 +12,7 @@ function parse(input: object) {
 }
 
 describe('audit', () => {
-  it('reads every member', () => {
+  it('reads every field', () => {
     const given = {
       ...{
         path: '-',

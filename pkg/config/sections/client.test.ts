@@ -18,9 +18,9 @@ const usual: ClientConfig = {
 
 describe('parseClientDocument', () => {
   const valid: readonly [string, object, ClientConfig][] = [
-    ['no more than it needs', confidential, usual],
+    ['the required fields only', confidential, usual],
     [
-      'a trusted client, which may take passwords',
+      'a trusted client, which may use the password grant',
       { ...confidential, trusted: true },
       { ...usual, trusted: true, grantTypes: defaultClient.grantTypes },
     ],
@@ -63,7 +63,7 @@ describe('parseClientDocument', () => {
       },
     ],
     [
-      'an application on a desk, with a scheme of its own',
+      'a desktop application with a custom URI scheme',
       { name: 'cli', public: true, redirectURIs: ['org.example.app:/cb', 'http://[::1]/cb'] },
       { ...usual, name: 'cli', public: true, redirectURIs: ['org.example.app:/cb', 'http://[::1]/cb'] },
     ],
@@ -75,7 +75,7 @@ describe('parseClientDocument', () => {
       ],
     ),
     [
-      'a public client that is trusted, but not with passwords',
+      'a public client that is trusted, but not for the password grant',
       { name: 'cli', public: true, trusted: true },
       { ...usual, name: 'cli', public: true, trusted: true },
     ],
@@ -130,17 +130,17 @@ describe('parseClientDocument', () => {
     backchannel('http://localhost.example.org/', insecure),
     backchannel('http://10.0.0.1/', insecure),
     [
-      'a logout URI of a public client with a scheme of its own',
+      'a logout URI with a custom scheme in a public client',
       { name: 'cli', public: true, backchannelLogoutURI: 'org.example.app:/logout' },
       { path: 'backchannelLogoutURI', message: `${insecure}, not "org.example.app:/logout"` },
     ],
     [
-      'a sid for logout tokens that are sent nowhere',
+      'a sid for logout tokens without a logout URI',
       { ...confidential, backchannelLogoutSessionRequired: true },
       { path: 'backchannelLogoutSessionRequired', message: 'requires backchannelLogoutURI' },
     ],
     [
-      'a place to go after logout that is anywhere',
+      'a post-logout redirect URI with a wildcard',
       { ...confidential, postLogoutRedirectURIs: ['*'] },
       {
         path: 'postLogoutRedirectURIs[0]',
@@ -168,19 +168,19 @@ describe('parseClientDocument', () => {
     ]),
     ['nothing', {}, { path: 'name', message: 'is required' }],
     [
-      'an unknown member',
+      'an unknown field',
       { ...confidential, redirectUris: [] },
       { path: 'redirectUris', message: `unknown; supported: ${Object.keys(clientMembers).join(', ')}` },
     ],
     [
-      'a name that cannot stand in a header',
+      'a name that is not allowed in a header',
       { name: 'a b', secret: 'b' },
       { path: 'name', message: 'must be up to 253 visible ASCII characters, not "a b"' },
     ],
     ['an empty secret', { name: 'a', secret: '' }, { path: 'secret', message: 'is required' }],
-    ['no secret', { name: 'a' }, { path: 'secret', message: 'is required' }],
+    ['a missing secret', { name: 'a' }, { path: 'secret', message: 'is required' }],
     [
-      'a secret of a public client',
+      'a secret in a public client',
       { name: 'a', public: true, secret: 'hunter2' },
       { path: 'secret', message: 'must not be set: a public client cannot keep a secret' },
     ],
@@ -195,7 +195,7 @@ describe('parseClientDocument', () => {
       { path: 'grantTypes[0]', message: `must be among ${grantTypes.join(', ')}, not "implicit"` },
     ],
     [
-      'passwords for a client that is not trusted',
+      'the password grant for a client that is not trusted',
       { ...confidential, grantTypes: ['password'] },
       { path: 'grantTypes', message: 'password is only for clients that are trusted and not public' },
     ],
@@ -205,7 +205,7 @@ describe('parseClientDocument', () => {
       { path: 'user', message: 'is required: the User that the client acts as with client_credentials' },
     ],
     [
-      'client_credentials of a public client',
+      'client_credentials for a public client',
       { name: 'a', public: true, user: 'robot', grantTypes: ['client_credentials'] },
       {
         path: 'grantTypes',
@@ -213,7 +213,7 @@ describe('parseClientDocument', () => {
       },
     ],
     [
-      'a token that never expires',
+      'a token without expiry',
       { ...confidential, accessTokenMaxAgeSeconds: 0 },
       { path: 'accessTokenMaxAgeSeconds', message: 'must be a whole number from 60 to 86400, not 0' },
     ],

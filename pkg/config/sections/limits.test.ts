@@ -12,7 +12,7 @@ function parse(input: object) {
 }
 
 describe('limits', () => {
-  it('reads every member, from text as well', () => {
+  it('reads every field, also from strings', () => {
     const given = { requestsInFlight: 0, mutatingRequestsInFlight: '5', requestSeconds: 10 }
     const rest = {
       longRunningRequests: 7,
@@ -43,7 +43,7 @@ describe('limits', () => {
     ['parameterKilobytes', 1, 16_384],
   ]
   for (const [key, min, max] of bounds) {
-    it(`${key} is from ${min} to ${max}`, () => {
+    it(`accepts ${key} from ${min} to ${max}`, () => {
       for (const given of [min, max]) expect(parse({ [key]: given }).problems).to.deep.equal([])
       for (const given of [min - 1, max + 1, 1.5, true])
         expect(parse({ [key]: given }).problems).to.deep.equal([

@@ -63,7 +63,7 @@ describe('logs', () => {
     })
   }
 
-  it('keeps the credentials of the log store apart', () => {
+  it('separates the credentials of the log store from the printable configuration', () => {
     const { config, secrets } = parseConfig({ logs: { opensearch: { username: 'kapis', password: 'p-1' } } })
     expect(secrets.logStore).to.deep.equal({ password: 'p-1', apiKey: '' })
     expect(JSON.stringify(config)).to.not.include('p-1')

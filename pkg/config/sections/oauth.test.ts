@@ -24,7 +24,7 @@ describe('oauth', () => {
     ['tokenExchange', policy, exchangePolicy.shape],
   ] as const) {
     for (const member of Object.keys(members)) {
-      it(`names ${list}[].${member} with every wrong type`, () => {
+      it(`reports ${list}[].${member} with every wrong type`, () => {
         for (const value of wrongTypes) {
           // Some of the values are valid for some members.
           for (const { path } of problemsOf({ [list]: [{ ...entry, [member]: value }] }))
@@ -33,7 +33,7 @@ describe('oauth', () => {
       })
     }
 
-    it(`names ${list} with an entry of a wrong type`, () => {
+    it(`reports ${list} with an entry of a wrong type`, () => {
       for (const value of [5, 'x', null, [], true]) {
         const [problem, ...more] = problemsOf({ [list]: [entry, value] })
         expect([problem, more]).to.deep.equal([
@@ -43,14 +43,14 @@ describe('oauth', () => {
       }
     })
 
-    it(`refuses two ${list} of one name`, () => {
+    it(`rejects two ${list} with the same name`, () => {
       expect(problemsOf({ [list]: [entry, entry] })).to.deep.equal([
         { path: `oauth.${list}`, message: `duplicate name "${entry.name}"` },
       ])
     })
   }
 
-  it('says what is allowed for a member of a client', () => {
+  it('lists the allowed values of a client field', () => {
     expect(problemsOf({ clients: [{ ...client, name: 'a b' }] })).to.deep.equal([
       {
         path: 'oauth.clients[0].name',
@@ -65,7 +65,7 @@ describe('oauth', () => {
     ])
   })
 
-  it('refuses a policy for the issuer itself', () => {
+  it('rejects a token exchange policy for the issuer itself', () => {
     const issuer = 'https://kapis.example.org/oauth'
     expect(problemsOf({ issuer, tokenExchange: [policy, { ...policy, name: 'q', issuer }] })).to.deep.equal([
       {

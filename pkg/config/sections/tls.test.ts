@@ -3,7 +3,7 @@ import { parseConfig } from '../config.ts'
 import { ConfigError } from '../problem.ts'
 
 describe('tls', () => {
-  it('takes a certificate that someone else looks after', () => {
+  it('accepts a certificate that is managed outside of Kapis', () => {
     const tls = {
       rolloverSeconds: 60,
       certFile: '/tls/tls.crt',
@@ -14,7 +14,7 @@ describe('tls', () => {
     expect(config.tls).to.deep.equal({ ...tls, dnsNames: [], ipAddresses: [] })
   })
 
-  it('wants all of its files, or none', () => {
+  it('requires all of its files, or none', () => {
     const files = { certFile: '/tls/tls.crt', keyFile: '/tls/tls.key', caFile: '/tls/ca.crt' }
     for (const name of Object.keys(files)) {
       const path = `tls.${name}`
@@ -23,7 +23,7 @@ describe('tls', () => {
     }
   })
 
-  it('takes no overlap of nothing', () => {
+  it('rejects an overlap of zero', () => {
     expect(problemsOf({ rolloverSeconds: 0 })).to.deep.equal([
       { path: 'tls.rolloverSeconds', message: 'must be a whole number from 1 to 31536000, not 0' },
     ])

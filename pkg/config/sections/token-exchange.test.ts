@@ -59,7 +59,7 @@ describe('exchangePolicy', () => {
     [{ ...user, source: 'LDAP' }, [{ path: 'source', message: 'must be one of ServiceAccount, OIDC, User' }]],
   ]
   for (const [input, expected] of cases) {
-    it(`of ${JSON.stringify(input)} has ${expected.length} problems`, () => {
+    it(`reports ${expected.length} problems of ${JSON.stringify(input)}`, () => {
       const problems: Problem[] = []
       readDocument(exchangePolicy, input, problems)
       expect(problems).to.deep.equal(expected)

@@ -110,7 +110,7 @@ describe('serveAccess', () => {
     return { code, message: String(answer.message), status: answer.status }
   }
 
-  it('answers the object with its status', async () => {
+  it('returns the object with its status', async () => {
     const spec = { resourceAttributes: pods }
     const body = { apiVersion, kind: 'AccessibleNamespaces', metadata: { creationTimestamp: null }, spec }
     const { code, text } = await post('accessiblenamespaces', JSON.stringify(body))
@@ -127,7 +127,7 @@ describe('serveAccess', () => {
     })
   })
 
-  it('reads and writes YAML', async () => {
+  it('accepts and returns YAML', async () => {
     const body = `apiVersion: ${apiVersion}\nkind: AccessibleNamespaces\nspec:\n  resourceAttributes: {verb: get, resource: pods}\n`
     const yaml = { 'content-type': 'application/yaml', accept: 'application/yaml' }
     const { code, headers, text } = await post('accessiblenamespaces', body, yaml)
@@ -193,7 +193,7 @@ describe('serveAccess', () => {
       'strict decoding error: unknown field "spec.resourceAttributes.namespace"; supported: verb, group, version, resource, subresource, name',
     ],
     [
-      'a user of whom WhoCan knows nothing',
+      'a WhoCan for an attribute that it does not support',
       'whocans',
       { apiVersion, kind: 'WhoCan', spec: { user: 'bob', resourceAttributes: pods } },
       400,
@@ -207,14 +207,14 @@ describe('serveAccess', () => {
       'invalid spec.resourceAttributes.name: expected a string',
     ],
     [
-      'no attributes',
+      'missing attributes',
       'whocans',
       { apiVersion, kind: 'WhoCan' },
       422,
       'WhoCan.resources.kapis.io "" is invalid: spec: Invalid value: exactly one of resourceAttributes, nonResourceAttributes must be given',
     ],
     [
-      'no resource',
+      'a missing resource',
       'whocans',
       { apiVersion, kind: 'WhoCan', spec: { resourceAttributes: { verb: 'get' } } },
       422,
@@ -228,13 +228,13 @@ describe('serveAccess', () => {
     })
   }
 
-  it('is created, and nothing else', async () => {
+  it('accepts only creations', async () => {
     expect((await post('whocans', '', {}, 'GET')).code).to.equal(405)
     expect((await post('whocans/x', '{}', {}, 'PUT')).code).to.equal(404)
     expect((await post('whocans', 'x', { 'content-type': 'text/plain' })).code).to.equal(415)
   })
 
-  describe('of others', () => {
+  describe('for another user', () => {
     const other: readonly [plural: string, spec: object, rights: readonly string[]][] = [
       ['whocans', { resourceAttributes: pods }, cluster],
       [
@@ -260,7 +260,7 @@ describe('serveAccess', () => {
       ['explainaccesses', { user: 'bob', resourceAttributes: pods }, allOfRbac],
     ]
     for (const [plural, spec, rights] of other) {
-      it(`${plural} of ${JSON.stringify(spec)} take each right to list roles and bindings`, async () => {
+      it(`requires for ${plural} with ${JSON.stringify(spec)} the permissions to list roles and bindings`, async () => {
         for (const missing of rights) {
           readable = new Set(rights.filter(right => right !== missing))
           const { code, message } = await create(plural, spec)
@@ -275,7 +275,7 @@ describe('serveAccess', () => {
       })
     }
 
-    it('take the groups of a service account, and those of a user of Kapis for who may read users', async () => {
+    it('uses the groups of a service account, and those of a Kapis user if the caller may read users', async () => {
       readable = new Set(allOfRbac)
       const found = async (name: string) =>
         (await create('accessiblenamespaces', { user: name, resourceAttributes: pods })).status
@@ -293,8 +293,8 @@ describe('serveAccess', () => {
     })
   })
 
-  describe('of oneself', () => {
-    it('take no right to read RBAC', async () => {
+  describe('for the caller', () => {
+    it('requires no permission to read RBAC', async () => {
       for (const spec of [{}, { user: 'jane' }]) {
         const { status } = await create('subjectaccessreports', spec)
         expect(status.namespaces).to.have.length(1)
@@ -304,12 +304,12 @@ describe('serveAccess', () => {
       expect(code).to.equal(201)
     })
 
-    it('are refused to a caller whose name may have lost blanks on its way', async () => {
+    it('rejects a caller whose name may have lost blanks in transit', async () => {
       caller = { ...jane, isTrimmed: true }
       expect((await create('subjectaccessreports', {})).code).to.equal(403)
     })
 
-    it('name roles that are not bound to who may read roles alone', async () => {
+    it('names unbound roles only to a caller who may read roles', async () => {
       judged = false
       const spec = { resourceAttributes: { ...pods, namespace: 'bank' } }
       expect((await create('explainaccesses', spec)).status).to.not.have.property('rolesThatAllow')
@@ -320,7 +320,7 @@ describe('serveAccess', () => {
     })
   })
 
-  it('takes the word of kube-apiserver, and says where RBAC says otherwise', async () => {
+  it('returns the decision of kube-apiserver, and reports where RBAC differs', async () => {
     judged = false
     const { status } = await create('explainaccesses', { resourceAttributes: { ...pods, namespace: 'shop' } })
     expect(status).to.include({ allowed: false, incomplete: true })

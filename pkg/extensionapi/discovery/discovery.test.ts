@@ -88,7 +88,7 @@ describe('createDiscovery', () => {
     ['/apis/resources.example.io/v1alpha3/', resourceList],
   ]
   for (const [path, expected] of plain) {
-    it(`answers ${path} plainly`, async () => {
+    it(`answers ${path} as plain JSON`, async () => {
       const { code, headers, body } = await server.get(path)
       expect(code).to.equal(200)
       expect(headers).to.include({
@@ -126,7 +126,7 @@ describe('createDiscovery', () => {
     })
   }
 
-  it('spares those the body who have it', async () => {
+  it('answers 304 to clients with the current document', async () => {
     const first = await server.get('/apis', { accept: v2 })
     expect(first.headers['cache-control']).to.equal('public')
     const etag = first.headers.etag ?? ''
@@ -142,7 +142,7 @@ describe('createDiscovery', () => {
     expect(beta.code).to.equal(200)
   })
 
-  it('writes YAML, and indents for people', async () => {
+  it('returns YAML, and indented JSON for terminals and browsers', async () => {
     const yaml = await server.get('/apis/resources.example.io', { accept: 'application/yaml' })
     expect(yaml.headers['content-type']).to.equal('application/yaml')
     expect(yaml.body.toString()).to.match(/^kind: APIGroup\napiVersion: v1\nname: resources.example.io\n/)
@@ -173,14 +173,14 @@ describe('createDiscovery', () => {
     })
   }
 
-  it('takes nothing but GET', async () => {
+  it('accepts only GET', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'HEAD']) {
       const { code, headers } = await server.get('/apis', {}, method)
       expect([code, headers.allow]).to.deep.equal([405, 'GET'])
     }
   })
 
-  it('handles its own paths alone', () => {
+  it('handles only its own paths', () => {
     const { handles } = discovery
     const foreign = [
       '/',
@@ -195,7 +195,7 @@ describe('createDiscovery', () => {
 })
 
 describe('the table of kinds', () => {
-  it('takes no name that kubectl users know as something else', () => {
+  it('has no short name that kubectl resolves to another kind', () => {
     for (const { shortNames, categories } of toAggregatedKinds('kapis.io')) {
       expect(shortNames).to.not.include.members(['no'])
       expect(categories).to.not.include.members(['all'])

@@ -26,7 +26,7 @@ describe('createKindSchemas', () => {
     asked = []
   })
 
-  it('reads the index and the documents of its kinds once for all that ask at a time', async () => {
+  it('reads the index and the documents of its kinds once for concurrent requests', async () => {
     const schemas = createKindSchemas({ kinds, read })
     expect(asked).to.deep.equal([])
     const [one, other] = await Promise.all([schemas(), schemas()])
@@ -36,12 +36,12 @@ describe('createKindSchemas', () => {
     expect(one).to.deep.equal({ Widget: { description: 'A widget.' } })
   })
 
-  it('goes without a group that is not served', async () => {
+  it('omits an API group that is not served', async () => {
     const schemas = createKindSchemas({ kinds, read: async () => ({ paths: {} }) })
     expect(await schemas()).to.deep.equal({})
   })
 
-  it('is 503 while nothing is known, and asks again', async () => {
+  it('throws 503 while nothing is loaded, and retries with the next request', async () => {
     let isUp = false
     const schemas = createKindSchemas({
       kinds,
@@ -57,7 +57,7 @@ describe('createKindSchemas', () => {
     expect(await schemas()).to.have.property('Widget')
   })
 
-  it('is 503 once it has waited long enough, and has what is read after that', async () => {
+  it('throws 503 after its time limit, and returns what is loaded afterwards', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const schemas = createKindSchemas({
       kinds,
@@ -75,7 +75,7 @@ describe('createKindSchemas', () => {
     expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`])
   })
 
-  it('answers who keeps kube-apiserver from answering, with what it knows', async () => {
+  it('returns what is loaded while kube-apiserver does not respond', async () => {
     let isLocked = false
     const schemas = createKindSchemas({
       kinds,
@@ -88,7 +88,7 @@ describe('createKindSchemas', () => {
     expect(await schemas()).to.equal(first)
   })
 
-  it('reads a document again when its hash is another, behind who asks, and keeps what it knows when nothing answers', async () => {
+  it('reloads a document in the background when its hash changes, and keeps the old one when that fails', async () => {
     let hash = 'A'
     const schemas = createKindSchemas({
       kinds,

@@ -44,7 +44,7 @@ describe('createOpenApi', () => {
   })
   after(() => server.close())
 
-  it('lists nothing but its own groups in the index of version 3', async () => {
+  it('lists only its own API groups in the version 3 index', async () => {
     const document = await server.get(v3Path)
     const hash = (document.headers.etag ?? '').slice(1, -1)
     expect(hash).to.match(/^[0-9A-F]{128}$/)
@@ -61,14 +61,14 @@ describe('createOpenApi', () => {
     expect(cached.body.equals(document.body)).to.equal(true)
   })
 
-  it('answers an old hash with the present document and no redirect', async () => {
+  it('answers an outdated hash with the current document, without a redirect', async () => {
     const { code, headers, body } = await server.get(`${v3Path}?hash=OLD`)
     expect(code).to.equal(200)
     expect(headers).to.include({ 'cache-control': 'no-cache, private' }).and.not.have.property('location')
     expect(JSON.parse(body.toString())).to.have.property('openapi', '3.0.0')
   })
 
-  it('is recreated when the schemas have changed, and only then', async () => {
+  it('is rebuilt when the schemas have changed, and only then', async () => {
     const before = await server.get('/openapi/v3')
     expect((await server.get('/openapi/v3')).body.equals(before.body)).to.equal(true)
     present = { Widget: object('Another.', {}) }
@@ -78,7 +78,7 @@ describe('createOpenApi', () => {
     present = known
   })
 
-  it('compresses, under another validator', async () => {
+  it('compresses documents, with a separate ETag', async () => {
     const plain = await server.get('/openapi/v2')
     const small = await server.get('/openapi/v2', { 'accept-encoding': 'gzip' })
     expect(small.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' })
@@ -96,7 +96,7 @@ describe('createOpenApi', () => {
     'text/html',
   ]
   for (const accept of protobufs) {
-    it(`refuses ${accept}, unless JSON is offered next to it`, async () => {
+    it(`rejects ${accept}, unless JSON is also accepted`, async () => {
       const { code, body } = await server.get('/openapi/v2', { accept })
       expect(code).to.equal(406)
       expect(JSON.parse(body.toString())).to.include({
@@ -109,7 +109,7 @@ describe('createOpenApi', () => {
     })
   }
 
-  it('takes nothing but GET, on its own paths', async () => {
+  it('accepts only GET, on its own paths', async () => {
     expect(await server.get('/openapi/v3', {}, 'POST')).to.include({ code: 405 })
     for (const path of ['/openapi', '/openapi/v4', '/openapi/v3/apis/apps/v1']) {
       expect(openApi.handles(path), path).to.equal(false)
@@ -146,12 +146,12 @@ const paths = [
 describe('toSwagger', () => {
   const swagger = toSwagger([served], known, 'Test')
 
-  it('has the paths of every resource and verb', () => {
+  it('contains the paths of every resource and verb', () => {
     expect(swagger.paths).to.have.all.keys(paths)
     expect(swagger.swagger).to.equal('2.0')
   })
 
-  it('uses no key that Swagger does not know', () => {
+  it('uses only keys that Swagger 2 defines', () => {
     expect(swagger).to.have.all.keys(swaggerKeys.document)
     for (const operation of Object.values(swagger.paths).flatMap(item => Object.values(item))) {
       expect(unknownKeys(operation, swaggerKeys.operation)).to.deep.equal([])
@@ -161,16 +161,16 @@ describe('toSwagger', () => {
     for (const definition of Object.values(swagger.definitions)) checkSchema(definition)
   })
 
-  it('says string where version 3 says one of several', () => {
+  it('uses string where version 3 has oneOf', () => {
     expect(swagger.definitions[`${prefix}Port`]).to.deep.equal({ format: 'int-or-string', type: 'string' })
   })
 
-  it('omits defaults and nullable, as kube-apiserver', () => {
+  it('omits defaults and nullable, as kube-apiserver does', () => {
     const first = { $ref: `#/definitions/${prefix}Port`, 'x-own': true }
     expect(swagger.definitions[`${prefix}NodeSpec`].properties.first).to.deep.equal(first)
   })
 
-  it('defines all that it refers to, and nothing else', () => {
+  it('defines everything that it references, and nothing else', () => {
     const used = refsIn(swagger, '#/definitions/')
     expect(Object.keys(swagger.definitions).filter(name => !used.has(name))).to.deep.equal([])
     expect([...used].filter(name => !(name in swagger.definitions))).to.deep.equal([])
@@ -181,7 +181,7 @@ describe('toSwagger', () => {
 describe('toOpenApi3', () => {
   const document = toOpenApi3(served, known, 'Test')
 
-  it('lets explain find each kind: path, group-version-kind, schema', () => {
+  it('has what kubectl explain needs for each kind: path, group-version-kind, schema', () => {
     const get = document.paths[`${root}/nodes`]?.get
     const groupVersionKind = { group: 'resources.example.io', kind: 'Node', version: 'v1alpha3' }
     expect(get).to.deep.include({
@@ -193,7 +193,7 @@ describe('toOpenApi3', () => {
     })
   })
 
-  it('has what is created and never stored, without a list', () => {
+  it('contains kinds that are created but never stored, without a list', () => {
     const review = { schema: { $ref: `#/components/schemas/${prefix}Review` } }
     const content = { 'application/json': review, 'application/yaml': review }
     const { get, post } = document.paths[`${root}/reviews`] ?? {}
@@ -209,7 +209,7 @@ describe('toOpenApi3', () => {
     expect(names).to.not.include(`${prefix}ReviewList`)
   })
 
-  it('describes nodes, and lets unknown kinds be', () => {
+  it('describes nodes, and skips unknown kinds', () => {
     expect(document.components.schemas[`${prefix}NodeSpec`]).to.deep.equal({
       type: 'object',
       description: 'The spec.',
@@ -236,12 +236,12 @@ describe('toOpenApi3', () => {
     })
   })
 
-  it('refers to what is there', () => {
+  it('references only existing schemas', () => {
     const used = refsIn(document, '#/components/schemas/')
     expect([...used].filter(name => !(name in document.components.schemas))).to.deep.equal([])
   })
 
-  it('gives each operation an id of its own', () => {
+  it('gives each operation a unique ID', () => {
     const ids = Object.values(document.paths).flatMap(item =>
       Object.values(item).map(({ operationId }) => operationId),
     )

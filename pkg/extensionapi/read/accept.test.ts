@@ -44,7 +44,7 @@ describe('negotiate', () => {
     [metadataInformer, 'list', { as: 'partialList' }],
   ]
   for (const [accept, target, expected] of valid) {
-    it(`answers ${accept} for a ${target} with ${JSON.stringify(expected)}`, () => {
+    it(`selects ${JSON.stringify(expected)} for ${accept} and a ${target}`, () => {
       expect(negotiate(accept, target)).to.deep.equal({ ...json, ...expected })
       expect(negotiate(accept, target), 'from memory').to.deep.equal({ ...json, ...expected })
     })
@@ -86,18 +86,18 @@ describe('negotiate', () => {
     })
   }
 
-  it('forgets rather than grows', () => {
+  it('limits its cache', () => {
     for (let i = 0; i < 2_000; i++) expect(negotiate(`application/json;x=${i}`, 'object')).to.deep.equal(json)
   })
 })
 
 describe('parseAccept', () => {
-  it('keeps the order given among equals', () => {
+  it('preserves the order of equal weights', () => {
     const clauses = parseAccept('a/b, c/d;q=0.5, e/f, */*;q=1, g/*')
     expect(clauses.map(c => `${c.type}/${c.subtype}`)).to.deep.equal(['a/b', 'e/f', 'g/*', '*/*', 'c/d'])
   })
 
-  it('reads no more than 64 clauses', () => {
+  it('parses at most 64 clauses', () => {
     expect(parseAccept('a/b,'.repeat(10_000))).to.have.length(64)
   })
 })

@@ -47,13 +47,13 @@ describe('formatAge', () => {
     [40 * year + 200 * day, '40y'],
   ]
   for (const [seconds, expected] of table) {
-    it(`shows ${seconds} seconds as ${expected}`, () => {
+    it(`formats ${seconds} seconds as ${expected}`, () => {
       expect(formatAge(new Date(now - seconds * 1000).toISOString(), now)).to.equal(expected)
     })
   }
 
   for (const since of ['', 'yesterday', 'null']) {
-    it(`does not know an age since ${JSON.stringify(since)}`, () => {
+    it(`returns <unknown> for ${JSON.stringify(since)}`, () => {
       expect(formatAge(since, now)).to.equal('<unknown>')
     })
   }

@@ -12,7 +12,7 @@ describe('parseContinueToken', () => {
     { version: Number.MAX_SAFE_INTEGER, key: 'ns/ü "x"' },
     { version: inconsistent, key: 'n1' },
   ]) {
-    it(`reads back ${JSON.stringify(continuation)}`, () => {
+    it(`parses the token of ${JSON.stringify(continuation)}`, () => {
       const token = formatContinueToken(continuation)
       expect(token).to.match(/^[A-Za-z0-9_-]+$/)
       expect(parseContinueToken(token)).to.deep.equal(continuation)
@@ -24,26 +24,26 @@ describe('parseContinueToken', () => {
   const invalid: readonly [string, string][] = [
     ['nothing', ''],
     ['text', 'not a token'],
-    ['another alphabet', '+/=='],
-    ['a line feed at the end', `${token}\n`],
+    ['another base64 alphabet', '+/=='],
+    ['a trailing line feed', `${token}\n`],
     ['padding', `${token}==`],
-    ['half of it', token.slice(0, 20)],
-    ['more of it', `${token}${token}`],
+    ['a truncated token', token.slice(0, 20)],
+    ['a token with trailing bytes', `${token}${token}`],
     ['no JSON', encode('x')],
     ['null', encode('null')],
     ['a number', encode('7')],
     ['a list', encode([])],
     ['an empty object', encode({})],
-    ["another server's token", encode({ v: 'meta.k8s.io/v1', rv: 5, start: 'n1' })],
-    ['a version that is text', encode({ ...good, rv: '5' })],
-    ['a version that is broken', encode({ ...good, rv: 1.5 })],
+    ['a token of another server', encode({ v: 'meta.k8s.io/v1', rv: 5, start: 'n1' })],
+    ['a version that is a string', encode({ ...good, rv: '5' })],
+    ['a fractional version', encode({ ...good, rv: 1.5 })],
     ['a version below -1', encode({ ...good, rv: -2 })],
-    ['a version beyond numbers', encode({ ...good, rv: 2 ** 53 })],
+    ['a version that is not a safe integer', encode({ ...good, rv: 2 ** 53 })],
     ['a version that is infinite', encode('{"v":"kapis/v1","rv":1e999,"after":"n1"}')],
-    ['no version', encode({ v: 'kapis/v1', after: 'n1' })],
-    ['no key', encode({ v: 'kapis/v1', rv: 5 })],
-    ['a key that is not text', encode({ ...good, after: ['n1'] })],
-    ['something endless', encode({ ...good, after: 'x'.repeat(4096) })],
+    ['a missing version', encode({ v: 'kapis/v1', after: 'n1' })],
+    ['a missing key', encode({ v: 'kapis/v1', rv: 5 })],
+    ['a key that is not a string', encode({ ...good, after: ['n1'] })],
+    ['a very long token', encode({ ...good, after: 'x'.repeat(4096) })],
   ]
   for (const [what, text] of invalid) {
     it(`refuses ${what}`, () => {

@@ -28,7 +28,7 @@ const object = {
 describe('reencode', () => {
   const source = JSON.stringify(object)
 
-  it('leaves JSON as it is', () => {
+  it('returns JSON unchanged', () => {
     expect(reencode(Buffer.from(source), 'json').toString()).to.equal(source)
   })
 
@@ -37,7 +37,7 @@ describe('reencode', () => {
     expect(JSON.parse(reencode(source, 'pretty').toString())).to.deep.equal(object)
   })
 
-  it('keeps numbers, escapes and the order of keys', () => {
+  it('preserves numbers, escapes and the order of keys', () => {
     const exact = '{"b":9007199254740993,"10":1.0,"9":"\\u003c"}'
     expect(reencode(exact, 'pretty').toString()).to.equal(
       '{\n  "b": 9007199254740993,\n  "10": 1.0,\n  "9": "\\u003c"\n}\n',
@@ -48,7 +48,7 @@ describe('reencode', () => {
     )
   })
 
-  it('keeps an annotation with a line separator from becoming structure', () => {
+  it('escapes a line separator in an annotation, so that it does not create YAML structure', () => {
     const annotations = { note: 'x\u2028kind: Secret\u2029a\u0085b' }
     const yaml = reencode(JSON.stringify({ kind: 'Node', metadata: { annotations } }), 'yaml').toString()
     expect(yaml).to.equal(
@@ -56,11 +56,11 @@ describe('reencode', () => {
     )
   })
 
-  it('writes YAML that says the same', () => {
+  it('writes YAML that parses to the same value', () => {
     expect(parse(reencode(source, 'yaml').toString())).to.deep.equal(object)
   })
 
-  it('writes YAML that says the same to readers of YAML 1.1, which kubectl is one of', () => {
+  it('writes YAML that YAML 1.1 parsers, such as kubectl’s, parse to the same value', () => {
     expect(parse(reencode(source, 'yaml').toString(), { version: '1.1' })).to.deep.equal(object)
   })
 })
@@ -83,7 +83,7 @@ describe('reencodeList', () => {
 
   for (const items of [[], [object], [object, {}, object], tricky.map(text => ({ text }))]) {
     for (const itemsKey of ['items', 'rows'] as const) {
-      it(`writes ${items.length} ${itemsKey} as if in one go`, () => {
+      it(`writes ${items.length} ${itemsKey} in pieces as in one call`, () => {
         const whole = { ...head, [itemsKey]: items }
         expect(write(items, itemsKey, 'pretty')).to.equal(`${JSON.stringify(whole, null, 2)}\n`)
         expect(parse(write(items, itemsKey, 'yaml'))).to.deep.equal(whole)
@@ -92,7 +92,7 @@ describe('reencodeList', () => {
     }
   }
 
-  it('takes items as bytes as well', () => {
+  it('accepts items that are encoded already', () => {
     const items = [Buffer.from('{"a":"grün"}')]
     expect(
       parse(Buffer.concat([...reencodeList(head, 'items', items, 'yaml')]).toString()).items,
@@ -121,7 +121,7 @@ describe('toEncoding', () => {
     [{ media: 'yaml' }, 'pretty=1', 'curl/8.5.0', 'yaml'],
   ]
   for (const [accepted, query, userAgent, expected] of table) {
-    it(`is ${expected} for ${JSON.stringify(accepted)} ?${query} from ${userAgent}`, async () => {
+    it(`returns ${expected} for ${JSON.stringify(accepted)} ?${query} from ${userAgent}`, async () => {
       loopback = await startLoopback((req, res) =>
         sendJson(res, 200, toEncoding({ ...json, ...accepted }, req, new QueryParameters(query))),
       )
@@ -132,7 +132,7 @@ describe('toEncoding', () => {
 })
 
 describe('contentType', () => {
-  it('is the plain media type, which is what clients compare with', () => {
+  it('is the media type without parameters, with which clients compare', () => {
     expect([contentType('json'), contentType('pretty'), contentType('yaml')]).to.deep.equal([
       'application/json',
       'application/json',

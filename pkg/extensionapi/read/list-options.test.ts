@@ -126,7 +126,7 @@ describe('parseListOptions', () => {
     })
   }
 
-  it('refuses a version next to a continue token, which has one', () => {
+  it('rejects a version next to a continue token, which contains one', () => {
     expect(refusalOf(() => parse('limit=5&continue=x&resourceVersion=5'))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
@@ -136,7 +136,7 @@ describe('parseListOptions', () => {
     expect(parse('limit=5&continue=x&resourceVersion=0')).to.include({ continueToken: 'x' })
   })
 
-  it('refuses what contradicts itself as kube-apiserver does', () => {
+  it('rejects contradictory options as kube-apiserver does', () => {
     expect(refusalOf(() => parse('resourceVersionMatch=Exact'))).to.deep.include({
       code: 422,
       reason: 'Invalid',
@@ -168,7 +168,7 @@ describe('matchesOptions', () => {
     ['labelSelector=!app', 'web-1', false],
   ]
   for (const [query, name, expected] of table) {
-    it(`is ${expected} for ?${query} ${name && `on the path of ${name}`}`, () => {
+    it(`returns ${expected} for ?${query} ${name && `on the path of ${name}`}`, () => {
       const options = parse(query, 'watch', name)
       expect(matchesOptions(options)(web)).to.equal(expected)
       expect(isSelective(options)).to.equal(query !== '' || name !== '')

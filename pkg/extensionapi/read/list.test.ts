@@ -32,15 +32,15 @@ const five = () =>
   )
 
 describe('listObjects', () => {
-  describe('without a version', () => {
-    it('is everything in key order, at the present version', async () => {
+  describe('without a resource version', () => {
+    it('returns everything in key order, at the current version', async () => {
       expect(await list(five())).to.deep.equal({
         names: ['a@1', 'b@2', 'c@3', 'd@4', 'e@5'],
         metadata: { resourceVersion: '10' },
       })
     })
 
-    it('is an empty list of an empty collection', async () => {
+    it('returns an empty list for an empty collection', async () => {
       expect(await list(storeOf([]), 'limit=5')).to.deep.equal({
         names: [],
         metadata: { resourceVersion: '10' },
@@ -64,7 +64,7 @@ describe('listObjects', () => {
     }
   })
 
-  describe('of what a caller may see', () => {
+  describe('with restricted visibility', () => {
     const narrowed = (...names: readonly string[]): Visible => ({
       key: names.join(),
       has: ({ name }) => names.includes(name),
@@ -72,7 +72,7 @@ describe('listObjects', () => {
       fixed: { versionShown: () => 1, show: () => undefined },
     })
 
-    it('counts and names nothing else', async () => {
+    it('counts and returns only visible objects', async () => {
       const visible = narrowed('a', 'c', 'e')
       const { names, metadata } = await list(five(), 'limit=1', visible)
       expect(names).to.deep.equal(['a@1'])
@@ -87,7 +87,7 @@ describe('listObjects', () => {
       expect((await list(five(), 'fieldSelector=metadata.name%3Db', visible)).names).to.deep.equal([])
     })
 
-    it('goes on at the version of the first chunk, for the same objects alone', async () => {
+    it('continues at the version of the first chunk, with the same visible objects', async () => {
       const store = five()
       const { metadata } = await list(store, 'limit=1', narrowed('a', 'c'))
       const more = { limit: '1', continue: metadata.continue ?? '' }
@@ -102,7 +102,7 @@ describe('listObjects', () => {
   })
 
   describe('limit and continue', () => {
-    it('returns where to continue and how much is left', async () => {
+    it('returns a continue token and the remaining item count', async () => {
       const { names, metadata } = await list(five(), 'limit=2')
       expect(names).to.deep.equal(['a@1', 'b@2'])
       expect(metadata).to.deep.equal({
@@ -113,12 +113,12 @@ describe('listObjects', () => {
     })
 
     for (const limit of [5, 6, 500]) {
-      it(`is whole with a limit of ${limit} for five`, async () => {
+      it(`returns a complete list with a limit of ${limit} for five objects`, async () => {
         expect((await list(five(), `limit=${limit}`)).metadata).to.deep.equal({ resourceVersion: '10' })
       })
     }
 
-    it('says nothing of what is left when it selects', async () => {
+    it('omits the remaining item count with a selector', async () => {
       const { names, metadata } = await list(five(), 'limit=1&labelSelector=odd%3D0')
       expect(names).to.deep.equal(['a@1'])
       expect(metadata).to.deep.equal({
@@ -127,14 +127,14 @@ describe('listObjects', () => {
       })
     })
 
-    it('does not cut what any version will do for', async () => {
+    it('does not paginate with resourceVersion=0', async () => {
       const { names, metadata } = await list(five(), 'limit=2&resourceVersion=0')
       expect(names).to.have.length(5)
       expect(metadata).to.deep.equal({ resourceVersion: '10' })
     })
 
     for (const selector of ['', 'zone=a']) {
-      it(`shows one unchanging state while everything changes (${selector || 'no selector'})`, async () => {
+      it(`returns one consistent state across chunks while objects change (${selector || 'no selector'})`, async () => {
         const { store, churn } = createChurn()
         const select = selector === '' ? {} : { labelSelector: selector }
         const expected = (await list(store, select)).names
@@ -153,7 +153,7 @@ describe('listObjects', () => {
       })
     }
 
-    it('says 410 with a token to go on with when the state is forgotten', async () => {
+    it('answers 410 with a token to continue when the version has expired', async () => {
       const store = five()
       const { metadata } = await list(store, 'limit=2')
       replaceAll(
@@ -178,14 +178,14 @@ describe('listObjects', () => {
       })
     })
 
-    it('goes on behind an object that is gone', async () => {
+    it('continues after an object that was deleted', async () => {
       const store = five()
       const token = formatContinueToken({ version: -1, key: 'b' })
       store.apply([event('DELETED', node('b', { version: 11 }))])
       expect((await list(store, { continue: token })).names).to.deep.equal(['c@3', 'd@4', 'e@5'])
     })
 
-    it('is empty behind the last object', async () => {
+    it('returns an empty list after the last object', async () => {
       const token = formatContinueToken({ version: 10, key: 'e' })
       expect(await list(five(), { limit: '2', continue: token })).to.deep.equal({
         names: [],
@@ -193,7 +193,7 @@ describe('listObjects', () => {
       })
     })
 
-    it('refuses a token that is none', async () => {
+    it('rejects an invalid token', async () => {
       expect(toRefusal(await rejectionOf(list(five(), 'limit=2&continue=abc')))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
@@ -202,7 +202,7 @@ describe('listObjects', () => {
       })
     })
 
-    it('keeps to the selector whatever token it is given', async () => {
+    it('applies the selector of the query with any token', async () => {
       const token = formatContinueToken({ version: 10, key: 'a' })
       const { names } = await list(five(), { continue: token, fieldSelector: 'metadata.name=c' })
       expect(names).to.deep.equal(['c@3'])
@@ -216,7 +216,7 @@ describe('listObjects', () => {
     })
   })
 
-  describe('with a version', () => {
+  describe('with a resource version', () => {
     const changed = () => {
       const store = five()
       store.apply([
@@ -236,7 +236,7 @@ describe('listObjects', () => {
       'resourceVersion=11&resourceVersionMatch=NotOlderThan',
       'resourceVersion=13&resourceVersionMatch=Exact',
     ]) {
-      it(`?${query} is the present state`, async () => {
+      it(`?${query} returns the current state`, async () => {
         expect(await list(changed(), query)).to.deep.equal({
           names: now,
           metadata: { resourceVersion: '13' },
@@ -250,7 +250,7 @@ describe('listObjects', () => {
       [12, ['a@11', 'c@3', 'd@4', 'e@5']],
     ]
     for (const [version, names] of exact) {
-      it(`Exact ${version} is the state of then`, async () => {
+      it(`Exact ${version} returns the state of that version`, async () => {
         expect(await list(changed(), `resourceVersion=${version}&resourceVersionMatch=Exact`)).to.deep.equal({
           names,
           metadata: { resourceVersion: String(version) },
@@ -258,7 +258,7 @@ describe('listObjects', () => {
       })
     }
 
-    it('a limit and a version without a rule begin in the state of then, and stay in it', async () => {
+    it('with a limit and without a match rule starts and continues at that version', async () => {
       const first = await list(changed(), 'resourceVersion=11&limit=2')
       expect(first.names).to.deep.equal(['a@11', 'b@2'])
       expect(first.metadata).to.include({ resourceVersion: '11', remainingItemCount: 3 })
@@ -272,14 +272,14 @@ describe('listObjects', () => {
       expect(status).to.include({ code: 410, reason: 'Expired' })
     })
 
-    it('selects by what was then', async () => {
+    it('applies selectors to the state of that version', async () => {
       const query = 'resourceVersionMatch=Exact&resourceVersion='
       const select = '&labelSelector=odd%3D1'
       expect((await list(changed(), `${query}10${select}`)).names).to.deep.equal(['b@2', 'd@4'])
       expect((await list(changed(), `${query}11${select}`)).names).to.deep.equal(['a@11', 'b@2', 'd@4'])
     })
 
-    it('says 410 of an Exact version that is forgotten', async () => {
+    it('answers 410 to an Exact version that has expired', async () => {
       const query = 'resourceVersion=9&resourceVersionMatch=Exact'
       expect(toRefusal(await rejectionOf(list(changed(), query)))).to.deep.equal({
         code: 410,
@@ -288,14 +288,14 @@ describe('listObjects', () => {
       })
     })
 
-    it('waits for a version that is on its way', async () => {
+    it('waits for a version that is about to arrive', async () => {
       const store = five()
       const waiting = list(store, 'resourceVersion=20')
       store.apply([bookmark(21)])
       expect((await waiting).metadata.resourceVersion).to.equal('21')
     })
 
-    it('says 504 of a version that does not come', async () => {
+    it('answers 504 to a version that does not arrive', async () => {
       const status = await rejectionOf(list(five(), 'resourceVersion=18446744073709551615'))
       expect(toRefusal(status)).to.deep.equal({
         code: 504,

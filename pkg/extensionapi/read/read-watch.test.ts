@@ -122,8 +122,8 @@ describe('serveWatch', () => {
     return { store, broadcaster, loopback, responses, watch }
   }
 
-  describe('head', () => {
-    it('sends its headers immediately, before any event, and without a length', async () => {
+  describe('response head', () => {
+    it('is sent immediately, before any event, and without a length', async () => {
       const { watch } = await start(storeOf([]))
       const { res } = await watch('resourceVersion=10')
       expect(res.statusCode).to.equal(200)
@@ -138,7 +138,7 @@ describe('serveWatch', () => {
 
   describe('start', () => {
     for (const query of ['', 'resourceVersion=', 'resourceVersion=0']) {
-      it(`?${query} begins with the state`, async () => {
+      it(`with ?${query} sends the current state first`, async () => {
         const { store, watch } = await start()
         const client = await watch(query)
         await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
@@ -147,7 +147,7 @@ describe('serveWatch', () => {
       })
     }
 
-    it('at a version sends the changes after it, then live ones', async () => {
+    it('at a version sends the changes after it, then live events', async () => {
       const { store, watch } = await start()
       store.apply([modified('a', 11), deleted('b', 12, 'b')])
       store.apply([added('d', 13)])
@@ -157,7 +157,7 @@ describe('serveWatch', () => {
       await client.receives('DELETED b@12', 'ADDED d@13', 'MODIFIED c@14')
     })
 
-    it('at the present version sends nothing of the past', async () => {
+    it('at the current version sends no past events', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch('resourceVersion=10')
       await until(() => broadcaster.size === 1)
@@ -165,7 +165,7 @@ describe('serveWatch', () => {
       await client.receives('MODIFIED a@11')
     })
 
-    it('at a version of the past that is forgotten is one 410 ERROR event, and the end', async () => {
+    it('at an expired version sends one ERROR event with 410, and ends', async () => {
       const { broadcaster, watch } = await start()
       const client = await watch('resourceVersion=9')
       await until(() => client.state === 'ended')
@@ -187,7 +187,7 @@ describe('serveWatch', () => {
       expect(broadcaster.size).to.equal(0)
     })
 
-    it('at a version ahead sends only what comes after it', async () => {
+    it('at a future version sends only later events', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch('resourceVersion=12')
       store.apply([modified('a', 11), modified('a', 12)])
@@ -196,7 +196,7 @@ describe('serveWatch', () => {
       await client.receives('MODIFIED a@13')
     })
 
-    it('at a version that never comes ends in its time', async () => {
+    it('at a version that never arrives ends at its timeout', async () => {
       const { watch } = await start()
       const startedAt = Date.now()
       const client = await watch('resourceVersion=9999&timeoutSeconds=1')
@@ -205,7 +205,7 @@ describe('serveWatch', () => {
       expect(Date.now() - startedAt).to.be.within(900, 1_600)
     }).timeout(5_000)
 
-    it('at a version ahead leaves nothing behind when the client goes before it comes', async () => {
+    it('at a future version leaves no listener when the client disconnects first', async () => {
       const { store, broadcaster, responses, watch } = await start()
       const client = await watch('resourceVersion=12&timeoutSeconds=2')
       client.res.destroy()
@@ -219,7 +219,7 @@ describe('serveWatch', () => {
   describe('sendInitialEvents', () => {
     const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
 
-    it('sends the state, then its end, then live changes', async () => {
+    it('sends the state, then the bookmark that ends it, then live events', async () => {
       const { store, watch } = await start()
       const client = await watch(initial)
       await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+')
@@ -231,12 +231,12 @@ describe('serveWatch', () => {
       })
     })
 
-    it('says that it is all of an empty state as well', async () => {
+    it('sends the bookmark for an empty state, too', async () => {
       const { watch } = await start(storeOf([]))
       await (await watch(initial)).receives('BOOKMARK @10+')
     })
 
-    it('waits for the version that the state must have', async () => {
+    it('waits for the requested version of the state', async () => {
       const { store, watch } = await start()
       const watching = watch(`${initial}&resourceVersion=11`)
       await sleep(20)
@@ -244,7 +244,7 @@ describe('serveWatch', () => {
       await (await watching).receives('ADDED a@11', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @11+')
     })
 
-    it('takes the present state for a version of the past', async () => {
+    it('sends the current state for a past version', async () => {
       const { watch } = await start()
       await (await watch(`${initial}&resourceVersion=3`)).receives(
         'ADDED a@1',
@@ -262,7 +262,7 @@ describe('serveWatch', () => {
       await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
     })
 
-    it('false begins at this moment', async () => {
+    it('set to false starts at the current version', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch('sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
       await until(() => broadcaster.size === 1)
@@ -270,7 +270,7 @@ describe('serveWatch', () => {
       await client.receives('MODIFIED a@11')
     })
 
-    it('says 504, and not 200, of a version that does not come', async () => {
+    it('answers 504 instead of 200 to a version that does not arrive', async () => {
       const { watch } = await start()
       const { res } = await watch(`${initial}&resourceVersion=99`)
       expect(res.statusCode).to.equal(504)
@@ -278,7 +278,7 @@ describe('serveWatch', () => {
   })
 
   describe('selectors', () => {
-    it('tell an object that enters as ADDED and one that leaves as DELETED with its last state inside', async () => {
+    it('send ADDED for an object that begins to match, and DELETED with its last matching state when it stops', async () => {
       const { store, watch } = await start()
       const client = await watch('labelSelector=zone%3Da')
       await client.receives('ADDED a@1', 'ADDED c@3')
@@ -293,14 +293,14 @@ describe('serveWatch', () => {
       expect(client.events[3]?.object.metadata).to.deep.include({ labels: { zone: 'a' } })
     })
 
-    it('hold for what is resumed as well', async () => {
+    it('also apply to resumed watches', async () => {
       const { store, watch } = await start()
       store.apply([modified('a', 11, 'b'), modified('b', 12, 'b'), added('d', 13)])
       const client = await watch('labelSelector=zone%3Da&resourceVersion=10')
       await client.receives('DELETED a@11', 'ADDED d@13')
     })
 
-    it('pin one name', async () => {
+    it('restrict a watch to one name', async () => {
       const { store, watch } = await start()
       const client = await watch('fieldSelector=metadata.name%3Db')
       store.apply([modified('a', 11), modified('b', 12), deleted('b', 13), added('b', 14)])
@@ -309,7 +309,7 @@ describe('serveWatch', () => {
   })
 
   describe('end', () => {
-    it('comes after timeoutSeconds, in peace', async () => {
+    it('comes after timeoutSeconds, without an error', async () => {
       const { broadcaster, watch } = await start()
       const startedAt = Date.now()
       const client = await watch('timeoutSeconds=1&resourceVersion=10')
@@ -319,7 +319,7 @@ describe('serveWatch', () => {
       await until(() => broadcaster.size === 0)
     })
 
-    it('is announced by a bookmark two seconds before, to those who take them', async () => {
+    it('is announced by a bookmark two seconds before, if the client allows bookmarks', async () => {
       const { store, watch } = await start()
       const startedAt = Date.now()
       const [taking, other] = [
@@ -332,7 +332,7 @@ describe('serveWatch', () => {
       expect(other.received).to.deep.equal([])
     })
 
-    it('leaves nothing behind when the client goes', async () => {
+    it('leaves no listener when the client disconnects', async () => {
       const { store, broadcaster, watch } = await start()
       const clients = await Promise.all(Array.from({ length: 20 }, () => watch()))
       await until(() => broadcaster.size === 20)
@@ -341,7 +341,7 @@ describe('serveWatch', () => {
       store.apply([modified('a', 11)])
     })
 
-    it('comes in peace for all when the server closes', async () => {
+    it('comes without an error for all watches when the server shuts down', async () => {
       const { broadcaster, watch } = await start()
       const clients = await Promise.all([
         watch(),
@@ -354,7 +354,7 @@ describe('serveWatch', () => {
       await until(() => broadcaster.size === 0)
     })
 
-    it('comes in peace when events were missed', async () => {
+    it('comes without an error when events were missed', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch()
       await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
@@ -366,7 +366,7 @@ describe('serveWatch', () => {
   })
 
   describe('order', () => {
-    it('is the same for all, and complete, however large the first state', async () => {
+    it('is the same for all watches, and complete, with an initial state of any size', async () => {
       const big = 'x'.repeat(5_000)
       const items = Array.from({ length: 800 }, (_, i) => node(`n${1000 + i}`, { version: 1, spec: { big } }))
       const { store, watch } = await start(storeOf(items))

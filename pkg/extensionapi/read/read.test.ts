@@ -69,7 +69,7 @@ describe('serveRead', () => {
   const json = ({ text }: Answer) => JSON.parse(text)
   const accept = (value: string): GetOptions => ({ headers: { accept: value } })
 
-  describe('of a caller whose rights change while it waits', () => {
+  describe('for a caller whose permissions change while the request waits', () => {
     const hidden = Array.from({ length: 3 }, (_, i) => node(`hidden${i}`, { version: 5 + i }))
     /**
      * Starts a server on which the caller loses access to the hidden objects during the consistency
@@ -90,7 +90,7 @@ describe('serveRead', () => {
       ['/nodes?resourceVersion=10', 'application/json'],
       ['/nodes?labelSelector=!none', 'application/json'],
     ] as const)
-      it(`${path} as ${as} shows what it may see by then`, async () => {
+      it(`${path} as ${as} shows what the caller may see afterwards`, async () => {
         const { sight, get } = await startChanging()
         if (path.endsWith('=10')) sight.give('a')
         const { code, text } = await get(g + path, accept(as))
@@ -103,7 +103,7 @@ describe('serveRead', () => {
       expect((await get(`${g}/nodes/hidden0`)).code).to.equal(404)
     })
 
-    it('a watch begins with what it may see by then', async () => {
+    it('a watch starts with what the caller may see afterwards', async () => {
       const { open } = await startChanging()
       const res = await open(
         `${g}/nodes?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
@@ -116,7 +116,7 @@ describe('serveRead', () => {
       expect(text).to.contain('"name":"a"').and.not.contain('hidden')
     })
 
-    it('a long list that is being written is cut off', async () => {
+    it('a long list is truncated while it is written', async () => {
       const large = Array.from({ length: 200 }, (_, i) =>
         node(`n${i}`, { version: 10, annotations: { text: 'x'.repeat(100_000) } }),
       )
@@ -137,7 +137,7 @@ describe('serveRead', () => {
     })
   })
 
-  describe('a read without a version', () => {
+  describe('a read without a resource version', () => {
     async function startCounting() {
       const scopes: Scope[] = []
       const confirm = () => async (scope: Scope) => void scopes.push(scope)
@@ -170,7 +170,7 @@ describe('serveRead', () => {
       `/nodes?watch=true&sendInitialEvents=true&resourceVersion=0&${match}`,
     ]
     for (const path of cached) {
-      it(`is any state, or that of the version: ${path}`, async () => {
+      it(`may return any state, or that of the version: ${path}`, async () => {
         const { get, scopes } = await startCounting()
         expect((await get(g + path)).code).to.equal(200)
         expect(scopes).to.deep.equal([])
@@ -179,7 +179,7 @@ describe('serveRead', () => {
   })
 
   describe('get', () => {
-    it('answers the object as it is stored', async () => {
+    it('returns the object as it is stored', async () => {
       const answer = await ask(`${g}/nodes/a`)
       expect(answer.code).to.equal(200)
       expect(answer.headers).to.include({
@@ -189,7 +189,7 @@ describe('serveRead', () => {
       expect(json(answer)).to.deep.equal(shown[0])
     })
 
-    it('answers a table of one row, and metadata alone', async () => {
+    it('returns a table of one row, and metadata only', async () => {
       const { get } = await start()
       const tabular = json(await get(`${g}/nodes/a`, accept(table)))
       expect(tabular).to.deep.include({ kind: 'Table', metadata: { resourceVersion: '3' } })
@@ -201,7 +201,7 @@ describe('serveRead', () => {
       })
     })
 
-    it('answers YAML, and indents for people', async () => {
+    it('returns YAML, and indented JSON for terminals', async () => {
       const { get } = await start()
       const yaml = await get(`${g}/nodes/a`, accept('application/yaml'))
       expect(yaml.headers['content-type']).to.equal('application/yaml')
@@ -211,7 +211,7 @@ describe('serveRead', () => {
       expect(json(pretty)).to.deep.equal(shown[0])
     })
 
-    it('waits for the version asked for', async () => {
+    it('waits for the requested version', async () => {
       const { get, store } = await start()
       const waiting = get(`${g}/nodes/a?resourceVersion=12`)
       setTimeout(() => store.apply([bookmark(12)]), 10)
@@ -220,13 +220,13 @@ describe('serveRead', () => {
   })
 
   describe('list', () => {
-    it('answers all objects with the version of the list', async () => {
+    it('returns all objects with the version of the list', async () => {
       const answer = await ask(`${g}/nodes`)
       expect(answer.headers).to.include({ 'content-type': 'application/json', vary: 'Accept-Encoding' })
       expect(json(answer)).to.deep.equal({ ...listHead, items: shown })
     })
 
-    it('answers an empty list as an empty list, in every form', async () => {
+    it('returns an empty list in every representation', async () => {
       const { get } = await start(storeOf([]))
       expect(json(await get(`${g}/nodes`))).to.deep.equal({ ...listHead, items: [] })
       expect(json(await get(`${g}/nodes`, accept(table))).rows).to.deep.equal([])
@@ -238,7 +238,7 @@ describe('serveRead', () => {
       expect(json(await get(`${g}/nodes?pretty=1`))).to.deep.equal({ ...listHead, items: [] })
     })
 
-    it('answers the same as a table, as metadata, as YAML and indented', async () => {
+    it('returns the same objects as a table, as metadata, as YAML and indented', async () => {
       const { get } = await start()
       const tabular = json(await get(`${g}/nodes`, accept(table)))
       expect(tabular).to.deep.include({
@@ -259,13 +259,13 @@ describe('serveRead', () => {
       expect(json(await get(`${g}/nodes?pretty=1`))).to.deep.equal({ ...listHead, items: shown })
     })
 
-    it('carries whole objects in the rows when asked to', async () => {
+    it('includes whole objects in table rows on request', async () => {
       const { get } = await start()
       const tabular = json(await get(`${g}/nodes?includeObject=Object`, accept(table)))
       expect(tabular.rows.map((row: { object: unknown }) => row.object)).to.deep.equal(shown)
     })
 
-    it('selects and cuts', async () => {
+    it('applies selectors and limits', async () => {
       const { get } = await start()
       expect(json(await get(`${g}/nodes?labelSelector=zone%3Dy`)).items).to.deep.equal([shown[1]])
       expect(json(await get(`${g}/nodes?fieldSelector=metadata.name%3Da`)).items).to.deep.equal([shown[0]])
@@ -276,7 +276,7 @@ describe('serveRead', () => {
       expect(rest).to.deep.equal({ ...listHead, items: [shown[1]] })
     })
 
-    it('compresses a large list, and only for those who take it', async () => {
+    it('compresses a large list for clients that accept it', async () => {
       const big = Array.from({ length: 100 }, (_, i) =>
         node(`n${1000 + i}`, { spec: { text: 'x'.repeat(2000) } }),
       )
@@ -291,7 +291,7 @@ describe('serveRead', () => {
       expect(small.headers).to.not.have.property('content-encoding')
     })
 
-    it('shows what has changed since the last time', async () => {
+    it('returns changes since the previous request', async () => {
       const { get, store } = await start()
       const before = json(await get(`${g}/nodes`))
       store.apply([event('MODIFIED', node('a', { version: 11 }))])
@@ -322,7 +322,7 @@ describe('serveRead', () => {
       })
     }
 
-    it('narrows to the object that the path names', async () => {
+    it('is restricted to the object that the path names', async () => {
       const { text } = await ask(`${g}/watch/nodes/b?timeoutSeconds=1`)
       expect(JSON.parse(text)).to.deep.equal({ type: 'ADDED', object: shown[1] })
     })
@@ -417,13 +417,13 @@ describe('serveRead', () => {
     })
   }
 
-  it('names the methods that it has', async () => {
+  it('lists the allowed methods', async () => {
     expect((await ask(`${g}/nodes`, { method: 'DELETE' })).headers.allow).to.equal('GET')
   })
 
   // A past bug: permission to `proxy` one node allowed listing all nodes.
   for (const path of [`${g}/proxy/nodes/a`, `${g}/proxy/nodes`]) {
-    it(`does not answer ${path.slice(g.length)}, which was authorized as another verb, with a list`, async () => {
+    it(`rejects a list of ${path.slice(g.length)}, which was authorized as another verb`, async () => {
       expect((await ask(path)).code).to.be.within(400, 499)
     })
   }

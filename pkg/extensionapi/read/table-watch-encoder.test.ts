@@ -26,47 +26,47 @@ describe('createEncoder', () => {
     type Expected = { type: string; version: string; at: number } | undefined
     const table: readonly [string, Change, Expected][] = [
       [
-        'a new object inside the selection',
+        'ADDED for a new object that matches',
         { type: 'ADDED', version: 2, entry: inside(2), old: undefined },
         { type: 'ADDED', version: '2', at: 2 },
       ],
       [
-        'a new object outside it',
+        'nothing for a new object that does not match',
         { type: 'ADDED', version: 2, entry: outside(2), old: undefined },
         undefined,
       ],
       [
-        'a change inside it',
+        'MODIFIED for a change of a matching object',
         { type: 'MODIFIED', version: 2, entry: inside(2), old: inside(1) },
         { type: 'MODIFIED', version: '2', at: 2 },
       ],
       [
-        'a change outside it',
+        'nothing for a change of an object that does not match',
         { type: 'MODIFIED', version: 2, entry: outside(2), old: outside(1) },
         undefined,
       ],
       [
-        'an object that enters it',
+        'ADDED for an object that begins to match',
         { type: 'MODIFIED', version: 2, entry: inside(2), old: outside(1) },
         { type: 'ADDED', version: '2', at: 2 },
       ],
       [
-        'an object that leaves it: the last state inside, at the version of leaving',
+        'DELETED for an object that stops matching: its last matching state, at the version of the change',
         { type: 'MODIFIED', version: 2, entry: outside(2), old: inside(1) },
         { type: 'DELETED', version: '2', at: 1 },
       ],
       [
-        'an object that is deleted inside it: the last state, at the version of the deletion',
+        'DELETED for a matching object that is deleted: its last state, at the version of the deletion',
         { type: 'DELETED', version: 2, entry: inside(2), old: inside(1) },
         { type: 'DELETED', version: '2', at: 2 },
       ],
       [
-        'an object that is deleted outside it',
+        'nothing for a deleted object that does not match',
         { type: 'DELETED', version: 2, entry: outside(2), old: outside(1) },
         undefined,
       ],
       [
-        'a deletion of what was never known',
+        'nothing for the deletion of an unknown object',
         { type: 'DELETED', version: 2, entry: inside(2), old: undefined },
         undefined,
       ],
@@ -86,7 +86,7 @@ describe('createEncoder', () => {
   })
 
   describe('event', () => {
-    it('is the object under the served group version', () => {
+    it('contains the object with the served group version', () => {
       expect(read(createEncoder(servedNodes, objects).event('ADDED', inside(1)))).to.deep.equal({
         type: 'ADDED',
         object: {
@@ -98,14 +98,14 @@ describe('createEncoder', () => {
       })
     })
 
-    it('is its metadata', () => {
+    it('contains its metadata', () => {
       expect(read(createEncoder(servedNodes, partials).event('MODIFIED', inside(1)))).to.deep.equal({
         type: 'MODIFIED',
         object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: inside(1).meta },
       })
     })
 
-    it('is a table of one row', () => {
+    it('contains a table of one row', () => {
       const { type, object } = read(createEncoder(servedNodes, tables).event('ADDED', inside(1)))
       expect(type).to.equal('ADDED')
       expect(object).to.deep.include({ kind: 'Table', metadata: { resourceVersion: '1' } })
@@ -126,7 +126,7 @@ describe('createEncoder', () => {
         expect(createEncoder(servedNodes, shape).opening).to.equal(undefined)
     })
 
-    it('keeps to one line, whatever an object says', () => {
+    it('has one line, with any text in the object', () => {
       const odd = entry('n1', { annotations: { text: 'two\nlines\r\u2028' } })
       for (const shape of [objects, partials, tables])
         expect(read(createEncoder(servedNodes, shape).event('ADDED', odd)).type).to.equal('ADDED')
@@ -143,7 +143,7 @@ describe('createEncoder', () => {
       [false, metadata],
       [true, ending],
     ] as const) {
-      it(`is of the kind of the stream${ends ? ', and ends the initial events' : ''}`, () => {
+      it(`has the kind of the stream${ends ? ', and ends the initial events' : ''}`, () => {
         expect(bookmark(objects, ends)).to.deep.equal({
           type: 'BOOKMARK',
           object: { kind: 'Node', apiVersion: 'resources.kapis.io/v1alpha3', metadata: expected },

@@ -46,7 +46,7 @@ const metadata = {
 }
 
 describe('tableHead', () => {
-  it('defines every column with all the members that clients read', () => {
+  it('defines every column with all the fields that clients read', () => {
     const head = tableHead(nodes, 'v1beta1', { resourceVersion: '9' })
     expect(head).to.deep.include({
       kind: 'Table',
@@ -75,11 +75,11 @@ describe('tableOfObject', () => {
     })
   })
 
-  it('sends the columns once', () => {
+  it('contains the columns only once', () => {
     expect(table(false).columnDefinitions).to.equal(null)
   })
 
-  it('carries the whole object, or none, when asked to', () => {
+  it('includes the whole object, or none, on request', () => {
     expect(table(true, { includeObject: 'Object' }).rows[0].object).to.deep.equal({
       kind: 'Node',
       apiVersion: 'resources.kapis.io/v1alpha3',
@@ -90,13 +90,13 @@ describe('tableOfObject', () => {
     expect(table(true, { includeObject: 'None' }).rows[0]).to.deep.equal({ cells, object: null })
   })
 
-  it('carries metadata of the version asked for', () => {
+  it('includes metadata of the requested version', () => {
     expect(table(true, { version: 'v1beta1' }).rows[0].object.apiVersion).to.equal('meta.k8s.io/v1beta1')
   })
 })
 
 describe('tableRows', () => {
-  it('is a row for each object, whose age is of now', () => {
+  it('returns a row for each object, with its current age', () => {
     const store = storeOf([
       node('b', { created: '2031-05-06T10:20:00Z' }),
       node('a', { created: '2031-05-04T10:20:09Z' }),
@@ -111,7 +111,7 @@ describe('tableRows', () => {
 })
 
 describe('toPartial', () => {
-  it('is metadata alone, without managedFields', () => {
+  it('returns metadata only, without managedFields', () => {
     expect(JSON.parse(toPartial(n1, 'v1'))).to.deep.equal({
       kind: 'PartialObjectMetadata',
       apiVersion: 'meta.k8s.io/v1',

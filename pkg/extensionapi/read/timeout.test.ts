@@ -21,7 +21,7 @@ describe('checkTimeout', () => {
     '1µs',
     '1ns',
   ]) {
-    it(`takes ${JSON.stringify(text)}`, () => check(text))
+    it(`accepts ${JSON.stringify(text)}`, () => check(text))
   }
 
   const faults: readonly [string, string][] = [

@@ -47,7 +47,7 @@ describe('createApiServiceReconciler', () => {
     keeper.stop()
   })
 
-  it('registers when there is nothing', async () => {
+  it('creates a missing APIService', async () => {
     keep(null)
     expect(keeper.problem()).to.equal('not registered yet')
     await eventually(() => keeper.problem() === undefined)
@@ -55,13 +55,13 @@ describe('createApiServiceReconciler', () => {
     expect(specOf(store)).to.deep.equal(toApiService({ groupDomain, service, caBundle }).spec)
   })
 
-  it('leaves a good one alone', async () => {
+  it('does not write a correct APIService', async () => {
     keep(parseObject(stored(toApiService({ groupDomain, service, caBundle: 'PEM' }), 5)))
     await eventually(() => keeper.problem() === undefined)
     expect(store.writes).to.deep.equal([])
   })
 
-  it('makes it again when it is deleted, and fixes it when it is changed', async () => {
+  it('creates a deleted APIService again, and repairs a changed one', async () => {
     keep(null)
     await eventually(() => keeper.problem() === undefined)
     store.remove()
@@ -87,7 +87,7 @@ describe('createApiServiceReconciler', () => {
     expect(store.writes.length).to.equal(writes + 1)
   })
 
-  it('leaves it gone when the installation is being taken away', async () => {
+  it('does not create it again while Kapis is being uninstalled', async () => {
     keep(null)
     await eventually(() => keeper.problem() === undefined)
     isTerminating = true
@@ -99,7 +99,7 @@ describe('createApiServiceReconciler', () => {
     expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
   })
 
-  it('asks that only after a while: its other parts go after it', async () => {
+  it('checks for an uninstallation after a delay: its other objects are deleted later', async () => {
     goneMs = 1_000
     keep(null)
     await eventually(() => keeper.problem() === undefined)
@@ -111,7 +111,7 @@ describe('createApiServiceReconciler', () => {
     expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
   })
 
-  it('follows the authority', async () => {
+  it('updates the CA bundle when the CA changes', async () => {
     keep(null)
     await eventually(() => keeper.problem() === undefined)
     caBundle = 'PEM\nOTHER'
@@ -119,7 +119,7 @@ describe('createApiServiceReconciler', () => {
     await eventually(() => specOf(store).caBundle === Buffer.from(caBundle).toString('base64'))
   })
 
-  it('waits for an authority', async () => {
+  it('waits until there is a CA', async () => {
     keep(null)
     caBundle = ''
     await eventually(() => keeper.problem() === 'the serving certificate has not been loaded yet')
@@ -128,7 +128,7 @@ describe('createApiServiceReconciler', () => {
     await eventually(() => keeper.problem() === undefined)
   })
 
-  it('does not touch one of someone else, and takes over when that is gone', async () => {
+  it('does not touch an APIService of another program, and creates its own when that is deleted', async () => {
     const theirs = toApiService({ groupDomain, service: { ...service, namespace: 'other' }, caBundle: 'PEM' })
     keep(parseObject(stored(theirs, 5)))
     await eventually(() => keeper.problem() !== 'not registered yet')
@@ -141,7 +141,7 @@ describe('createApiServiceReconciler', () => {
     await eventually(() => keeper.problem() === undefined)
   })
 
-  it('says why it cannot write, and tries again', async () => {
+  it('reports why it cannot write, and retries', async () => {
     keep(null)
     store.failWith(new Status(403, 'Forbidden', 'no right to create'))
     await eventually(() => store.writes.length > 1)
@@ -150,7 +150,7 @@ describe('createApiServiceReconciler', () => {
     await eventually(() => keeper.problem() === undefined)
   })
 
-  it('tries again when another replica was faster', async () => {
+  it('retries when another replica was first', async () => {
     keep(null)
     store.failWith(new Status(409, 'AlreadyExists', 'exists'))
     await eventually(() => store.writes.length > 0)
@@ -159,7 +159,7 @@ describe('createApiServiceReconciler', () => {
     await eventually(() => keeper.problem() === undefined)
   })
 
-  it('is slow to go on when something keeps changing it back', async () => {
+  it('waits longer while another program keeps changing it back', async () => {
     keep(null)
     await eventually(() => keeper.problem() === undefined)
     const fight = setInterval(() => store.change({ versionPriority: 3 }), 5)

@@ -42,7 +42,7 @@ describe('toApiService', () => {
     })
   })
 
-  it('keeps what others keep in the metadata, and replaces the spec', () => {
+  it('preserves the metadata of other programs, and replaces the spec', () => {
     const current = existing({ labels: { theirs: 'yes' }, spec: { insecureSkipTLSVerify: true } })
     const { metadata, spec: written } = toApiService(registration, current)
     expect(metadata).to.deep.include({ uid: 'u', resourceVersion: '7', labels: { theirs: 'yes', ...labels } })
@@ -78,7 +78,7 @@ describe('isOurs', () => {
     it(`${what}: ${expected}`, () => expect(isOurs(current, service)).to.equal(expected))
   }
 
-  it('describes what an APIService points at', () => {
+  it('describes the target of an APIService', () => {
     expect(describeService(existing())).to.equal('the Service kapis-system/kapis')
     expect(describeService(existing({ spec: { service: undefined } }))).to.equal('kube-apiserver itself')
   })

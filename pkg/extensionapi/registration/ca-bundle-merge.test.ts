@@ -15,12 +15,12 @@ describe('createOtherAuthorities', () => {
   const create = () => createOtherAuthorities(keepMs, () => nowMs)
   const count = (pem: string) => pem.split('BEGIN CERTIFICATE').length - 1
 
-  it('is one’s own where there is nothing else', () => {
+  it('returns only its own CA without others', () => {
     for (const there of ['', next, 'no certificate'])
       expect(create()(next, there)).to.deep.equal({ pem: next, lookAgainMs: undefined })
   })
 
-  it('lets two replicas with different files agree, and forgets the old one after a while', () => {
+  it('lets two replicas with different files agree, and removes the old CA after a while', () => {
     const [early, late] = [create(), create()]
     const both = early(next, old)
     expect([count(both.pem), both.pem.includes(old.trim()), both.lookAgainMs]).to.deep.equal([
@@ -38,7 +38,7 @@ describe('createOtherAuthorities', () => {
     expect(late(next, next)).to.deep.equal({ pem: next, lookAgainMs: undefined })
   })
 
-  it('keeps nothing that is over or no certificate, and nothing at all unless asked', () => {
+  it('drops expired and invalid certificates, and all others if disabled', () => {
     const over = authority('over', new Date(Date.now() - 3 * 86_400_000))
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     for (const there of [over, broken]) expect(create()(next, there).pem).to.equal(next)

@@ -45,7 +45,7 @@ describe('createClientAddress', () => {
     ['IPv6 in brackets', ['2001:db8::/32'], '2001:db8::1', ['[2001:DB9::5]:443'], '2001:db9::5'],
   ]
   for (const [what, trusted, peer, forwarded, expected] of rows) {
-    it(`is ${what}`, () => {
+    it(`returns ${what}`, () => {
       expect(createClientAddress(() => trusted)(requestFrom(peer, forwarded))).to.equal(expected)
     })
   }
@@ -66,7 +66,7 @@ describe('parseRange', () => {
       expect(() => parseRange(text)).to.throw('must be an IP address or a CIDR such as 10.0.0.0/8')
     })
   }
-  it('takes a bare address for itself alone', () => {
+  it('treats a bare address as a range of one address', () => {
     expect(parseRange('::1')).to.deep.equal({ address: '::1', prefix: 128, family: 'ipv6' })
     expect(parseRange('10.0.0.1')).to.deep.equal({ address: '10.0.0.1', prefix: 32, family: 'ipv4' })
   })
@@ -84,7 +84,7 @@ describe('sourceNetwork', () => {
     ['', ''],
   ]
   for (const [address, network] of rows) {
-    it(`of ${address || 'nothing'} is ${network || 'nothing'}`, () => {
+    it(`returns ${network || 'nothing'} for ${address || 'nothing'}`, () => {
       expect(sourceNetwork(address)).to.equal(network)
     })
   }

@@ -14,7 +14,7 @@ describe('isCrossOrigin', () => {
     { origin: 'https://kapis.test:9443', host: 'KAPIS.test:9443' },
   ]
   for (const headers of same)
-    it(`is false with ${JSON.stringify(headers)}`, () =>
+    it(`returns false for ${JSON.stringify(headers)}`, () =>
       expect(isCrossOrigin({ headers: { host, ...headers } })).to.equal(false))
 
   const cross: readonly object[] = [
@@ -30,6 +30,6 @@ describe('isCrossOrigin', () => {
     { origin: 'https://evil.test', host: undefined },
   ]
   for (const headers of cross)
-    it(`is true with ${JSON.stringify(headers)}`, () =>
+    it(`returns true for ${JSON.stringify(headers)}`, () =>
       expect(isCrossOrigin({ headers: { host, ...headers } })).to.equal(true))
 })

@@ -10,6 +10,6 @@ describe('hasBody', () => {
     [{ 'content-type': 'application/json' }, false],
   ]
   for (const [headers, has] of cases) {
-    it(`${JSON.stringify(headers)}: ${has}`, () => expect(hasBody({ headers })).to.equal(has))
+    it(`returns ${has} for ${JSON.stringify(headers)}`, () => expect(hasBody({ headers })).to.equal(has))
   }
 })

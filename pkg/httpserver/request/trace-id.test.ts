@@ -16,7 +16,7 @@ describe('traceId', () => {
     [`00-${id}-00f067aa0ba902b7-01, 00-${id}-00f067aa0ba902b7-01`, undefined],
   ]
   for (const [given, found] of cases) {
-    it(`${given} is ${found}`, () => {
+    it(`returns ${found} for ${given}`, () => {
       const headers = given === undefined ? {} : { traceparent: given }
       expect(traceId({ headers })).to.equal(found)
     })

@@ -15,7 +15,7 @@ describe('readAsset', () => {
     return readAsset(pathToFileURL(file), `/x/${name}`)
   }
 
-  it('reads a script as it is, to be kept for a year under its version', () => {
+  it('returns a script unchanged, to be cached for a year under its versioned URL', () => {
     const { path, href, document, headers } = read('a.js', 'let a\n')
     expect([path, document.body.toString()]).to.deep.equal(['/x/a.js', 'let a\n'])
     expect(href).to.equal(`/x/a.js?v=${document.hash.slice(0, 12)}`)
@@ -27,14 +27,14 @@ describe('readAsset', () => {
     })
   })
 
-  it('begins a style with the theme of all pages', () => {
+  it('prepends the common theme to a style sheet', () => {
     const { document, headers } = read('a.css', 'p { margin: 0; }\n')
     const theme = readFileSync(new URL('./theme.css', import.meta.url), 'utf8')
     expect(document.body.toString()).to.equal(`${theme}p { margin: 0; }\n`)
     expect(headers['content-type']).to.equal('text/css; charset=utf-8')
   })
 
-  it('has another address when the bytes are others', () => {
+  it('has another URL when the content changes', () => {
     expect(read('b.css', 'p {}').href).to.not.equal(read('b.css', 'q {}').href)
   })
 })
@@ -51,7 +51,7 @@ describe('readAssetFolder', () => {
     )
   }
 
-  it('has all files under one path, by which modules import each other', () => {
+  it('serves all files below one path, so that modules can import each other', () => {
     const { path, find } = read({ 'a.js': "import './b.mjs'\n", 'b.mjs': 'let b\n' })
     expect(path).to.match(/^\/x\/[0-9a-f]{12}$/)
     expect(find(`${path}/b.mjs`)?.document.body.toString()).to.equal('let b\n')

@@ -8,7 +8,7 @@ import { toEventStream } from './event-stream.ts'
 
 type Said = (out: NodeJS.WritableStream, frame: (event: Buffer) => Buffer, res: ServerResponse) => void
 
-describe('toEventStream: a body', () => {
+describe('toEventStream: a response body', () => {
   let server: Server
   let say: Said
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe('toEventStream: a body', () => {
   const toHead = (version: string) => `GET / HTTP/${version}\r\nHost: a\r\n${close}\r\n`
   const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4)
 
-  it('is chunked, a chunk for each event, and has its last chunk', async () => {
+  it('is chunked, with one chunk per event and a last chunk', async () => {
     say = (out, frame) => {
       out.write(frame(Buffer.from('{"a":1}\n')))
       out.write(
@@ -58,7 +58,7 @@ describe('toEventStream: a body', () => {
     expect(bodyOf(await heard(toHead('1.1')))).to.equal('4\r\nlast\r\n0\r\n\r\n')
   })
 
-  it('has no last chunk when it is broken off', async () => {
+  it('has no last chunk when it is truncated', async () => {
     say = (out, frame, res) => {
       out.write(frame(Buffer.from('x')))
       setTimeout(() => res.destroy(), 50)
@@ -66,14 +66,14 @@ describe('toEventStream: a body', () => {
     expect(bodyOf(await heard(toHead('1.1')))).to.equal('1\r\nx\r\n')
   })
 
-  it('leaves the connection to the next request', async () => {
+  it('leaves the connection usable for the next request', async () => {
     say = (out, frame) => out.end(frame(Buffer.from('e')))
     const text = await heard(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${toHead('1.1')}`)
     expect(text.match(/HTTP\/1\.1 200 OK\r\n/g)).to.have.length(2)
     expect(text.match(/\r\n\r\n1\r\ne\r\n0\r\n\r\n/g)).to.have.length(2)
   })
 
-  it('is the bare events for HTTP/1.0, to the end of the connection', async () => {
+  it('has no chunked encoding for HTTP/1.0, and ends with the connection', async () => {
     say = (out, frame) => {
       out.write(frame(Buffer.from('one\n')))
       out.end(frame(Buffer.from('two\n')))

@@ -17,7 +17,7 @@ describe('acceptsServerSentEvents', () => {
     ['x-text/event-streams', false],
   ]
   for (const [accept, isAccepted] of cases)
-    it(`${accept ?? 'nothing'} is ${isAccepted ? '' : 'not '}for them`, () => {
+    it(`returns ${isAccepted} for ${accept ?? 'no header'}`, () => {
       expect(acceptsServerSentEvents({ headers: accept === undefined ? {} : { accept } })).to.equal(
         isAccepted,
       )

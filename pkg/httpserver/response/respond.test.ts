@@ -15,14 +15,14 @@ describe('respond', () => {
   afterEach(() => loopback?.close())
 
   describe('send', () => {
-    it('writes code, length and body, and forbids caching', async () => {
+    it('writes status, length and body, and forbids caching', async () => {
       const { get } = await serve((_req, res) => send(res, 203, Buffer.from('grün'), { 'x-a': 'b' }))
       const { code, headers, text } = await get('/')
       expect({ code, text }).to.deep.equal({ code: 203, text: 'grün' })
       expect(headers).to.include({ 'content-length': '5', 'cache-control': 'no-cache, private', 'x-a': 'b' })
     })
 
-    it('lets the caller set its own caching rule', async () => {
+    it('lets the handler set another Cache-Control', async () => {
       const { get } = await serve((_req, res) =>
         send(res, 200, Buffer.from(''), { 'cache-control': 'public' }),
       )
@@ -38,7 +38,7 @@ describe('respond', () => {
         sendParts(res, 200, [Buffer.from('a'), large, Buffer.from('b')], {}),
     }
     for (const [name, write] of Object.entries(ways)) {
-      it(`${name} gives a connection that does not read a piece of a large body, and no more`, async () => {
+      it(`${name} writes one chunk of a large body to a connection that is not read, and no more`, async () => {
         let response: ServerResponse | undefined
         const { open } = await serve((_req, res) => {
           response = res
@@ -53,7 +53,7 @@ describe('respond', () => {
       })
     }
 
-    it('answer HEAD with the length alone', async () => {
+    it('answer HEAD with the length only', async () => {
       const { get } = await serve((_req, res) => send(res, 200, large, {}))
       const { headers, body } = await get('/', { method: 'HEAD' })
       expect([headers['content-length'], body.length]).to.deep.equal([String(large.length), 0])
@@ -70,7 +70,7 @@ describe('respond', () => {
   })
 
   describe('sendChunks', () => {
-    it('writes all pieces in order', async () => {
+    it('writes all chunks in order', async () => {
       const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(1000, i % 256))
       const { get } = await serve((_req, res) => sendChunks(res, pieces, { 'x-a': 'b' }, createTimeSlices()))
       const { code, headers, body } = await get('/')
@@ -79,12 +79,12 @@ describe('respond', () => {
       expect(body.equals(Buffer.concat(pieces))).to.equal(true)
     })
 
-    it('answers an empty body', async () => {
+    it('writes an empty body', async () => {
       const { get } = await serve((_req, res) => sendChunks(res, [], {}, createTimeSlices()))
       expect(await get('/')).to.include({ code: 200, text: '' })
     })
 
-    it('makes pieces no faster than the client takes them', async () => {
+    it('produces chunks no faster than the client reads them', async () => {
       let made = 0
       function* pieces() {
         for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
@@ -97,7 +97,7 @@ describe('respond', () => {
       res.destroy()
     })
 
-    it('stops when the client has gone', async () => {
+    it('stops when the client disconnects', async () => {
       let made = 0
       const finished = Promise.withResolvers<void>()
       function* pieces() {
@@ -113,7 +113,7 @@ describe('respond', () => {
       expect(made).to.be.below(2000)
     })
 
-    it('lets other requests in between', async () => {
+    it('yields to other requests between chunks', async () => {
       const timeSlices = createTimeSlices()
       function* pieces() {
         for (let i = 0; i < 100; i++) {
@@ -137,7 +137,7 @@ describe('respond', () => {
       await long
     })
 
-    it('lets a short request wait for a few slices, and not for one of each long one', async () => {
+    it('delays a short request by a few time slices, not by one for each long response', async () => {
       const timeSlices = createTimeSlices()
       let made = 0
       function* pieces() {
@@ -162,7 +162,7 @@ describe('respond', () => {
       await long
     }).timeout(60_000)
 
-    it('leaves no listeners behind on a connection that is slow', async () => {
+    it('leaves no listeners on a slow connection', async () => {
       let response: ServerResponse | undefined
       let before = 0
       let most = 0
@@ -183,7 +183,7 @@ describe('respond', () => {
   })
 
   describe('collect', () => {
-    it('takes all in order and lets timers run in between', async () => {
+    it('collects all items in order and lets timers run in between', async () => {
       let ticks = 0
       const timer = setInterval(() => ticks++, 1)
       function* slow() {
@@ -228,14 +228,14 @@ describe('respond', () => {
       ['gzip;q=1;q=1', false],
     ]
     for (const [header, expected] of table) {
-      it(`is ${expected} for ${header}`, async () => {
+      it(`returns ${expected} for ${header}`, async () => {
         const { get } = await serve((req, res) => sendJson(res, 200, acceptsGzip(req)))
         const headers: Record<string, string> = header === undefined ? {} : { 'accept-encoding': header }
         expect((await get('/', { headers })).text).to.equal(`${expected}\n`)
       })
     }
 
-    it('takes no time for a weight of many digits', async () => {
+    it('parses a weight of many digits quickly', async () => {
       const { get } = await serve((req, res) => {
         const startedAt = process.threadCpuUsage()
         const isAccepted = acceptsGzip(req)

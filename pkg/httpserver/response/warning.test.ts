@@ -19,14 +19,14 @@ describe('addWarning', () => {
   for (const [text, expected] of rows)
     it(`writes ${JSON.stringify(text.slice(0, 20))}`, () => expect(warningsOf(text)).to.equal(expected))
 
-  it('adds none to a response that is sent', () => {
+  it('adds no warning to a response that has been sent', () => {
     const res = new ServerResponse(new IncomingMessage(new Socket()))
     res.writeHead(504).end()
     addWarning(res, 'late')
     expect(res.getHeader('warning')).to.equal(undefined)
   })
 
-  it('writes each once, in a header of its own', () => {
+  it('writes each warning once, in a header of its own', () => {
     expect(warningsOf('a', 'b', 'a')).to.deep.equal(['299 - "a"', '299 - "b"'])
   })
 })

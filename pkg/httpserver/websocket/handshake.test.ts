@@ -13,16 +13,16 @@ const handshake = {
 describe('isWebSocket', () => {
   for (const [what, changes, expected] of [
     ['a handshake', {}, true],
-    ['other letters', { upgrade: 'WebSocket', connection: 'keep-alive, upgrade' }, true],
-    ['another protocol', { upgrade: 'SPDY/3.1' }, false],
-    ['no upgrade of the connection', { connection: 'keep-alive' }, false],
-    ['a longer word', { connection: 'upgrades' }, false],
+    ['another letter case', { upgrade: 'WebSocket', connection: 'keep-alive, upgrade' }, true],
+    ['another upgrade protocol', { upgrade: 'SPDY/3.1' }, false],
+    ['no Connection: Upgrade', { connection: 'keep-alive' }, false],
+    ['a longer token', { connection: 'upgrades' }, false],
   ] as const) {
     it(`${what}: ${expected}`, () => {
       expect(isWebSocket({ method: 'GET', headers: { ...handshake, ...changes } })).to.equal(expected)
     })
   }
-  it('another method: false', () =>
+  it('returns false for another method', () =>
     expect(isWebSocket({ method: 'POST', headers: handshake })).to.equal(false))
 })
 
@@ -42,18 +42,18 @@ describe('splitSubprotocols', () => {
 describe('readHandshake', () => {
   const answer = (changes: object) => readHandshake({ headers: { ...handshake, ...changes } })
 
-  it('agrees to the one subprotocol, whichever it is', () => {
+  it('accepts any single subprotocol', () => {
     expect(answer({})).to.equal(undefined)
     expect(answer({ 'sec-websocket-protocol': 'base64.binary.k8s.io' })).to.equal('base64.binary.k8s.io')
   })
-  it('never agrees to a token', () => {
+  it('never selects a token as the subprotocol', () => {
     const protocols = 'base64url.bearer.authorization.k8s.io.c2VjcmV0'
     expect(answer({ 'sec-websocket-protocol': protocols })).to.equal(undefined)
     expect(answer({ 'sec-websocket-protocol': `${protocols}, a` })).to.equal('a')
   })
 
   for (const [what, changes, message, headers] of [
-    ['no key', { 'sec-websocket-key': undefined }, 'Sec-WebSocket-Key must be 16 bytes as base64', {}],
+    ['a missing key', { 'sec-websocket-key': undefined }, 'Sec-WebSocket-Key must be 16 bytes as base64', {}],
     ['a short key', { 'sec-websocket-key': 'YWJj' }, 'Sec-WebSocket-Key must be 16 bytes as base64', {}],
     [
       'another version',

@@ -29,7 +29,7 @@ const manyFragments = Array.from({ length: 2_000 }, (_, i) =>
 )
 
 describe('createWebSocketTap', () => {
-  it('passes everything on unchanged, and reads its messages', async () => {
+  it('passes everything on unchanged, and parses the messages', async () => {
     const sent = Buffer.concat([
       frame('one'),
       frame('', { head: 0x89 }),
@@ -44,7 +44,7 @@ describe('createWebSocketTap', () => {
     }
   })
 
-  it('reads masked messages of a client, and messages in fragments', async () => {
+  it('parses masked and fragmented messages of a client', async () => {
     const sent = [
       frame('one', { mask: 'abcd' }),
       frame('tw', { head: 0x02, mask: 'abcd' }),
@@ -67,7 +67,7 @@ describe('createWebSocketTap', () => {
     })
   }
 
-  it('passes on nothing before a message is handled, and fails when that fails', async () => {
+  it('passes on nothing before a message is handled, and fails if the handler fails', async () => {
     const gate = Promise.withResolvers<void>()
     const tap = createWebSocketTap({ sender: 'server', maxMessageBytes: 1_000, receive: () => gate.promise })
     const ended = tap.toArray().catch(error => String(error))

@@ -53,7 +53,7 @@ describe('toEventStream: a WebSocket', () => {
     return { res, socket, heard: () => Buffer.concat(chunks).toString('latin1') }
   }
 
-  it('accepts, with the IDs of every response, and sends each event as a message', async () => {
+  it('accepts the handshake with the IDs of the response, and sends each event as a message', async () => {
     const { res, socket, heard } = await connect()
     expect(res.statusCode).to.equal(101)
     expect(res.headers).to.include({ 'sec-websocket-protocol': 'a', 'audit-id': 'id-1' })
@@ -92,7 +92,7 @@ describe('toEventStream: a WebSocket', () => {
     socket.destroy()
   })
 
-  it('closes without a word when it ends within a message', async () => {
+  it('closes without a close frame when it ends within a message', async () => {
     const { socket, heard } = await connect()
     const [first = Buffer.alloc(0)] = upgraded.pieces([Buffer.alloc(300_000, 'x')])
     upgraded.stream.write(first)
@@ -101,7 +101,7 @@ describe('toEventStream: a WebSocket', () => {
     expect(heard()).to.not.include('\x88\x02')
   })
 
-  it('says that it ends, and waits for the client to do so', async () => {
+  it('sends a close frame, and waits for that of the client', async () => {
     const { socket, heard } = await connect()
     upgraded.stream.end(upgraded.frame(Buffer.from('last\n')))
     await until(() => heard() === '\x81\x05last\n\x88\x02\x03\xe8')
@@ -110,7 +110,7 @@ describe('toEventStream: a WebSocket', () => {
     await until(upgraded.isClosed)
   })
 
-  it('does not wait for ever', async () => {
+  it('does not wait for the close frame for ever', async () => {
     const { socket } = await connect()
     socket.removeAllListeners('data')
     socket.pause()
@@ -124,7 +124,7 @@ describe('toEventStream: a WebSocket', () => {
     ['a message', '\x81\x83\0\0\0\0hey', ''],
     ['a close', '\x88\x82\0\0\0\0\x03\xe8', '\x88\x02\x03\xe8'],
     ['a frame that is not masked', '\x81\x03hey', '\x88\x02\x03\xea'],
-    ['a message beyond its limit', '\x81\xff\0\0\0\0\0\x01\0\x01\0\0\0\0', '\x88\x02\x03\xf1'],
+    ['a message over its limit', '\x81\xff\0\0\0\0\0\x01\0\x01\0\0\0\0', '\x88\x02\x03\xf1'],
   ] as const) {
     it(`answers ${what}`, async () => {
       const { socket, heard } = await connect()
@@ -139,7 +139,7 @@ describe('toEventStream: a WebSocket', () => {
     })
   }
 
-  it('keeps no more than a bound for a client that pings and does not read', async () => {
+  it('limits what it buffers for a client that sends pings and does not read', async () => {
     const { socket } = await connect()
     socket.pause()
     const ping = Buffer.concat([Buffer.from('\x89\xfd\0\0\0\0', 'latin1'), Buffer.alloc(125)])
@@ -162,7 +162,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('toEventStream: messages of a WebSocket', () => {
-  it('are handled one after the other, and not read meanwhile', async () => {
+  it('are handled in sequence, and not read in the meantime', async () => {
     const server = http.createServer()
     const received: string[] = []
     let next = Promise.withResolvers<void>()
@@ -194,7 +194,7 @@ describe('toEventStream: messages of a WebSocket', () => {
     await closeServer(server)
   }).timeout(20_000)
 
-  it('end the connection when they cannot be handled', async () => {
+  it('close the connection when they cannot be handled', async () => {
     const server = http.createServer()
     server.on('upgrade', (req, socket: Duplex, upgrade: Buffer) => {
       socket.on('error', () => socket.destroy())

@@ -14,7 +14,7 @@ function request(spec: object, status: object = {}): KubeObject {
 }
 
 describe('toAccessRequest', () => {
-  it('counts the time from when the request was made', () => {
+  it('starts the access when the request was created', () => {
     expect(toAccessRequest(request({}, { state: 'Approved', by: 'joe' }))).to.deep.equal({
       ...{ name: 'a', uid: 'r', user: 'jane', userUid: 'u-1', group: 'ops', isApproved: true },
       expiresAtMs: madeMs + 60_000,
@@ -22,18 +22,33 @@ describe('toAccessRequest', () => {
   })
 
   const table: readonly [what: string, object: KubeObject, isApproved: boolean, seconds: number][] = [
-    ['one without a decision', request({}), false, 60],
-    ['a denied one', request({}, { state: 'Denied' }), false, 60],
-    ['a revoked one', request({}, { state: 'Revoked' }), false, 60],
-    ['one for a group of Kubernetes', request({ group: 'system:masters' }, { state: 'Approved' }), false, 60],
-    ['one for no group', request({ group: '' }, { state: 'Approved' }), false, 60],
-    ['one for a group with a blank at its end', request({ group: 'ops ' }, { state: 'Approved' }), false, 60],
-    ['one for an invisible group', request({ group: 'op\u200bs' }, { state: 'Approved' }), false, 60],
-    ['one of a year', request({ seconds: 31_536_000 }, { state: 'Approved' }), true, 43_200],
-    ['one of no time', request({ seconds: '60' }, { state: 'Approved' }), true, 0],
+    ['a request without a decision', request({}), false, 60],
+    ['a denied request', request({}, { state: 'Denied' }), false, 60],
+    ['a revoked request', request({}, { state: 'Revoked' }), false, 60],
+    [
+      'a request for a Kubernetes group',
+      request({ group: 'system:masters' }, { state: 'Approved' }),
+      false,
+      60,
+    ],
+    ['a request for an empty group', request({ group: '' }, { state: 'Approved' }), false, 60],
+    [
+      'a request for a group with a trailing blank',
+      request({ group: 'ops ' }, { state: 'Approved' }),
+      false,
+      60,
+    ],
+    [
+      'a request for a group with an invisible character',
+      request({ group: 'op\u200bs' }, { state: 'Approved' }),
+      false,
+      60,
+    ],
+    ['a request for a year', request({ seconds: 31_536_000 }, { state: 'Approved' }), true, 43_200],
+    ['a request without a duration', request({ seconds: '60' }, { state: 'Approved' }), true, 0],
   ]
   for (const [what, object, isApproved, seconds] of table)
-    it(`${isApproved ? 'takes' : 'gives nothing by'} ${what}`, () => {
+    it(`${isApproved ? 'accepts' : 'ignores'} ${what}`, () => {
       const read = toAccessRequest(object)
       expect(read.isApproved).to.equal(isApproved)
       expect(read.expiresAtMs).to.equal(madeMs + seconds * 1000)
@@ -55,7 +70,7 @@ describe('AccessRequestStore', () => {
   }
   const given = (nowMs: number, user = jane) => store.given(user, nowMs)
 
-  it('gives an approved group until its time, and says by which request', async () => {
+  it('grants an approved group until its expiry, and returns the request', async () => {
     await follow([request({}, approved)])
     const first = given(madeMs + 1_000)
     expect(first).to.deep.equal({ groups: ['ops'], extra: { 'iam.kapis.io/access-request': ['a'] } })
@@ -64,14 +79,14 @@ describe('AccessRequestStore', () => {
     expect(given(madeMs + 60_001)).to.equal(noAccess)
   })
 
-  it('gives another user of the name nothing', async () => {
+  it('grants nothing to another user with the same name', async () => {
     await follow([request({}, approved)])
     expect(given(madeMs, { name: 'jane', uid: 'u-2' })).to.equal(noAccess)
     expect(given(madeMs, { name: 'joe', uid: 'u-1' })).to.equal(noAccess)
     expect(given(madeMs).groups).to.deep.equal(['ops'])
   })
 
-  it('follows approval, revocation and deletion', async () => {
+  it('follows approvals, revocations and deletions', async () => {
     const { emit } = await follow([request({})])
     expect(given(madeMs)).to.equal(noAccess)
     const changed = (status: object): KubeObject => {
@@ -88,7 +103,7 @@ describe('AccessRequestStore', () => {
     await until(() => given(madeMs) === noAccess)
   })
 
-  it('deletes what ended a week ago', async () => {
+  it('deletes requests that ended more than a week ago', async () => {
     const { deleted, deleteOptions } = await follow([request({})])
     await store.collect(madeMs + 60_000)
     expect(deleted).to.deep.equal([])

@@ -30,7 +30,7 @@ async function createService(requiredGroups: readonly string[] = []) {
 }
 
 describe('createFactorService', () => {
-  it('stores an app that has proved its secret, with ten recovery codes that are hashed', async () => {
+  it('stores an app after a first valid code, with ten hashed recovery codes', async () => {
     const { addTotp, store, check } = await createService()
     const secret = newTotpSecret()
     expect(await addTotp(alice, { secret, code: '000000', mayReplace: false })).to.deep.equal({
@@ -50,7 +50,7 @@ describe('createFactorService', () => {
     expect(await check('totp', totpCode(secret, 1))).to.equal('wrong')
   })
 
-  it('takes each recovery code once, as it is typed', async () => {
+  it('accepts each recovery code once, in any spelling', async () => {
     const { addTotp, check, read } = await createService()
     const secret = newTotpSecret()
     const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
@@ -64,7 +64,7 @@ describe('createFactorService', () => {
     expect(both.sort()).to.deep.equal(['right', 'wrong'])
   })
 
-  it('replaces an app only for a user who has used it, and keeps the recovery codes', async () => {
+  it('replaces an app only for a user who has used the old one, and keeps the recovery codes', async () => {
     const { addTotp, read } = await createService()
     const [old, next] = [newTotpSecret(), newTotpSecret()]
     await addTotp(alice, { secret: old, code: totpCode(old), mayReplace: false })
@@ -80,7 +80,7 @@ describe('createFactorService', () => {
     expect((await read(alice)).recoveryCodes).to.deep.equal(recoveryCodes)
   })
 
-  it('leaves nothing of a removed app, and makes codes only for a factor', async () => {
+  it('deletes everything of a removed app, and creates recovery codes only with a factor', async () => {
     const { addTotp, removeTotp, renewRecoveryCodes, check, store } = await createService()
     const secret = newTotpSecret()
     const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
@@ -101,7 +101,7 @@ describe('createFactorService', () => {
     [['ops', 'dev'], true],
     [['system:authenticated'], true],
   ] as const)
-    it(`requires a factor of a user in dev: ${isRequired}, for the groups ${groups.join() || 'none'}`, async () => {
+    it(`reports ${isRequired} for whether a user in dev needs a factor, with the policy groups ${groups.join() || 'none'}`, async () => {
       expect((await createService(groups)).isRequired(alice)).to.equal(isRequired)
     })
 })

@@ -44,7 +44,7 @@ function createKube() {
 }
 
 describe('createFactorStore', () => {
-  it('stores factors in a Secret of the user, and deletes it with the last one', async () => {
+  it('stores factors in a Secret of the user, and deletes the Secret with the last factor', async () => {
     const { state, store } = createKube()
     expect(await store.read(jane)).to.deep.equal(noFactors)
     expect(await store.change(jane, known => ({ ...known, totp }))).to.equal(true)
@@ -59,7 +59,7 @@ describe('createFactorStore', () => {
     expect(state.secret).to.equal(undefined)
   })
 
-  it('lets one of two replicas use a step: the other decides again on what is stored', async () => {
+  it('lets one of two replicas use a time step: the other decides again after a conflict', async () => {
     const { store } = createKube()
     await store.change(jane, () => ({ ...noFactors, totp }))
     const use = () =>
@@ -71,7 +71,7 @@ describe('createFactorStore', () => {
     expect((await Promise.all([use(), use(), use()])).sort()).to.deep.equal([false, false, true])
   })
 
-  it('takes neither the factors of an earlier user of the name, nor a Secret that cannot be read for none', async () => {
+  it('ignores the factors of an earlier user with the name, and throws for a Secret that it cannot parse', async () => {
     const { state, store, registry } = createKube()
     await store.change({ ...jane, uid: 'u0' }, () => ({ ...noFactors, totp }))
     expect(await store.read(jane)).to.deep.equal(noFactors)
@@ -87,7 +87,7 @@ describe('createFactorStore', () => {
     ])
   })
 
-  it('is asked by kapis-apiserver for metadata alone, and removed by it', async () => {
+  it('lets kapis-apiserver read metadata only, and delete the Secret', async () => {
     const { calls, store, registry } = createKube()
     expect(await registry.has(jane)).to.equal(false)
     await store.change(jane, () => ({ ...noFactors, totp }))

@@ -8,7 +8,7 @@ const passkey = {
 }
 
 describe('parseFactors', () => {
-  it('reads what is written', () => {
+  it('parses what it has serialized', () => {
     const factors = {
       totp,
       passkeys: [passkey],

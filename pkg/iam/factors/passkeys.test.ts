@@ -67,7 +67,7 @@ async function check({ checkPasskey }: Service, text: string, challenge: string,
 }
 
 describe('passkeys', () => {
-  it('are stored without anything secret, used with a counter that goes up, and come with recovery codes', async () => {
+  it('are stored without secrets, used with a growing counter, and added with recovery codes', async () => {
     const service = createService()
     const key = createAuthenticator(origin)
     const challenge = newChallenge()
@@ -99,7 +99,7 @@ describe('passkeys', () => {
     })
   })
 
-  it('refuse a counter that goes back or stays, and take keys that do not count', async () => {
+  it('reject a counter that does not grow, and accept authenticators without a counter', async () => {
     const service = createService()
     const key = createAuthenticator(origin)
     await add(service, key, { fault: { counter: 7 } })
@@ -112,7 +112,7 @@ describe('passkeys', () => {
     expect(await use(service, synced)).to.equal('right')
   })
 
-  it('answer a challenge once, on all replicas', async () => {
+  it('accept each challenge once across all replicas', async () => {
     const service = createService()
     const key = createAuthenticator(origin, { counts: false })
     await add(service, key)
@@ -136,7 +136,7 @@ describe('passkeys', () => {
     expect(usePasskey(full, { ...passkey, challenge })).to.equal('too_many_logins')
   })
 
-  it('are made once for a challenge: what was removed is not sent again', async () => {
+  it('are added once per challenge: a removed passkey cannot be replayed', async () => {
     const service = createService()
     const [key, other] = [createAuthenticator(origin), createAuthenticator(origin)]
     await add(service, other)
@@ -149,22 +149,22 @@ describe('passkeys', () => {
   })
 
   for (const [why, fault] of [
-    ['of another origin', { origin: 'https://kapis.test.evil.example' }],
-    ['of the origin without TLS', { origin: 'http://kapis.test' }],
-    ['for another server', { rpId: 'evil.example' }],
-    ['of another ceremony', { type: 'webauthn.create' }],
+    ['from another origin', { origin: 'https://kapis.test.evil.example' }],
+    ['from the origin without TLS', { origin: 'http://kapis.test' }],
+    ['for another relying party', { rpId: 'evil.example' }],
+    ['of another ceremony type', { type: 'webauthn.create' }],
     ['with another challenge', { challenge: newChallenge() }],
     ['without a challenge', { clientData: { challenge: undefined } }],
-    ['of a frame in a foreign page', { clientData: { crossOrigin: true } }],
+    ['from a cross-origin frame', { clientData: { crossOrigin: true } }],
     [
-      'of a frame, as newer browsers say',
+      'from a frame, with the topOrigin of newer browsers',
       { clientData: { crossOrigin: true, topOrigin: 'https://evil.example' } },
     ],
-    ['without the user', { flags: 0 }],
-    ['of another user', { userHandle: Buffer.from('uid-bob').toString('base64url') }],
-    ['that is unknown', { id: 'AAAA' }],
+    ['without user presence', { flags: 0 }],
+    ['with another user handle', { userHandle: Buffer.from('uid-bob').toString('base64url') }],
+    ['of an unknown passkey', { id: 'AAAA' }],
   ] as readonly [string, Fault][])
-    it(`refuse an assertion ${why}`, async () => {
+    it(`reject an assertion ${why}`, async () => {
       const service = createService()
       const key = createAuthenticator(origin)
       await add(service, key)
@@ -194,27 +194,27 @@ describe('passkeys', () => {
     attestation: { format: 'none', statement: () => Buffer.from(hex, 'hex') },
   })
   for (const [why, fault] of [
-    ['of another origin', { origin: 'https://evil.example' }],
-    ['for another server', { rpId: 'test' }],
-    ['of another ceremony', { type: 'webauthn.get' }],
+    ['from another origin', { origin: 'https://evil.example' }],
+    ['for another relying party', { rpId: 'test' }],
+    ['of another ceremony type', { type: 'webauthn.get' }],
     ['with another challenge', { challenge: newChallenge() }],
-    ['of a frame in a foreign page', { clientData: { crossOrigin: true } }],
-    ['without the user', { flags: 0x40 }],
-    ['without a key', { flags: 0x01 }],
+    ['from a cross-origin frame', { clientData: { crossOrigin: true } }],
+    ['without user presence', { flags: 0x40 }],
+    ['without a public key', { flags: 0x01 }],
     [
-      'with the self attestation of another key',
+      'with a self attestation of another key',
       { attestation: { format: 'packed', statement: () => packedStatement(-7, Buffer.alloc(70)) } },
     ],
-    ['with an id that is too long', { id: 'A'.repeat(1_366) }],
+    ['with a credential ID that is too long', { id: 'A'.repeat(1_366) }],
   ] as readonly [string, Fault][])
-    it(`refuse to add one ${why}`, async () => {
+    it(`reject a registration ${why}`, async () => {
       const service = createService()
       expect(await add(service, createAuthenticator(origin), { fault })).to.equal('wrong_passkey')
       expect(service.store.stored.size).to.equal(0)
     })
 
   // To verify them the library would fetch addresses that are in them.
-  it('are not added with certificates', async () => {
+  it('reject attestations with certificates', async () => {
     const service = createService()
     for (const format of ['packed', 'android-key', 'tpm', 'apple']) {
       const fault = { attestation: certified(format) }
@@ -222,19 +222,19 @@ describe('passkeys', () => {
     }
   })
 
-  it('are not added with CBOR that is endless, deep or invalid', async () => {
+  it('reject CBOR that is unlimited, deep or invalid', async () => {
     const service = createService()
     for (const hex of ['9bffffffffffffffff', '5bffffffffffffffff', '81'.repeat(8_000), 'ff', ''])
       expect(await add(service, createAuthenticator(origin), { fault: bytes(hex) })).to.equal('wrong_passkey')
   })
 
-  it('may attest themselves, without certificates', async () => {
+  it('accept self attestations, without certificates', async () => {
     const statement: Attestation['statement'] = (signed, signWith) => packedStatement(-7, signWith(signed))
     const fault = { attestation: { format: 'packed', statement } }
     expect(await add(createService(), createAuthenticator(origin), { fault })).to.equal('stored')
   })
 
-  it('are those of the user alone, also when another user has registered the same id', async () => {
+  it('belong to one user, even when another user has registered the same credential ID', async () => {
     const service = createService()
     const [own, foreign] = [createAuthenticator(origin), createAuthenticator(origin)]
     await add(service, own)
@@ -246,14 +246,14 @@ describe('passkeys', () => {
     expect(await use(service, own)).to.equal('right')
   })
 
-  it('belong to the user still after a restore, which gives users another UID', async () => {
+  it('still belong to the user after a restore, which gives users another UID', async () => {
     const service = createService()
     const key = createAuthenticator(origin)
     await add(service, key)
     expect(await use(service, key, { user: memoryUser('alice', { uid: 'restored' }) })).to.equal('right')
   })
 
-  it('are bounded, named, and removed but for the last factor that the policy requires', async () => {
+  it('are limited in number, named, and removed except for the last factor that the policy requires', async () => {
     const service = createService(['dev'])
     const keys = Array.from({ length: maxPasskeys + 1 }, () => createAuthenticator(origin))
     const [first, ...others] = keys
@@ -273,7 +273,7 @@ describe('passkeys', () => {
     expect(both.sort()).to.deep.equal(['refused', 'removed'])
   })
 
-  it('are not for an issuer at an address', async () => {
+  it('are disabled for an issuer with an IP address', async () => {
     for (const issuer of ['https://192.0.2.1/oauth', 'https://[::1]:8443/oauth']) {
       const service = createService([], issuer)
       expect(service.hasPasskeys).to.equal(false)
@@ -293,11 +293,11 @@ describe('passkeys', () => {
     '{"id":"A=","rawId":"A=","type":"public-key","response":{"clientDataJSON":"AQ","attestationObject":"AQ","authenticatorData":"AQ","signature":"AQ"}}',
     '{"id":"AQ","rawId":"AQ","type":"public-key","response":{"clientDataJSON":{},"attestationObject":[],"authenticatorData":1,"signature":null}}',
   ])
-    it(`are not read from ${text.slice(0, 120)}`, () => {
+    it(`are not parsed from ${text.slice(0, 120)}`, () => {
       expect([parseRegistration(text), parseAssertion(text)]).to.deep.equal([undefined, undefined])
     })
 
-  it('are not read with invalid transports', () => {
+  it('are not parsed with invalid transports', () => {
     const response = { clientDataJSON: 'AQ', attestationObject: 'AQ' }
     const toText = (transports: unknown) =>
       JSON.stringify({ id: 'AQ', rawId: 'AQ', type: 'public-key', response: { ...response, transports } })
@@ -312,7 +312,7 @@ describe('passkeys', () => {
     ['x'.repeat(64), 'x'.repeat(64)],
     ...['', '   ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 'a\u202eb'].map(text => [text, undefined] as const),
   ] as const)
-    it(`have the name ${JSON.stringify(name)} for ${JSON.stringify(text)}`, () => {
+    it(`get the name ${JSON.stringify(name)} from ${JSON.stringify(text)}`, () => {
       expect(parsePasskeyName(text)).to.equal(name)
     })
 })

@@ -14,7 +14,7 @@ describe('TOTP', () => {
     [2_000_000_000, '279037'],
     [20_000_000_000, '353130'],
   ] as const) {
-    it(`accepts the code of RFC 6238 at ${seconds} s, one step early and late, and no further`, () => {
+    it(`accepts the code of RFC 6238 at ${seconds} s, one step early and late, but no further`, () => {
       const step = Math.floor(seconds / 30)
       const at = (shift: number) =>
         findTotpStep(secret, code, { lastStep: 0, nowMs: (seconds + shift) * 1000 })
@@ -23,7 +23,7 @@ describe('TOTP', () => {
     })
   }
 
-  it('accepts a code once, and none of an earlier step afterwards', () => {
+  it('accepts a code once, and afterwards no code of an earlier step', () => {
     const nowMs = 1_111_111_111_000
     expect(findTotpStep(secret, '050471', { lastStep: 37_037_036, nowMs })).to.equal(37_037_037)
     expect(findTotpStep(secret, '050471', { lastStep: 37_037_037, nowMs })).to.equal(undefined)
@@ -35,11 +35,11 @@ describe('TOTP', () => {
       expect(findTotpStep(secret, code, { lastStep: 0, nowMs: 1_111_111_111_000 })).to.equal(undefined)
     })
 
-  it('accepts a code that was typed with a space', () => {
+  it('accepts a code with a space', () => {
     expect(findTotpStep(secret, '050 471', { lastStep: 0, nowMs: 1_111_111_111_000 })).to.equal(37_037_037)
   })
 
-  it('makes secrets of 160 bits, and the URI of an authenticator app', () => {
+  it('creates secrets of 160 bits, and the URI for an authenticator app', () => {
     const made = newTotpSecret()
     expect(made)
       .to.match(/^[A-Z2-7]{32}$/)

@@ -26,7 +26,7 @@ function readLdap(changes: object) {
 }
 
 describe('readProviderConfig', () => {
-  it('fills in what an LDAP provider leaves out', () => {
+  it('fills in the defaults of an LDAP provider', () => {
     const { config, problems } = read({ name: 'ldap', type: 'LDAPIdentityProvider', provider: ldap })
     expect(problems).to.deep.equal([])
     expect(config).to.deep.equal({
@@ -66,7 +66,7 @@ describe('readProviderConfig', () => {
     })
   })
 
-  it('fills in what an OIDC provider leaves out, and keeps the scopes that are given', () => {
+  it('fills in the defaults of an OIDC provider, and keeps the given scopes', () => {
     const { config } = read({
       name: 'corp',
       type: 'OIDCIdentityProvider',
@@ -91,7 +91,7 @@ describe('readProviderConfig', () => {
     })
   })
 
-  it('knows where GitHub and GitLab are, and what membership needs', () => {
+  it('contains the endpoints of GitHub and GitLab, and the scopes for memberships', () => {
     const github = read({
       name: 'gh',
       type: 'GitHubIdentityProvider',
@@ -128,13 +128,13 @@ describe('readProviderConfig', () => {
     [{ host: 'a', startTLS: false }, 'a', 389, 'none'],
   ]
   for (const [changes, host, port, security] of servers) {
-    it(`reads the server of ${JSON.stringify(changes)}`, () => {
+    it(`parses the server of ${JSON.stringify(changes)}`, () => {
       expect(readLdap(changes).ldap).to.include({ host, port, security })
     })
   }
 
   for (const rootCAData of [certPem, Buffer.from(certPem).toString('base64')]) {
-    it(`takes authorities as ${rootCAData.slice(0, 10)}…`, () => {
+    it(`accepts CAs as ${rootCAData.slice(0, 10)}…`, () => {
       expect(readLdap({ rootCAData }).ldap?.trust).to.deep.equal({ ca: certPem.trim(), isVerified: true })
     })
   }
@@ -157,32 +157,42 @@ describe('readProviderConfig', () => {
     ['both', { ldaps: true }, 'provider.startTLS', 'must not be true with LDAPS, which uses TLS already'],
     ['no search base', { userSearchBase: '' }, 'provider.userSearchBase', 'is required'],
     [
-      'a manager without password',
+      'a manager without a password',
       { managerDN: 'cn=m' },
       'provider.managerPassword',
       'is required with managerDN',
     ],
     [
-      'half a filter',
+      'an incomplete filter',
       { userSearchFilter: '(objectClass=person' },
       'provider.userSearchFilter',
       'must be a search filter such as (objectClass=person)',
     ],
     [
-      'a filter for an attribute',
+      'a filter instead of an attribute',
       { mailAttribute: 'uid=*)(' },
       'provider.mailAttribute',
       'must be the name of an attribute',
     ],
-    ['no authority', { rootCAData: 'aHVudGVyMg==' }, 'provider.rootCAData', 'must be certificates in PEM'],
-    ['a file that is not there', { rootCA: '/nowhere.pem' }, 'provider.rootCA', 'cannot be read (ENOENT)'],
     [
-      'a timeout of words',
+      'a CA bundle that is not PEM',
+      { rootCAData: 'aHVudGVyMg==' },
+      'provider.rootCAData',
+      'must be certificates in PEM',
+    ],
+    ['a missing CA file', { rootCA: '/nowhere.pem' }, 'provider.rootCA', 'cannot be read (ENOENT)'],
+    [
+      'a timeout that is not a duration',
       { readTimeout: 'long' },
       'provider.readTimeout',
       'must be a whole number from 100 to 25000, not "long"',
     ],
-    ['an odd boolean', { insecureSkipVerify: 'yes' }, 'provider.insecureSkipVerify', 'must be true or false'],
+    [
+      'an invalid boolean',
+      { insecureSkipVerify: 'yes' },
+      'provider.insecureSkipVerify',
+      'must be true or false',
+    ],
   ]
   for (const [what, changes, path, message] of broken) {
     it(`refuses an LDAP provider with ${what}`, () => {
@@ -194,21 +204,21 @@ describe('readProviderConfig', () => {
     'LDAPIdentityProvider, OIDCIdentityProvider, GitHubIdentityProvider, GitlabIdentityProvider'
   const refused: readonly [string, unknown, string, string][] = [
     ['an empty name', { name: '', type: 'OIDCIdentityProvider', provider: oidc }, 'name', 'is required'],
-    ['no mapping', ['a'], '(document)', 'must be a mapping'],
+    ['a missing mapping', ['a'], '(document)', 'must be a mapping'],
     [
-      'a list as provider',
+      'a list as the provider',
       { name: 'a', type: 'OIDCIdentityProvider', provider: [] },
       'provider',
       'must be a mapping',
     ],
     [
-      'scopes that are not text',
+      'scopes that are not strings',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, scopes: ['a', 7] } },
       'provider.scopes[1]',
       'must be a string',
     ],
     [
-      'an endpoint in clear',
+      'an endpoint without TLS',
       {
         name: 'a',
         type: 'OIDCIdentityProvider',
@@ -217,52 +227,52 @@ describe('readProviderConfig', () => {
       'provider.endpoint.tokenURL',
       'must begin with https://, unless insecureSkipVerify is true',
     ],
-    ['no type', { name: 'a' }, 'type', `must be one of ${allTypes}`],
-    ['another type', { name: 'a', type: 'CASIdentityProvider' }, 'type', `must be one of ${allTypes}`],
+    ['a missing type', { name: 'a' }, 'type', `must be one of ${allTypes}`],
+    ['an unknown type', { name: 'a', type: 'CASIdentityProvider' }, 'type', `must be one of ${allTypes}`],
     [
-      'a name for no URL',
+      'a name that a URL cannot contain',
       { name: 'a/b', type: 'OIDCIdentityProvider', provider: oidc },
       'name',
       'must be at most 45 letters, digits, -, _ and ., beginning and ending with a letter or digit, not "a/b"',
     ],
     [
-      'a method that does not exist',
+      'an unknown mapping method',
       { name: 'a', type: 'OIDCIdentityProvider', mappingMethod: 'mixed', provider: oidc },
       'mappingMethod',
       'must be one of auto, lookup, manual',
     ],
     [
-      'groups of kube-apiserver',
+      'a prefix that is reserved for Kubernetes',
       { name: 'a', type: 'OIDCIdentityProvider', groupsPrefix: 'system:', provider: oidc },
       'groupsPrefix',
       'must not begin with "system:", which is reserved for Kubernetes',
     ],
     [
-      'a prefix that readers of a header take off',
+      'a prefix with blanks that header parsers strip',
       { name: 'a', type: 'OIDCIdentityProvider', groupsPrefix: ' ', provider: oidc },
       'groupsPrefix',
       'must not begin or end with white space',
     ],
     [
-      'no issuer',
+      'a missing issuer',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { clientID: 'kapis' } },
       'provider.issuer',
       'is required',
     ],
     [
-      'an issuer in clear',
+      'an issuer without TLS',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, issuer: 'http://id.example.com' } },
       'provider.issuer',
       'must begin with https://, unless insecureSkipVerify is true',
     ],
     [
-      'an endpoint that does not exist',
+      'an unknown endpoint',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, endpoint: { tokenUrl: 'https://a' } } },
       'provider.endpoint.tokenUrl',
       'unknown; supported: authURL, tokenURL, userInfoURL, jwksURL, endSessionURL',
     ],
     [
-      'a shared secret for ID tokens',
+      'an HMAC algorithm for ID tokens',
       {
         name: 'a',
         type: 'OIDCIdentityProvider',
@@ -272,7 +282,7 @@ describe('readProviderConfig', () => {
       'must be one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
     ],
     [
-      'no client secret',
+      'a missing client secret',
       { name: 'a', type: 'GitHubIdentityProvider', provider: { clientID: 'kapis' } },
       'provider.clientSecret',
       'is required',
@@ -284,7 +294,7 @@ describe('readProviderConfig', () => {
     })
   }
 
-  it('says nothing of secrets', () => {
+  it('quotes no secret in errors', () => {
     const { problems } = read({
       name: 'a',
       type: 'GitHubIdentityProvider',
@@ -296,7 +306,7 @@ describe('readProviderConfig', () => {
 
   const manual = readFileSync(new URL('../../../docs/identity-providers.md', import.meta.url), 'utf8')
   const examples = [...manual.matchAll(/```yaml\n(name: [\s\S]*?)```/g)].map(([, text = '']) => text)
-  it('takes the examples of the manual, of every type', () => {
+  it('accepts the documented examples of every type', () => {
     expect(examples).to.have.lengthOf(4)
     for (const text of examples) {
       const { problems } = read(parse(text))

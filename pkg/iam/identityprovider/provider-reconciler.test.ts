@@ -65,29 +65,33 @@ async function endsOf(watched: Standings, stored: Standings = watched, isReady =
 describe('createProviderReconciler', () => {
   const none = ['', '', '', 'logout']
   const rows: readonly [string, Standings, readonly string[]][] = [
-    ['leaves the logins of providers that can be used', { corp: 'usable', other: 'usable' }, none],
+    ['keeps the sessions of usable providers', { corp: 'usable', other: 'usable' }, none],
     [
-      'ends those of one that was removed',
+      'ends the sessions of a removed provider',
       { other: 'usable' },
       ['identity provider removed', '', '', 'logout'],
     ],
     [
-      'ends those of one that was disabled',
+      'ends the sessions of a disabled provider',
       { corp: 'usable', other: 'disabled' },
       ['', '', 'identity provider disabled', 'logout'],
     ],
-    ['leaves those of one that may be broken', { corp: 'unknown', other: 'usable' }, none],
+    [
+      'keeps the sessions of a provider whose Secret may be invalid',
+      { corp: 'unknown', other: 'usable' },
+      none,
+    ],
   ]
   for (const [what, standings, ends] of rows)
     it(what, async () => expect((await endsOf(standings)).ends).to.deep.equal(ends))
 
-  it('asks kube-apiserver only when there is something to end, and believes it', async () => {
+  it('reads from kube-apiserver before it ends sessions, and trusts the response', async () => {
     const usable = { corp: 'usable', other: 'usable' } as const
     expect(await endsOf(usable)).to.deep.equal({ ends: none, reads: 0 })
     expect(await endsOf({}, usable)).to.deep.equal({ ends: none, reads: 1 })
   })
 
-  it('ends nothing before the providers are known', async () => {
+  it('ends no session before the providers are loaded', async () => {
     expect(await endsOf({}, {}, false)).to.deep.equal({ ends: none, reads: 0 })
   })
 })

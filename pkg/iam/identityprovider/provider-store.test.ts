@@ -60,7 +60,7 @@ function watched(initial: readonly KubeObject[], onChange = () => undefined) {
 }
 
 describe('ProviderStore', () => {
-  it('takes what is there, by name, without those that are disabled', async () => {
+  it('returns the enabled providers by name', async () => {
     const { store, names } = watched([
       secret('b', document('b')),
       secret('a', document('a', { hidden: true })),
@@ -72,7 +72,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('leaves out one that is broken, says why, and quotes nothing of it', async () => {
+  it('omits an invalid provider, and reports why without quoting the Secret', async () => {
     const { store, names, lines } = watched([
       secret('broken', document('x', { provider: { clientID: 'kapis', clientSecrets: 'hunter2' } })),
       secret('wrong', document('y'), { type: 'Opaque' }),
@@ -110,7 +110,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('follows changes: one that is added, breaks, is fixed, is removed', async () => {
+  it('follows changes: a provider is added, becomes invalid, is fixed, is removed', async () => {
     const { store, collection, names } = watched([])
     await store.start()
     const change = (type: 'ADDED' | 'MODIFIED' | 'DELETED', described: object, then: string) =>
@@ -126,7 +126,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('makes nothing again for a Secret that is the same when all are listed again', async () => {
+  it('reuses the client of an unchanged Secret after a new list', async () => {
     const kept = secret('kept', document('kept'))
     const gone = secret('gone', document('gone'))
     const { store, collection, made, names } = watched([kept, gone])
@@ -143,7 +143,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('leaves a name to the oldest Secret that claims it', async () => {
+  it('assigns a name to the oldest Secret that claims it', async () => {
     const { store, lines } = watched([
       secret('young', document('a', { displayName: 'young' }), { createdAt: '2026-02-01T00:00:00Z' }),
       secret('old', document('a', { displayName: 'old' })),

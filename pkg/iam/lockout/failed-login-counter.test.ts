@@ -53,7 +53,7 @@ function make(stored: readonly (readonly [string, number])[], provider = '') {
 }
 
 describe('createFailedLoginCounter', () => {
-  it('writes a failure, and counts it with those that came before under the name and from the address', async () => {
+  it('stores a failure, and counts earlier ones for the name and the address', async () => {
     const { ledger, calls } = make([
       ['9', 20],
       ['99', 10],
@@ -75,7 +75,7 @@ describe('createFailedLoginCounter', () => {
     })
   })
 
-  it('counts none that came after, so that of a burst each gets a number of its own', async () => {
+  it('ignores later failures, so that each failure of a burst gets its own number', async () => {
     const { ledger } = make([
       ['99', 0],
       ['100', 0],
@@ -85,7 +85,7 @@ describe('createFailedLoginCounter', () => {
     expect(await ledger.record(failure, undefined)).to.deep.equal({ ofName: 2, ofAddress: 2 })
   })
 
-  it('counts none that is older than the window', async () => {
+  it('ignores failures that are older than the window', async () => {
     const { ledger } = make([
       ['1', 601],
       ['2', 500],
@@ -94,7 +94,7 @@ describe('createFailedLoginCounter', () => {
     expect(await ledger.record(failure, undefined)).to.deep.equal({ ofName: 2, ofAddress: 2 })
   })
 
-  it('counts a network of IPv6 as one address, and forgives it nothing with a user', async () => {
+  it('counts an IPv6 network as one address, and does not reset it with a user', async () => {
     const { ledger, calls } = make([
       ['1', 90],
       ['2', 30],
@@ -108,7 +108,7 @@ describe('createFailedLoginCounter', () => {
     expect(calls.filter(({ path }) => decodeURIComponent(path).includes(label))).to.have.length(2)
   })
 
-  it('counts nothing of a user that an identity provider has refused', async () => {
+  it('does not count for a user what an identity provider has rejected', async () => {
     const { ledger } = make([['1', 30]], 'ldap')
     expect(await ledger.countOf(user())).to.equal(0)
     expect(await ledger.countFrom('192.0.2.1')).to.equal(1)
@@ -121,7 +121,7 @@ describe('createFailedLoginCounter', () => {
     [{ state: 'AuthLimitExceeded', lastTransitionTime: ago(60) }, 2],
   ]
   for (const [status, count] of forgiven) {
-    it(`counts ${count} of a user whose status is ${JSON.stringify(Object.keys(status))}, ${Object.values(status)[0]}`, async () => {
+    it(`counts ${count} for a user whose status is ${JSON.stringify(Object.keys(status))}, ${Object.values(status)[0]}`, async () => {
       const stored = [
         ['1', 90],
         ['2', 30],

@@ -45,7 +45,7 @@ describe('FailedLoginWatcher', () => {
     return { collection, feed, seen }
   }
 
-  it('hands on what others have seen within the window, oldest first, each once', async () => {
+  it('reports the failures of other replicas within the window once, oldest first', async () => {
     const { collection, feed, seen } = start([record('b', 5), record('a', 50), record('old', 61)])
     await feed.start()
     expect(feed.isReady).to.equal(true)
@@ -60,14 +60,14 @@ describe('FailedLoginWatcher', () => {
     feed.stop()
   })
 
-  it('says of what an identity provider has refused under which name, not whose user it is', async () => {
+  it('reports a login that an identity provider rejected under its login name, not under a user', async () => {
     const { feed, seen } = start([record('a', 5, { provider: 'ldap' })])
     await feed.start()
     expect(seen).to.deep.equal([{ user: '', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 }])
     feed.stop()
   })
 
-  it('leaves out what this process has counted itself', async () => {
+  it('skips failures that this process has counted itself', async () => {
     const { collection, feed, seen } = start([record('a', 5, { writer: 'me' })])
     await feed.start()
     await until(() => collection.isWatched())

@@ -31,7 +31,7 @@ describe('createLockoutReconciler', () => {
   }
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
-  it('writes a lock down, also when a login has changed the user meanwhile', async () => {
+  it('stores a lock, even if a login changes the user in the meantime', async () => {
     const { keeper, written, user } = make({ state: 'Active' }, 2)
     keeper.lock(user)
     await until(() => written.length > 0)
@@ -43,7 +43,7 @@ describe('createLockoutReconciler', () => {
     })
   })
 
-  it('does not make a disabled user one who is only locked for a while', async () => {
+  it('does not replace the state of a disabled user by a temporary lock', async () => {
     const { keeper, written, user } = make({ state: 'Disabled' })
     keeper.lock(user)
     await new Promise(resolve => setTimeout(resolve, 20))
@@ -52,19 +52,19 @@ describe('createLockoutReconciler', () => {
 
   // Created when a test runs: the whole suite takes longer than a lock.
   const rows: readonly [string, () => object, string | undefined][] = [
+    ['ends an expired lock', () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(601) }), 'Active'],
     [
-      'ends a lock whose time is over',
-      () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(601) }),
-      'Active',
-    ],
-    [
-      'leaves one whose time is not',
+      'keeps a lock that has not expired',
       () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(500) }),
       undefined,
     ],
-    ['stamps one that was set by hand', () => ({ state: 'AuthLimitExceeded' }), 'AuthLimitExceeded'],
     [
-      'leaves users who are not locked',
+      'adds the time to a lock that was set by hand',
+      () => ({ state: 'AuthLimitExceeded' }),
+      'AuthLimitExceeded',
+    ],
+    [
+      'does not write users who are not locked',
       () => ({ state: 'Disabled', lastTransitionTime: ago(9_999) }),
       undefined,
     ],
@@ -77,7 +77,7 @@ describe('createLockoutReconciler', () => {
     })
   }
 
-  it('leaves to another replica what it has written first', async () => {
+  it('accepts what another replica has written first', async () => {
     const { keeper, written, user } = make({ state: 'AuthLimitExceeded', lastTransitionTime: ago(601) }, 1)
     await keeper.release([user])
     expect(written).to.deep.equal([])

@@ -19,7 +19,7 @@ describe('createLockout', () => {
     return attempt
   }
 
-  it('checks no more passwords concurrently than may fail, and reports the lock to all others', async () => {
+  it('checks no more passwords concurrently than may fail, and reports the lock to the rest', async () => {
     const lockout = make()
     let checked = 0
     const results = await Promise.all(
@@ -36,7 +36,7 @@ describe('createLockout', () => {
     expect(results.filter(result => result === 10_000)).to.have.length(997)
   })
 
-  it('lets a burst of right passwords through', async () => {
+  it('accepts a burst of right passwords', async () => {
     const lockout = make()
     const results = await Promise.all(
       Array.from({ length: 100 }, async () => {
@@ -49,7 +49,7 @@ describe('createLockout', () => {
     expect(results.every(result => result === 'right')).to.equal(true)
   })
 
-  it('goes on with those who wait when an attempt ends well', async () => {
+  it('lets waiting attempts continue when another attempt succeeds', async () => {
     const lockout = make()
     const running = [await begin(lockout, 'user:a'), await begin(lockout, 'user:a')]
     for (const attempt of running) attempt.failed()
@@ -60,7 +60,7 @@ describe('createLockout', () => {
     expect(await lockout.begin(['user:a'])).to.equal(10_000)
   })
 
-  it('counts every key by its own rule, and says which one was locked', async () => {
+  it('counts every key with its own limit, and names the locked one', async () => {
     const lockout = make()
     for (const user of ['a', 'b', 'c', 'd'] as const)
       expect((await begin(lockout, `user:${user}`, 'address:x')).failed()).to.deep.equal([])
@@ -69,7 +69,7 @@ describe('createLockout', () => {
     ;(await begin(lockout, 'user:a', 'address:y')).passed()
   })
 
-  it('counts what other replicas have seen', async () => {
+  it('includes the failures that other replicas have counted', async () => {
     const lockout = make()
     for (const seen of [1, 2, 3]) lockout.note(['user:a'], seen)
     expect(lockout.lockedUntilMs('user:a')).to.equal(10_003)
@@ -77,7 +77,7 @@ describe('createLockout', () => {
     ;(await begin(lockout, 'user:a')).passed()
   })
 
-  it('forgives, and wakes those who wait', async () => {
+  it('resets the count after a success, and resumes waiting attempts', async () => {
     const lockout = make()
     lockout.note(['user:a', 'user:a'], 0)
     const first = await begin(lockout, 'user:a')
@@ -87,7 +87,7 @@ describe('createLockout', () => {
     first.passed()
   })
 
-  it('forgets a caller that disconnected while waiting', async () => {
+  it('drops an attempt whose client disconnected while waiting', async () => {
     const lockout = make()
     lockout.note(['user:a', 'user:a'], 0)
     const first = await begin(lockout, 'user:a')
@@ -99,7 +99,7 @@ describe('createLockout', () => {
     ;(await begin(lockout, 'user:a')).passed()
   })
 
-  it('makes room for new keys with those that are over, then with the oldest', async () => {
+  it('evicts expired keys first, then the oldest', async () => {
     const lockout = make(2)
     ;(await begin(lockout, 'user:a')).failed()
     at.ms = 10_000
@@ -109,7 +109,7 @@ describe('createLockout', () => {
     expect((await begin(lockout, 'user:b')).failed()).to.deep.equal(['user:b'])
   })
 
-  it('has an end to how many wait', async () => {
+  it('limits the number of waiting attempts', async () => {
     const lockout = make()
     lockout.note(['user:a', 'user:a'], 0)
     const running = await begin(lockout, 'user:a')

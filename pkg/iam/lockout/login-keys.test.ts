@@ -12,11 +12,11 @@ describe('createLoginKeys', () => {
     'ａlice doe',
     'alice\u00a0doe',
   ])
-    it(`counts ${JSON.stringify(spelled)} as the name that a directory finds by it`, () => {
+    it(`treats ${JSON.stringify(spelled)} as the name that a directory finds by it`, () => {
       expect(keys.login(spelled)).to.equal(keys.login('alice doe'))
     })
 
-  it('counts other names apart, and does not show them', () => {
+  it('counts other names separately, and hashes them', () => {
     for (const other of ['alicedoe', 'alice.doe', 'alice doe@example.org', 'älice doe', ''])
       expect(keys.login(other)).to.not.equal(keys.login('alice doe'))
     expect(keys.login('alice doe')).to.match(/^login:[0-9a-f]{32}$/)

@@ -15,17 +15,21 @@ const record = (name: string, ageSeconds: number, user?: string) => ({
 describe('toPrune', () => {
   const rule = { groupDomain: 'kapis.io', retentionSeconds: 100, maxEntries: 2, unknownSeconds: 10 }
   const rows: readonly [string, ReturnType<typeof record>[], string[]][] = [
-    ['nothing when there is nothing', [], []],
-    ['what is too old', [record('old', 101, 'alice'), record('young', 100, 'alice')], ['old']],
+    ['nothing for no records', [], []],
+    ['expired records', [record('old', 101, 'alice'), record('young', 100, 'alice')], ['old']],
     [
-      'the oldest of too many, for each user',
+      'the oldest records of a user who has too many',
       [record('a1', 3, 'alice'), record('b1', 9, 'bob'), record('a2', 2, 'alice'), record('a3', 1, 'alice')],
       ['a1'],
     ],
-    ['unknown names, sooner', [record('x', 11), record('y', 10), record('z', 1), record('w', 2)], ['x']],
+    [
+      'records of unknown names, sooner',
+      [record('x', 11), record('y', 10), record('z', 1), record('w', 2)],
+      ['x'],
+    ],
   ]
   for (const [what, records, names] of rows) {
-    it(`is ${what}`, () => {
+    it(`returns ${what}`, () => {
       expect(toPrune(records, rule, nowMs)).to.deep.equal(names)
     })
   }

@@ -33,7 +33,7 @@ describe('createRecordWriter', () => {
     while (waiting() > 0) await turn()
   }
 
-  it('writes in order, two at a time', async () => {
+  it('writes records in order, two concurrently', async () => {
     let running = 0
     let most = 0
     const { writer, written } = make(async () => {
@@ -48,7 +48,7 @@ describe('createRecordWriter', () => {
     expect(most).to.equal(2)
   })
 
-  it('drops what is too much', async () => {
+  it('drops records when its queue is full', async () => {
     const gate = Promise.withResolvers<void>()
     const { writer, written, lost } = make(() => gate.promise)
     for (let i = 0; i < 300; i++) writer.add(record(i))
@@ -58,7 +58,7 @@ describe('createRecordWriter', () => {
     expect(written).to.have.length(202)
   })
 
-  it('writes one of the logins that a script repeats within a second', async () => {
+  it('writes one record for repeated logins of a script within a second', async () => {
     const { writer, written, at } = make()
     for (let i = 0; i < 5; i++) writer.add(record(1))
     writer.add(record(1, { source: { address: '192.0.2.2', userAgent: '' } }))
@@ -68,7 +68,7 @@ describe('createRecordWriter', () => {
     expect(written).to.have.length(3)
   })
 
-  it('goes on after one that could not be written', async () => {
+  it('continues after a record that could not be written', async () => {
     const { writer, written, lost } = make(async ({ user }) => {
       if (user?.name === 'u0') throw new Error('refused')
     })

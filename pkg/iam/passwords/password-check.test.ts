@@ -60,14 +60,14 @@ describe('createPasswordChecker', () => {
     return all
   }
 
-  it('knows the right password, by user name and by e-mail address', async () => {
+  it('accepts the right password with the user name or the e-mail address', async () => {
     const { check, failed } = make()
     expect(await check('alice', 'right')).to.equal('right')
     expect(await check('alice@kapis.io', 'right')).to.equal('right')
     expect(failed).to.deep.equal([])
   })
 
-  it('gives a user and an unknown name the same answer, up to the lock and beyond', async () => {
+  it('returns the same for a wrong password and an unknown name, before and after the lock', async () => {
     const expected = ['wrong', 'wrong', 'wrong', 'locked', 'locked']
     const { check, compared, locked } = make()
     for (const login of ['alice', 'nonexistent', 'nonexistent@kapis.io'])
@@ -76,7 +76,7 @@ describe('createPasswordChecker', () => {
     expect(locked).to.deep.equal(['login', 'user', 'login', 'login'])
   })
 
-  it('counts wrong second factors with wrong passwords, for the user and the address', async () => {
+  it('counts wrong second factors like wrong passwords, for the user and the address', async () => {
     const { check, checker, failed, users } = make()
     const user = users.get('alice') ?? expect.fail()
     const tried: boolean[] = []
@@ -97,7 +97,7 @@ describe('createPasswordChecker', () => {
     expect(tried).to.have.length(3)
   })
 
-  it('leaves a second factor unchecked for a user whom an administrator or another replica has locked', async () => {
+  it('does not check the second factor of a user whom an administrator or another replica has locked', async () => {
     const { checker, users } = make({ state: 'AuthLimitExceeded', stateSinceMs: Date.now() })
     const user = users.get('alice') ?? expect.fail()
     const attempt = { user, source: { address: '198.51.100.1', userAgent: '' } }
@@ -105,7 +105,7 @@ describe('createPasswordChecker', () => {
     expect(verdict.outcome).to.equal('locked')
   })
 
-  it('lets one of several concurrent second factors fail at a time near the limit, and ends an attempt that throws', async () => {
+  it('checks second factors one at a time near the limit, and ends an attempt that throws', async () => {
     const { checker, users } = make()
     const user = users.get('alice') ?? expect.fail()
     const attempt = { user, source: { address: '198.51.100.1', userAgent: '' } }
@@ -119,7 +119,7 @@ describe('createPasswordChecker', () => {
     expect([checked, outcomes.filter(outcome => outcome === 'locked').length]).to.deep.equal([3, 5])
   })
 
-  it('counts what an identity provider has refused for the name there, not for the user', async () => {
+  it('counts a login that an identity provider rejected for the login name, not for the user', async () => {
     const { check, checker, failed, locked, users } = make()
     const alice = users.get('alice')
     const source = { address: '192.0.2.1', userAgent: '' }
@@ -143,14 +143,14 @@ describe('createPasswordChecker', () => {
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('does not compare the right password either while the user is locked', async () => {
+  it('does not compare even the right password while the user is locked', async () => {
     const { check, compared } = make()
     await times(3, () => check('alice', 'wrong'))
     expect(await check('alice', 'right')).to.equal('locked')
     expect(compared).to.have.length(3)
   })
 
-  it('does not tell that two names are one user: the other one is locked in its own time', async () => {
+  it('does not reveal that two names belong to one user: each is locked after its own failures', async () => {
     const { check, compared } = make()
     await times(3, () => check('alice', 'wrong'))
     const other = await times(4, () => check('alice@kapis.io', 'right'))
@@ -158,7 +158,7 @@ describe('createPasswordChecker', () => {
     expect(compared.slice(3)).to.deep.equal([undefined, undefined, undefined])
   })
 
-  it('allows no more tries by both names together', async () => {
+  it('allows no additional attempts by combining both names', async () => {
     const { check, compared } = make()
     await check('alice', 'wrong')
     await check('alice', 'wrong')
@@ -175,14 +175,14 @@ describe('createPasswordChecker', () => {
     expect(await check('alice', 'right', '192.0.2.98')).to.equal('right')
   })
 
-  it('checks at most as many of a burst as may fail', async () => {
+  it('checks at most as many passwords of a burst as may fail', async () => {
     const { check, compared } = make()
     const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => check('alice', `guess ${i}`)))
     expect(compared).to.have.length(3)
     expect(outcomes.filter(outcome => outcome === 'locked')).to.have.length(997)
   })
 
-  it('says when to come back', async () => {
+  it('returns when to try again', async () => {
     const { checker } = make({ state: 'AuthLimitExceeded', stateSinceMs: Date.now() - 590_000 })
     const source = { address: '', userAgent: '' }
     const verdict = await checker.check({ login: 'alice', password: 'right', source })
@@ -190,19 +190,19 @@ describe('createPasswordChecker', () => {
     expect(verdict).to.have.property('retryAfterSeconds').within(9, 10)
   })
 
-  it('ends a lock by state when its time is over, before anybody has written so', async () => {
+  it('ends an expired lock before any replica has stored that', async () => {
     const { check } = make({ state: 'AuthLimitExceeded', stateSinceMs: Date.now() - 600_000 })
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('begins again for a user whom an administrator has unlocked', async () => {
+  it('resets the count of a user whom an administrator has unlocked', async () => {
     const { check, users } = make()
     await times(3, () => check('alice', 'wrong'))
     users.set('alice', memoryUser('alice', { stateSinceMs: Date.now() + 1 }))
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('counts no attempt that was never compared', async () => {
+  it('does not count an attempt without a comparison', async () => {
     const { check, checker } = make()
     const gone = AbortSignal.abort(new Error('gone'))
     const source = { address: '192.0.2.1', userAgent: '' }
@@ -213,7 +213,7 @@ describe('createPasswordChecker', () => {
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('records what is known of each failure', async () => {
+  it('records the known attributes of each failure', async () => {
     const { check, failed, users } = make()
     await check('alice@kapis.io', 'wrong', '192.0.2.5')
     await check('nonexistent', 'wrong', '192.0.2.6')
@@ -235,8 +235,8 @@ describe('createPasswordChecker', () => {
     ])
   })
 
-  describe('where other replicas have counted too', () => {
-    it('does not reveal that a password was wrong beyond the limit', async () => {
+  describe('when other replicas have counted failures', () => {
+    it('does not reveal beyond the limit that a password was wrong', async () => {
       const { check, common } = make()
       common.failures = 3
       expect(await check('alice', 'wrong')).to.equal('wrong')
@@ -245,7 +245,7 @@ describe('createPasswordChecker', () => {
       expect(await check('nonexistent', 'wrong')).to.equal('locked')
     })
 
-    it('nor then that it was right', async () => {
+    it('does not reveal beyond the limit that a password was right', async () => {
       const { check, common } = make()
       common.failures = 2
       await check('alice', 'wrong')
@@ -254,7 +254,7 @@ describe('createPasswordChecker', () => {
       expect(await check('alice', 'right')).to.equal('locked')
     })
 
-    it('lets the first that is judged pass, and no other, where nothing is known of the failures yet', async () => {
+    it('accepts only the first attempt while the failures of other replicas are not loaded', async () => {
       const bursts: readonly (readonly [guesses: string[], outcomes: string[]])[] = [
         [
           ['right', 'wrong', 'right'],
@@ -273,7 +273,7 @@ describe('createPasswordChecker', () => {
       }
     })
 
-    it('reveals to an address beyond the limit neither that a password was wrong nor that it was right', async () => {
+    it('reveals to an address beyond the limit neither wrong nor right passwords', async () => {
       const { check, common } = make()
       const from = '192.0.2.99'
       common.fromAddress = 5
@@ -289,7 +289,7 @@ describe('createPasswordChecker', () => {
       expect(await check('alice', 'right', '192.0.2.98')).to.equal('right')
     })
 
-    it('asks nothing for a login without failures', async () => {
+    it('sends no request for a login without failures', async () => {
       const { check, common } = make()
       await times(3, () => check('alice', 'right'))
       expect(common.questions).to.equal(0)

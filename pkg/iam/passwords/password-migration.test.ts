@@ -60,7 +60,7 @@ describe('createPasswordMigration', () => {
   const old = userOf('old', { email: 'o@kapis.io', password: hash })
   const moved = userOf('moved', { email: 'm@kapis.io', credential: 'c' })
 
-  it('moves every hash that stands in a User, and what kubectl keeps of it', async () => {
+  it('moves every hash from a User, including kubectl’s last-applied annotation', async () => {
     const applied = JSON.stringify({ kind: 'User', spec: { email: 'k@kapis.io', password: hash } })
     const byKubectl = userOf('kubectl', { password: hash }, { [lastAppliedAnnotation]: applied })
     const broken = userOf('broken', { password: hash }, { [lastAppliedAnnotation]: `{"${hash}` })
@@ -79,7 +79,7 @@ describe('createPasswordMigration', () => {
     ])
   })
 
-  it('takes a hash out of what kubectl keeps, where it stands there alone', async () => {
+  it('removes a hash that is only in kubectl’s last-applied annotation', async () => {
     const applied = JSON.stringify({ spec: { email: 'k@kapis.io', password: hash } })
     const kept = userOf('kept', { credential: 'c' }, { [lastAppliedAnnotation]: applied })
     const { mover, written, patched } = make([kept], { sinceMs: before })
@@ -91,9 +91,9 @@ describe('createPasswordMigration', () => {
 
   for (const [what, sinceMs] of [
     ['', Number.POSITIVE_INFINITY],
-    [', when someone has changed a password since it began', -5 * minute],
+    [', even if a password changes in the meantime', -5 * minute],
   ] as const)
-    it(`leaves those of an older release to the rollout for ten minutes${what}`, async () => {
+    it(`leaves hashes of an older release in place during the rollout, for ten minutes${what}`, async () => {
       const { mover, written, state } = make([old], { sinceMs })
       for (const nowMs of [0, 5 * minute, 10 * minute - 1]) {
         state.nowMs = nowMs
@@ -108,9 +108,9 @@ describe('createPasswordMigration', () => {
 
   for (const [what, sinceMs] of [
     ['a new installation', 0],
-    ['one whose hashes were moved before', before],
+    ['an installation whose hashes were moved before', before],
   ] as const)
-    it(`moves those that come later as they come: in ${what}`, async () => {
+    it(`moves later hashes immediately: in ${what}`, async () => {
       const { mover, written, add } = make([moved], { sinceMs })
       // Ignored: before the first run it is unknown whether Secrets exist.
       mover.changed(toUser(old))
@@ -125,7 +125,7 @@ describe('createPasswordMigration', () => {
     })
 
   for (const fail of [404, 409, 422, 503])
-    it(`goes on with the others when one fails: ${fail}`, async () => {
+    it(`continues with other users when one fails: ${fail}`, async () => {
       const other = userOf('other', { email: 'o2@kapis.io', password: hash })
       const { mover, written, tidied } = make([old, other], { sinceMs: before, fail })
       await mover.sweep()
@@ -133,7 +133,7 @@ describe('createPasswordMigration', () => {
       expect(tidied).to.deep.equal(['old', 'other'])
     })
 
-  it('moves many that come together one after the other', async () => {
+  it('moves many concurrent hashes in sequence', async () => {
     const names = Array.from({ length: 50 }, (_, i) => `u${i}`)
     const { mover, written, add } = make([moved], { sinceMs: before })
     await mover.sweep()

@@ -75,7 +75,7 @@ function memoryKube(before: (call: Call) => void = () => undefined) {
 }
 
 describe('PasswordStore', () => {
-  it('keeps a hash in a Secret that goes with its user', async () => {
+  it('stores a hash in a Secret that is deleted with its user', async () => {
     const { stored, make } = memoryKube()
     const reference = await make().keep(jane, hash('a'))
     const credential = toCredential(hash('a'))
@@ -100,7 +100,7 @@ describe('PasswordStore', () => {
     })
   })
 
-  it('knows the hash that its user names, and no other', async () => {
+  it('accepts only the hash that the user references', async () => {
     const store = memoryKube().make()
     const { credential: first } = await store.keep(jane, hash('a'))
     const { credential: second } = await store.keep({ ...jane, credential: first }, hash('b'))
@@ -112,13 +112,13 @@ describe('PasswordStore', () => {
     expect(await of(second, hash('z'))).to.equal(hash('z'))
   })
 
-  it('reads what its watch has not delivered yet', async () => {
+  it('reads what its watch has not received yet', async () => {
     const { make } = memoryKube()
     const reference = await make().keep(jane, hash('a'))
     expect(await make().hashOf({ ...user, ...reference })).to.equal(hash('a'))
   })
 
-  it('reads what another installation keeps, and comes back to its own place', async () => {
+  it('reads the hashes of another installation, and returns to its own afterwards', async () => {
     const asked: string[] = []
     const { make } = memoryKube(({ path }) => void asked.push(path))
     const reference = await make().keep(jane, hash('a'))
@@ -131,7 +131,7 @@ describe('PasswordStore', () => {
     ])
   })
 
-  it('takes for no hash what takes too long to check, is named for another, or is in another Secret', async () => {
+  it('rejects a hash that is too expensive, belongs to another user, or is in another Secret', async () => {
     const { stored, make } = memoryKube()
     const metadata = { name: 'kapis-user-jane', resourceVersion: '1' }
     const credential = toCredential(hash('a'))
@@ -148,7 +148,7 @@ describe('PasswordStore', () => {
     expect(await make().hashOf({ ...user, credential })).to.equal(undefined)
   })
 
-  it('tries again when another replica was faster, and gives up at last', async () => {
+  it('retries when another replica was first, a limited number of times', async () => {
     let races = 2
     const kube = memoryKube(({ method = 'GET' }) => {
       if (method !== 'GET' && races-- > 0) throw new Status(409, 'Conflict', '')
@@ -166,7 +166,7 @@ describe('PasswordStore', () => {
     expect(code).to.equal(503)
   })
 
-  it('loses none of two replicas that store one together', async () => {
+  it('preserves both when two replicas store a hash concurrently', async () => {
     const { make, stored } = memoryKube()
     const replicas = [make(), make(), make()]
     const kept = await Promise.all(['a', 'b', 'c'].map((letter, i) => replicas[i]?.keep(jane, hash(letter))))
@@ -177,7 +177,7 @@ describe('PasswordStore', () => {
     expect(Object.keys(stored.get('kapis-user-jane')?.data ?? {})).to.have.length(3)
   })
 
-  it('leaves the hash alone that the user names, once no other is about to be named', async () => {
+  it('keeps the hash that the user references, and deletes others once no user can reference them', async () => {
     const { make, stored } = memoryKube()
     const store = make()
     const { credential } = await store.keep(jane, hash('a'))
@@ -196,7 +196,7 @@ describe('PasswordStore', () => {
     expect(keys()).to.deep.equal([credential])
   })
 
-  it('takes the Secret of a backup for its user, and never that of an earlier user', async () => {
+  it('accepts the Secret of a restored backup for its user, and never that of an earlier user', async () => {
     const { make, stored } = memoryKube()
     const store = make()
     const uids = () => {
@@ -214,7 +214,7 @@ describe('PasswordStore', () => {
     expect(uids()).to.deep.equal(['secret-4', 'u3'])
   })
 
-  it('stores nothing where the schema of users is an older one, until the manifests are applied', async () => {
+  it('stores nothing while the CRD of users is outdated, until the manifests are applied', async () => {
     const { client } = memoryKube()
     let schema: object = schemaOf(['password'])
     const old: KubeClient = {

@@ -10,11 +10,11 @@ describe('createPasswordHasher', () => {
     stored = await hasher.hash('Correct horse 1')
   })
 
-  it('hashes as the platform does: bcrypt of cost 10', () => {
+  it('hashes with bcrypt of cost 10, like KubeSphere', () => {
     expect(stored).to.match(/^\$2b\$10\$[./A-Za-z0-9]{53}$/)
   })
 
-  it('knows the password again', async () => {
+  it('verifies the password', async () => {
     expect(await hasher.verify('Correct horse 1', stored)).to.equal(true)
     // Go and older tools write the prefix $2a$.
     expect(await hasher.verify('Correct horse 1', stored.replace('$2b$', '$2a$'))).to.equal(true)
@@ -22,9 +22,9 @@ describe('createPasswordHasher', () => {
 
   const wrong: readonly [string, string][] = [
     ['another password', 'correct horse 1'],
-    ['an empty one', ''],
+    ['an empty password', ''],
     ['the hash itself', '$2b$10$'],
-    ['one with more behind it', `Correct horse 1${'x'.repeat(2000)}`],
+    ['the password with a suffix', `Correct horse 1${'x'.repeat(2000)}`],
   ]
   for (const [what, password] of wrong) {
     it(`refuses ${what}`, async () => {
@@ -32,12 +32,12 @@ describe('createPasswordHasher', () => {
     })
   }
 
-  it('refuses everything where there is no hash, what it puts in its place too', async () => {
+  it('rejects every password without a hash, including the dummy', async () => {
     for (const password of ['', 'x', 'Correct horse 1'])
       expect(await hasher.verify(password, undefined)).to.equal(false)
   })
 
-  it('takes as long for a user who does not exist, and for one whose hash is a cheaper one', async () => {
+  it('takes the same time for an unknown user, and for a user with a cheaper hash', async () => {
     const kinds = new Map<string, string | undefined>([
       ['known', stored],
       ['nonexistent', undefined],
@@ -57,7 +57,7 @@ describe('createPasswordHasher', () => {
     for (const kind of kinds.keys()) expect(medianOf(kind) / medianOf('known'), kind).to.be.within(0.6, 1.7)
   }).timeout(20_000)
 
-  it('knows the password of a cheaper hash, and of a more expensive one', async () => {
+  it('verifies the password of a cheaper hash, and of a more expensive one', async () => {
     for (const cost of [4, 9, 11]) {
       const other = await hash('Correct horse 1', cost)
       expect(await hasher.verify('Correct horse 1', other)).to.equal(true)
@@ -65,7 +65,7 @@ describe('createPasswordHasher', () => {
     }
   }).timeout(20_000)
 
-  it('leaves the event loop alone', async () => {
+  it('does not block the event loop', async () => {
     let ticks = 0
     const timer = setInterval(() => ticks++, 2)
     const startedAt = performance.now()

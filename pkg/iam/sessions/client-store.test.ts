@@ -37,13 +37,13 @@ describe('ClientStore', () => {
   }
   const secretOf = (name: string) => store.find(name)?.secret
 
-  it('knows those of the configuration before anything was read', async () => {
+  it('returns the clients of the configuration before any Secret is read', async () => {
     await follow([])
     expect(secretOf('kapis')).to.equal('configured')
     for (const name of ['', 'nonexistent', '__proto__']) expect(store.find(name)).to.equal(undefined)
   })
 
-  it('follows the Secrets', async () => {
+  it('follows changes of the Secrets', async () => {
     const collection = await follow([secret('a', 'name: console\nsecret: s1')])
     expect(secretOf('console')).to.equal('s1')
     await until(() => {
@@ -58,7 +58,7 @@ describe('ClientStore', () => {
     await until(() => secretOf('other') === 's3')
   })
 
-  it('has no client of a Secret that is broken, names the member, and keeps the others', async () => {
+  it('skips an invalid Secret, names the field, and keeps the other clients', async () => {
     await follow([
       secret('broken', 'name: broken\nsecret: hunter2\nredirectURIs: ["*"]'),
       secret('foreign', 'name: foreign\nsecret: hunter2', { type: 'Opaque' }),
@@ -92,7 +92,7 @@ describe('ClientStore', () => {
     expect(JSON.stringify(lines)).to.not.contain('hunter2')
   })
 
-  it('gives a name to the configuration first, then to the older Secret, and says so', async () => {
+  it('prefers the configuration for a name, then the older Secret, and logs it', async () => {
     await follow([
       secret('a', 'name: kapis\nsecret: s1'),
       secret('b', 'name: shared\nsecret: s2'),

@@ -10,21 +10,21 @@ const spec = { user: 's', userUid: 'u-1', credential: 'c', authenticatedAt: '203
 
 describe('isFreshLogin', () => {
   const cases: readonly [string, object, number, boolean][] = [
-    ['a login with the password', {}, now, true],
-    ['an older one', {}, now + 1, false],
-    ['one from the future', {}, now - 660_001, false],
-    ['one with another password', { credential: 'd' }, now, false],
-    ['one without a password', { credential: '' }, now, false],
-    ['one at a provider', { provider: 'corp' }, now, false],
-    ['one of another user of the name', { userUid: 'u-2' }, now, false],
-    ['one that has ended', { ended: 'logout' }, now, false],
+    ['a session with the password', {}, now, true],
+    ['an older session', {}, now + 1, false],
+    ['a session from the future', {}, now - 660_001, false],
+    ['a session with another password', { credential: 'd' }, now, false],
+    ['a session without a password', { credential: '' }, now, false],
+    ['a session of an identity provider', { provider: 'corp' }, now, false],
+    ['a session of another user with the name', { userUid: 'u-2' }, now, false],
+    ['a session that has ended', { ended: 'logout' }, now, false],
     ['a browser', { type: 'Browser' }, now, false],
     ['a personal access token', { type: 'PersonalAccessToken' }, now, false],
     ['an exchanged token', { type: 'TokenExchange' }, now, false],
-    ['one without a time', { authenticatedAt: undefined }, now, false],
+    ['a session without a time', { authenticatedAt: undefined }, now, false],
   ]
   for (const [title, change, at, expected] of cases)
-    it(`${title}: ${expected}`, () =>
+    it(`returns ${expected} for ${title}`, () =>
       expect(isFreshLogin(toSession({ metadata, spec: { ...spec, ...change } }), user, at)).to.equal(
         expected,
       ))

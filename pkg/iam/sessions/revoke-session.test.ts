@@ -43,20 +43,20 @@ function store(initial: readonly Session[], conflicts = 0) {
 }
 
 describe('endLogin', () => {
-  it('writes down why, also when the login changes meanwhile', async () => {
+  it('stores the reason, even if the session changes in the meantime', async () => {
     const sessions = store([login], 2)
     expect(await endLogin(sessions, login, 'logout')).to.equal(true)
     expect(sessions.endOf('s1')).to.equal('logout')
   })
 
-  it('leaves alone what has ended or is gone', async () => {
+  it('does not write a session that has ended or was deleted', async () => {
     const sessions = store([{ ...login, ended: 'deleted' }])
     expect(await endLogin(sessions, { ...login, ended: 'deleted' }, 'logout')).to.equal(false)
     expect(sessions.endOf('s1')).to.equal('deleted')
     expect(await endLogin(store([], 1), login, 'logout')).to.equal(false)
   })
 
-  it('says so when it cannot', async () => {
+  it('reports a failure', async () => {
     expect(await rejectionOf(endLogin(store([login], 100), login, 'logout'))).to.include({ code: 503 })
   })
 })
@@ -78,7 +78,7 @@ describe('endOtherLogins', () => {
     ['a login that has ended', { ended: 'logout' }, 'logout'],
   ]
   for (const [what, changes, ended] of rows) {
-    it(`leaves ${what} ${ended === '' ? 'as it is' : `ended: ${ended}`}`, async () => {
+    it(`leaves ${what} ${ended === '' ? 'unchanged' : `ended: ${ended}`}`, async () => {
       const sessions = store([login, { ...login, sid: 's2', resourceVersion: '50', ...changes }])
       await endOtherLogins(sessions, login)
       expect(sessions.endOf('s2')).to.equal(ended)
@@ -102,7 +102,7 @@ describe('endBrowserSession', () => {
     ['a login of another user', { user: 'bob', browserSid: 'b2' }, ''],
   ]
   for (const [what, changes, ended] of rows) {
-    it(`leaves ${what} ${ended === '' ? 'as it is' : `ended: ${ended}`}`, async () => {
+    it(`leaves ${what} ${ended === '' ? 'unchanged' : `ended: ${ended}`}`, async () => {
       const other = { ...login, ...changes }
       const sessions = store([browser, other])
       await endBrowserSession(sessions, browser, 'logout')
@@ -111,7 +111,7 @@ describe('endBrowserSession', () => {
     })
   }
 
-  it('ends a login that is made meanwhile, and itself last', async () => {
+  it('ends a session that is created in the meantime, and the browser session last', async () => {
     const sessions = store([browser, { ...login, browserSid: 'b2' }])
     const order: string[] = []
     const busy = {
@@ -126,7 +126,7 @@ describe('endBrowserSession', () => {
     expect(order).to.deep.equal(['s1', 'b2', 's2'])
   })
 
-  it('keeps the browser session when a login cannot be ended', async () => {
+  it('keeps the browser session when a session cannot be ended', async () => {
     const sessions = store([browser, { ...login, browserSid: 'b2' }], 5)
     expect(await rejectionOf(endBrowserSession(sessions, browser, 'logout'))).to.include({ code: 503 })
     expect(sessions.endOf('b2')).to.equal('')
@@ -137,20 +137,20 @@ describe('endLoginsWithoutFactor', () => {
   const browser: Session = { ...login, sid: 'b2', type: 'Browser', browserSid: 'b1', amr: 'pwd' }
   const why = 'a second factor was set up'
   const rows: readonly [string, Partial<Session>, string][] = [
-    ['a login with the password alone', { amr: 'pwd' }, why],
-    ['a login of an earlier release', {}, why],
-    ['a login at a provider with two factors of its own', { amr: 'mfa', provider: 'corp' }, why],
+    ['a session with only the password', { amr: 'pwd' }, why],
+    ['a session of an earlier release', {}, why],
+    ['a session of a provider with two factors of its own', { amr: 'mfa', provider: 'corp' }, why],
     ['another browser', { type: 'Browser', amr: 'pwd' }, why],
-    ['a login with a factor', { amr: 'pwd otp mfa' }, ''],
-    ['a login of the same browser', { browserSid: 'b2', amr: 'pwd' }, ''],
+    ['a session with a factor', { amr: 'pwd otp mfa' }, ''],
+    ['a session of the same browser', { browserSid: 'b2', amr: 'pwd' }, ''],
     ['an earlier session of the same browser', { sid: 'b1', type: 'Browser', amr: 'pwd' }, ''],
     ['a personal access token', { type: 'PersonalAccessToken' }, ''],
-    ['an exchanged token, which ends with its login', { type: 'TokenExchange' }, ''],
-    ['a login that has ended', { ended: 'logout' }, 'logout'],
-    ['a login of another user', { user: 'bob' }, ''],
+    ['an exchanged token, which ends with its session', { type: 'TokenExchange' }, ''],
+    ['a session that has ended', { ended: 'logout' }, 'logout'],
+    ['a session of another user', { user: 'bob' }, ''],
   ]
   for (const [what, changes, ended] of rows) {
-    it(`leaves ${what} ${ended === '' ? 'as it is' : `ended: ${ended}`}`, async () => {
+    it(`leaves ${what} ${ended === '' ? 'unchanged' : `ended: ${ended}`}`, async () => {
       const other = { ...login, ...changes }
       const sessions = store([browser, other])
       await endLoginsWithoutFactor(sessions, 'alice', 'b2')
@@ -159,7 +159,7 @@ describe('endLoginsWithoutFactor', () => {
     })
   }
 
-  it('spares no browser when the user was not logged in in it', async () => {
+  it('exempts no browser in which the user was not logged in', async () => {
     const sessions = store([browser])
     await endLoginsWithoutFactor(sessions, 'alice', undefined)
     expect(sessions.endOf('b2')).to.equal(why)

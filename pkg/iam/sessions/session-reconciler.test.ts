@@ -72,7 +72,7 @@ describe('createSessionKeeper', () => {
     ['is deleted', undefined, 'user deleted'],
   ]
   for (const [what, after, why] of rows) {
-    it(`ends the logins of a user who ${what}, and no others`, async () => {
+    it(`ends only the sessions of a user who ${what}`, async () => {
       const { keeper, ended } = keep(() => after)
       keeper.changed('alice', alice, after)
       await until(() => ended()[1] !== '')
@@ -80,7 +80,7 @@ describe('createSessionKeeper', () => {
     })
   }
 
-  it('asks nothing for a change that ends nothing', async () => {
+  it('sends no request for a change that ends nothing', async () => {
     const { keeper, reads } = keep(() => alice)
     keeper.changed('alice', alice, { ...alice, groups: ['ops'], generation: 2 })
     keeper.changed('alice', undefined, alice)
@@ -88,7 +88,7 @@ describe('createSessionKeeper', () => {
     expect(reads()).to.equal(0)
   })
 
-  it('believes kube-apiserver when what is known here is older', async () => {
+  it('trusts kube-apiserver when its own state is older', async () => {
     const { keeper, reads, ended } = keep(() => alice)
     keeper.changed('alice', alice, disabled)
     await until(() => reads() === 1)
@@ -96,14 +96,14 @@ describe('createSessionKeeper', () => {
     expect(ended()).to.deep.equal(['', '', ''])
   })
 
-  it('tries again when a login is refreshed in the same moment', async () => {
+  it('retries when a session is refreshed at the same moment', async () => {
     const { keeper, ended } = keep(() => disabled, 2)
     keeper.changed('alice', alice, disabled)
     await until(() => ended()[1] !== '')
     expect(ended()).to.deep.equal(['user disabled', 'user disabled', ''])
   })
 
-  it('ends logins of users who changed while it was not running', async () => {
+  it('ends sessions of users who changed while it was not running', async () => {
     const { keeper, ended } = keep(() => changed)
     await keeper.checkAll(name => (name === 'alice' ? changed : { ...alice, name }))
     expect(ended()).to.deep.equal(['password changed', 'password changed', ''])

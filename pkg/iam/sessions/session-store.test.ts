@@ -40,13 +40,13 @@ describe('SessionStore', () => {
     return collection
   }
 
-  it('knows which logins have ended', async () => {
+  it('knows which sessions have ended', async () => {
     await follow([session('good'), session('over', { ended: 'logout' })])
     expect(store.isRevoked('good')).to.equal(false)
     expect(store.isRevoked('over')).to.equal(true)
   })
 
-  it('ends an exchanged token with the login that it came from', async () => {
+  it('ends an exchanged token with its session', async () => {
     const iat = Date.now() / 1000
     await follow([
       session('good'),
@@ -58,13 +58,13 @@ describe('SessionStore', () => {
     expect(store.isRevoked('of-over', iat)).to.equal(true)
   })
 
-  it('lets a login pass that another replica may have made a moment ago', async () => {
+  it('accepts a session that another replica may have created a moment ago', async () => {
     await follow([])
     expect(store.isRevoked('new')).to.equal(false)
     expect(store.isRevoked('new', Date.now() / 1000)).to.equal(false)
   })
 
-  describe('of a login that was not in the list', () => {
+  describe('for a session that was not in the list', () => {
     const seconds = (ms: number) => Math.floor(ms / 1000)
     // Times in milliseconds after the list. Clocks may differ by 10 s.
     const rows: readonly [string, { issuedMs: number; askedMs: number }, boolean][] = [
@@ -86,7 +86,7 @@ describe('SessionStore', () => {
       ['issued after, for as long as the watch is behind', { issuedMs: 30_000, askedMs: hour }, false],
     ]
     for (const [what, { issuedMs, askedMs }, isRevoked] of rows) {
-      it(`${isRevoked ? 'refuses' : 'lets pass'} a token ${what}`, async () => {
+      it(`${isRevoked ? 'rejects' : 'accepts'} a token ${what}`, async () => {
         const beforeMs = Date.now()
         await follow([])
         const nowMs = Date.now() + askedMs
@@ -103,7 +103,7 @@ describe('SessionStore', () => {
     expect(store.isRevoked('own')).to.equal(false)
   })
 
-  it('learns of an end as it happens', async () => {
+  it('is notified when a session ends', async () => {
     const collection = await follow([session('s')])
     await until(() => {
       collection.emit({ type: 'MODIFIED', object: session('s', { ended: 'logout' }) })
@@ -111,7 +111,7 @@ describe('SessionStore', () => {
     })
   })
 
-  it('takes a login that is deleted before its time for ended', async () => {
+  it('treats a session that is deleted before its expiry as ended', async () => {
     const collection = await follow([session('s')])
     await until(() => {
       collection.emit({ type: 'DELETED', object: session('s') })
@@ -119,7 +119,7 @@ describe('SessionStore', () => {
     })
   })
 
-  it('remembers it when the watch has to begin again', async () => {
+  it('remembers ended sessions when the watch restarts', async () => {
     const collection = await follow([session('s'), session('missed'), session('kept')])
     await until(() => {
       collection.emit({ type: 'DELETED', object: session('s') })
@@ -182,7 +182,7 @@ describe('SessionStore', () => {
       expect(conflicted.ends).to.deep.equal([])
     })
 
-    it('is called once for a login that is deleted, and not for one that is over', async () => {
+    it('is called once for a session that is deleted, and not for an expired one', async () => {
       const { ends, emit } = await followEnds([session('s'), session('over', over)])
       emit({ type: 'DELETED', object: session('over', over) })
       emit({ type: 'DELETED', object: session('s') })
@@ -192,7 +192,7 @@ describe('SessionStore', () => {
       expect(ends).to.deep.equal(['s: deleted', 'last: deleted'])
     })
 
-    it('is called for logins that were deleted while the watch was down', async () => {
+    it('is called for sessions that were deleted while the watch was disconnected', async () => {
       const { ends, emit, expire } = await followEnds([
         session('s'),
         session('kept'),
@@ -209,7 +209,7 @@ describe('SessionStore', () => {
     })
   })
 
-  it('ends logins by what their user has become', async () => {
+  it('treats a session as ended after a password change of its user', async () => {
     const metadata = { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '', generation: 1 }
     const password = `$2b$10$${'a'.repeat(53)}`
     const alice = toUser({ metadata, spec: { password } })
@@ -235,7 +235,7 @@ describe('SessionStore', () => {
       ['that has expired', { rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) }, false],
     ]
     for (const [what, spec, isNeeded] of rows) {
-      it(`is ${isNeeded} for a token ${what}`, async () => {
+      it(`returns ${isNeeded} for a token ${what}`, async () => {
         await follow([session('s', spec)])
         expect(store.hasTokenOf(seconds(-6 * hour), seconds(-4 * hour), nowMs)).to.equal(isNeeded)
       })
@@ -248,17 +248,37 @@ describe('SessionStore', () => {
     const seconds = (ms: number) => (nowMs + ms) / 1000
     const openid = { scope: 'openid email' }
     const rows: readonly [string, number, Readonly<Record<string, unknown>>, boolean][] = [
-      ['that began in between', -5, { ...openid, rotatedAt: at(-5 * hour) }, true],
-      ['that began in between and goes on', -5, { ...openid, rotatedAt: at(-hour) }, true],
-      ['that began before and was refreshed after', -9, { ...openid, rotatedAt: at(-hour) }, true],
-      ['that began after', -3, { ...openid, rotatedAt: at(-hour) }, false],
-      ['that was refreshed last before', -9, { ...openid, rotatedAt: at(-8 * hour) }, false],
+      ['of a session that began after the list', -5, { ...openid, rotatedAt: at(-5 * hour) }, true],
+      [
+        'of a session that began after the list and was refreshed',
+        -5,
+        { ...openid, rotatedAt: at(-hour) },
+        true,
+      ],
+      [
+        'of a session that began before the list and was refreshed after it',
+        -9,
+        { ...openid, rotatedAt: at(-hour) },
+        true,
+      ],
+      ['of a session that began later', -3, { ...openid, rotatedAt: at(-hour) }, false],
+      [
+        'of a session that was last refreshed before the list',
+        -9,
+        { ...openid, rotatedAt: at(-8 * hour) },
+        false,
+      ],
       ['without openid', -5, { scope: 'email', rotatedAt: at(-5 * hour) }, false],
-      ['that has ended', -5, { ...openid, rotatedAt: at(-5 * hour), ended: 'logout' }, false],
-      ['that has expired', -5, { ...openid, rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) }, false],
+      ['of a session that has ended', -5, { ...openid, rotatedAt: at(-5 * hour), ended: 'logout' }, false],
+      [
+        'of a session that has expired',
+        -5,
+        { ...openid, rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) },
+        false,
+      ],
     ]
     for (const [what, began, spec, expected] of rows) {
-      it(`is ${expected} for a login ${what}`, async () => {
+      it(`returns ${expected} for a session ${what}`, async () => {
         const { metadata, ...rest } = session('s', spec)
         await follow([{ ...rest, metadata: { ...metadata, creationTimestamp: at(began * hour) } }])
         expect(store.hasIdTokenOf(seconds(-6 * hour), seconds(-4 * hour), nowMs)).to.equal(expected)
@@ -266,7 +286,7 @@ describe('SessionStore', () => {
     }
   })
 
-  it('collects what no token can be good of any more, and nothing else', async () => {
+  it('collects sessions whose tokens have all expired, and no others', async () => {
     const at = (ms: number) => ({ expiresAt: new Date(Date.now() + ms).toISOString() })
     const { deleted } = await follow([
       session('current', at(hour)),

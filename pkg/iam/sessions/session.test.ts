@@ -27,7 +27,7 @@ const session: Session = {
 }
 
 describe('toLoginSession', () => {
-  it('is read back as it was written', () => {
+  it('is parsed as it was written', () => {
     const { metadata, ...rest } = Object(toLoginSession(session, 'kapis.io'))
     const { name, resourceVersion } = metadata
     const stored = {
@@ -37,13 +37,13 @@ describe('toLoginSession', () => {
     expect(toSession(stored)).to.deep.equal(session)
   })
 
-  it('belongs to its user, so that kube-apiserver removes it with the user', () => {
+  it('has its user as owner, so that kube-apiserver deletes it with the user', () => {
     expect(Object(toLoginSession(session, 'a.io')).metadata.ownerReferences).to.deep.equal([
       { apiVersion: 'iam.a.io/v1alpha2', kind: 'User', name: 'alice', uid: 'u1' },
     ])
   })
 
-  it('leaves out what is empty', () => {
+  it('omits empty fields', () => {
     const begun = {
       ...session,
       resourceVersion: '',
@@ -80,14 +80,19 @@ describe('isLeftBehind', () => {
     ['nothing has changed', {}, {}, false],
     ['the user was changed, the password was not', {}, { generation: 3 }, false],
     ['the password was changed', {}, { generation: 3, credential: 'c2' }, true],
-    ['the password was taken away', {}, { generation: 3, credential: '' }, true],
-    ['the user is known only as before the login', {}, { generation: 1, credential: 'c0' }, false],
+    ['the password was removed', {}, { generation: 3, credential: '' }, true],
+    ['the known state of the user is older than the session', {}, { generation: 1, credential: 'c0' }, false],
     ['another user has the name', {}, { uid: 'u2' }, true],
     ['the login was not by password', { credential: '' }, { generation: 3, credential: 'c2' }, false],
-    ['the login is from before these were kept', { credential: '', userUid: '' }, { uid: 'u2' }, false],
+    [
+      'the session was created before passwords were recorded',
+      { credential: '', userUid: '' },
+      { uid: 'u2' },
+      false,
+    ],
   ]
   for (const [what, changed, user, expected] of rows) {
-    it(`is ${expected} when ${what}`, () => {
+    it(`returns ${expected} if ${what}`, () => {
       expect(isLeftBehind({ ...session, ...changed }, { ...alice, ...user })).to.equal(expected)
     })
   }

@@ -16,7 +16,7 @@ function refusal(body: unknown, name?: string): Status {
 }
 
 describe('parseUserDraft', () => {
-  it('reads all that a caller may say', () => {
+  it('reads all fields that a caller may set', () => {
     const body = {
       apiVersion: 'iam.kapis.io/v1alpha2',
       kind: 'User',
@@ -48,7 +48,7 @@ describe('parseUserDraft', () => {
     })
   })
 
-  it('needs a name and an address, and takes the name from the path', () => {
+  it('requires a name and an e-mail address, and takes the name from the path', () => {
     const draft = {
       name: 'alice',
       resourceVersion: '',
@@ -61,13 +61,13 @@ describe('parseUserDraft', () => {
     expect(parseUserDraft({ spec: alice.spec }, 'kapis.io', 'alice')).to.deep.equal(expected)
   })
 
-  it('takes texts that are empty: consoles send what they have', () => {
+  it('accepts empty strings, which consoles send', () => {
     const empty = { lang: '', description: '', displayName: '', groups: [] }
     const { spec } = parseUserDraft({ ...alice, spec: { ...alice.spec, ...empty } }, 'kapis.io')
     expect(spec).to.deep.equal({ ...alice.spec, ...empty })
   })
 
-  it('takes a hash for a password', () => {
+  it('accepts a hash as the password', () => {
     expect(
       parseUserDraft({ ...alice, spec: { ...alice.spec, password: hash } }, 'kapis.io').password,
     ).to.equal(hash)
@@ -76,14 +76,14 @@ describe('parseUserDraft', () => {
   const spec = (changes: object) => ({ ...alice, spec: { ...alice.spec, ...changes } })
   const rule = 'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
   const invalid: readonly [string, unknown, string][] = [
-    ['no name', { spec: alice.spec }, 'User.iam.kapis.io "" is invalid: metadata.name: is required'],
+    ['a missing name', { spec: alice.spec }, 'User.iam.kapis.io "" is invalid: metadata.name: is required'],
     [
-      'no address',
+      'a missing e-mail address',
       { metadata: alice.metadata },
       'User.iam.kapis.io "alice" is invalid: spec.email: is required',
     ],
     [
-      'a number for an address',
+      'a number for an e-mail address',
       spec({ email: 7 }),
       'User.iam.kapis.io "alice" is invalid: spec.email: must be a string',
     ],
@@ -93,12 +93,12 @@ describe('parseUserDraft', () => {
       'User.iam.kapis.io "alice" is invalid: spec.groups[1]: must not begin with "system:", which is reserved for Kubernetes',
     ],
     [
-      'a group twice',
+      'a duplicate group',
       spec({ groups: ['a', 'a'] }),
       'User.iam.kapis.io "alice" is invalid: spec.groups: must not contain "a" twice',
     ],
     [
-      'text for groups',
+      'a string for groups',
       spec({ groups: 'a' }),
       'User.iam.kapis.io "alice" is invalid: spec.groups: must be a list of at most 256 groups',
     ],
@@ -108,17 +108,17 @@ describe('parseUserDraft', () => {
       `User.iam.kapis.io "alice" is invalid: spec.password: ${rule}`,
     ],
     [
-      'a hash that takes seconds',
+      'a hash that takes seconds to check',
       spec({ password: `$2b$31$${'a'.repeat(53)}` }),
       `User.iam.kapis.io "alice" is invalid: spec.password: must be a bcrypt hash with a cost from 4 to 15`,
     ],
     [
-      'a member that does not exist',
+      'an unknown field',
       spec({ admin: true }),
       'User.iam.kapis.io "alice" is invalid: spec.admin: unknown; supported: email, lang, description, displayName, groups, password',
     ],
     [
-      'a state that does not exist',
+      'an unknown state',
       { ...alice, status: { state: 'active' } },
       'User.iam.kapis.io "alice" is invalid: status.state: must be one of Active, Disabled, AuthLimitExceeded',
     ],
@@ -128,7 +128,7 @@ describe('parseUserDraft', () => {
       'User.iam.kapis.io "" is invalid: metadata.name: must be a string',
     ],
     [
-      'a name that a replacement would read something into',
+      'a name with a pattern of String.replace',
       { ...alice, metadata: { name: "$&$'" } },
       `User.iam.kapis.io "$&$'" is invalid: metadata.name: must be a DNS-1123 subdomain of at most 63 characters: lower-case letters, digits, "-" and "."`,
     ],
@@ -160,7 +160,7 @@ describe('parseUserDraft', () => {
       'the body must be a User of iam.kapis.io/v1alpha2',
     ],
     ['another name than in the path', alice, 'bob', 'metadata.name must be the name in the path, "bob"'],
-    ['text for the spec', { ...alice, spec: 'x' }, undefined, 'spec must be a JSON object'],
+    ['a string for the spec', { ...alice, spec: 'x' }, undefined, 'spec must be a JSON object'],
   ]
   for (const [what, body, name, message] of bad) {
     it(`refuses ${what}`, () => {
@@ -168,7 +168,7 @@ describe('parseUserDraft', () => {
     })
   }
 
-  it('never repeats a password', () => {
+  it('never quotes a password', () => {
     expect(refusal(spec({ password: 'hunter2' })).message).to.not.include('hunter2')
   })
 })

@@ -50,13 +50,13 @@ describe('rightsToCreate', () => {
     ['an annotation', linked({ annotations: { a: 'b' } }), { ...nothing, user: 'ifNamed' }],
   ]
   for (const [what, body, rights] of rows)
-    it(`knows what a user with ${what} takes`, () => {
+    it(`returns the permissions for a user with ${what}`, () => {
       const draft = parseUserDraft({ metadata: { name: 'jane' }, ...body }, domain)
       expect(rightsToCreate(draft, domain)).to.deep.equal(rights)
     })
 })
 
-describe('rightsToChange of an address that the user has set', () => {
+describe('rightsToChange for an e-mail address that the user has set', () => {
   const ownEmail = `iam.${domain}/own-email`
   const own: KubeObject = {
     ...stored,
@@ -68,7 +68,7 @@ describe('rightsToChange of an address that the user has set', () => {
     [{}, 'always'],
     [{ [ownEmail]: 'other@example.org' }, 'always'],
   ] as const)
-    it(`takes the right to be the user ${user} with ${JSON.stringify(annotations)}`, () => {
+    it(`requires the permission to impersonate ${user} with ${JSON.stringify(annotations)}`, () => {
       const draft = parseUserDraft({ metadata: { name: 'jane', annotations }, spec }, domain)
       expect(rightsToChange(own, draft, domain).user).to.equal(user)
     })
@@ -80,26 +80,30 @@ describe('rightsToChange', () => {
   const annotations = { [link]: '42' }
   const rows: readonly [string, object, UserRights][] = [
     ['nothing', {}, nothing],
-    ['other texts', { spec: { ...spec, lang: 'de', displayName: 'J', description: 'x' } }, nothing],
+    [
+      'other annotation texts',
+      { spec: { ...spec, lang: 'de', displayName: 'J', description: 'x' } },
+      nothing,
+    ],
     ['other labels', { metadata: { annotations, labels: { team: 'x' } } }, nothing],
     ['fewer groups', { spec: { ...spec, groups: [] } }, nothing],
-    ['one group more', { spec: { ...spec, groups: ['b', 'd', 'a'] } }, { ...nothing, groups: ['d'] }],
+    ['one more group', { spec: { ...spec, groups: ['b', 'd', 'a'] } }, { ...nothing, groups: ['d'] }],
     [
-      'a group of the provider, for good',
+      'a group of an identity provider in the spec',
       { spec: { ...spec, groups: ['c'] } },
       { ...nothing, groups: ['c'] },
     ],
-    ['the state that it has', { status: { state: 'Active' } }, nothing],
+    ['the same state', { status: { state: 'Active' } }, nothing],
     ['another state', { status: { state: 'Disabled' } }, { ...nothing, subresources: ['status'] }],
-    ['a link less', { metadata: { annotations: {} } }, nothing],
-    ['another address', { spec: { ...spec, email: 'joe@example.org' } }, taken],
-    ['another case of the address', { spec: { ...spec, email: 'Jane@example.org' } }, taken],
+    ['one link less', { metadata: { annotations: {} } }, nothing],
+    ['another e-mail address', { spec: { ...spec, email: 'joe@example.org' } }, taken],
+    ['another letter case of the e-mail address', { spec: { ...spec, email: 'Jane@example.org' } }, taken],
     ['a password', { spec: { ...spec, password: hash } }, { ...taken, subresources: ['password'] }],
     ['another link', { metadata: { annotations: { [link]: '43' } } }, newlyLinked],
-    ['one link more', { metadata: { annotations: { ...annotations, [`${link}2`]: '1' } } }, newlyLinked],
-    ['a link of 3.4', { metadata: { annotations, labels: links } }, newlyLinked],
+    ['one more link', { metadata: { annotations: { ...annotations, [`${link}2`]: '1' } } }, newlyLinked],
+    ['a link in the format of KubeSphere 3.4', { metadata: { annotations, labels: links } }, newlyLinked],
     [
-      'a password, and groups of its own',
+      'a password, and its own groups',
       { spec: { ...spec, password: hash, groups: ['d'] } },
       { ...nothing, subresources: ['password'], groups: ['d', 'c', 'b'], user: 'always' },
     ],
@@ -109,7 +113,7 @@ describe('rightsToChange', () => {
     { readonly metadata?: object },
     UserRights,
   ])[])
-    it(`knows what ${what} takes`, () => {
+    it(`returns the permissions for ${what}`, () => {
       const sent = { spec, ...body, metadata: { name: 'jane', annotations, ...given } }
       const draft = parseUserDraft(sent, domain, 'jane')
       expect(rightsToChange(stored, draft, domain)).to.deep.equal(rights)
@@ -117,7 +121,7 @@ describe('rightsToChange', () => {
 })
 
 describe('rightsToSetPassword', () => {
-  it('takes the user, with the groups of the spec and of identity providers', () => {
+  it('requires the permission to impersonate the user, with the groups of the spec and of identity providers', () => {
     const rights = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
     expect(rightsToSetPassword(stored)).to.deep.equal(rights)
   })

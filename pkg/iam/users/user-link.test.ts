@@ -7,7 +7,7 @@ describe('readLinks', () => {
   const cases: readonly [string, object, readonly object[]][] = [
     ['nothing', {}, []],
     [
-      'annotations, several of them',
+      'several annotations',
       {
         annotations: {
           [linkAnnotation('kapis.io', 'ldap')]: 'alice',
@@ -20,16 +20,20 @@ describe('readLinks', () => {
         { provider: 'git.hub', uid: '7' },
       ],
     ],
-    ['nothing of another domain', { annotations: { 'iam.example.com/identity-provider.ldap': 'alice' } }, []],
-    ['nothing that is empty', { annotations: { 'iam.kapis.io/identity-provider.ldap': '' } }, []],
     [
-      'the labels of old',
+      'no annotation of another domain',
+      { annotations: { 'iam.example.com/identity-provider.ldap': 'alice' } },
+      [],
+    ],
+    ['no empty annotation', { annotations: { 'iam.kapis.io/identity-provider.ldap': '' } }, []],
+    [
+      'the labels of KubeSphere',
       { labels: { 'iam.kapis.io/identify-provider': 'ldap', 'iam.kapis.io/origin-uid': 'alice' } },
       [{ provider: 'ldap', uid: 'alice' }],
     ],
-    ['no half of them', { labels: { 'iam.kapis.io/origin-uid': 'alice' } }, []],
+    ['no incomplete labels', { labels: { 'iam.kapis.io/origin-uid': 'alice' } }, []],
     [
-      'the annotation before the labels',
+      'the annotation instead of the labels',
       {
         annotations: { 'iam.kapis.io/identity-provider.ldap': 'bob' },
         labels: { 'iam.kapis.io/identify-provider': 'ldap', 'iam.kapis.io/origin-uid': 'alice' },
@@ -38,7 +42,7 @@ describe('readLinks', () => {
     ],
   ]
   for (const [what, more, links] of cases) {
-    it(`reads ${what}`, () => {
+    it(`parses ${what}`, () => {
       expect(readLinks({ ...metadata, ...more }, 'kapis.io')).to.deep.equal(links)
     })
   }

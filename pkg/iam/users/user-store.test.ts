@@ -22,7 +22,7 @@ describe('UserStore', () => {
     return collection
   }
 
-  it('finds users by name and by address', async () => {
+  it('finds users by name and by e-mail address', async () => {
     await follow([user('alice', 'Alice@Kapis.io'), user('bob', '')])
     expect(store.find('alice')?.name).to.equal('alice')
     expect(store.find('alice@kapis.io')?.name).to.equal('alice')
@@ -32,7 +32,7 @@ describe('UserStore', () => {
       expect(store.find(login), login).to.equal(undefined)
   })
 
-  it('gives an address that several have to the oldest of them', async () => {
+  it('assigns a duplicate e-mail address to the oldest user', async () => {
     const collection = await follow([
       user('aaron', 'shared@kapis.io', '2026-03-01T00:00:00Z'),
       user('zoe', 'shared@kapis.io', '2026-01-01T00:00:00Z'),
@@ -45,7 +45,7 @@ describe('UserStore', () => {
     })
   })
 
-  it('gives an address that a user only claims to the user with it by an administrator', async () => {
+  it('assigns a claimed e-mail address to the user to whom an administrator gave it', async () => {
     const claim = user('aaron', 'mia@kapis.io', '2026-01-01T00:00:00Z')
     const annotations = { 'iam.kapis.io/own-email': 'mia@kapis.io' }
     const claimed = {
@@ -80,7 +80,7 @@ describe('UserStore', () => {
     ])
   })
 
-  it('follows a user whose address changes', async () => {
+  it('follows changes of an e-mail address', async () => {
     const collection = await follow([user('alice', 'old@kapis.io')])
     await until(() => {
       collection.emit({ type: 'MODIFIED', object: user('alice', 'new@kapis.io') })
@@ -90,7 +90,7 @@ describe('UserStore', () => {
     expect(store.size).to.equal(1)
   })
 
-  it('takes a user who is being deleted for gone', async () => {
+  it('treats a user who is being deleted as deleted', async () => {
     const alice = user('alice', 'alice@kapis.io')
     const going = { ...alice, metadata: { ...alice.metadata, deletionTimestamp: '2026-02-01T00:00:00Z' } }
     const collection = await follow([alice])

@@ -49,15 +49,25 @@ function setUp(holder: ReturnType<typeof object>, jane = object('jane', 'jane@x.
   return { writer, calls, hashes }
 }
 
-describe('an e-mail address that another user has', () => {
+describe('writing an e-mail address that another user has', () => {
   const how = { isDryRun: true, permit: async () => undefined }
   const given = object('mia', address)
   const claimed = object('mia', address, { [ownEmail]: address })
   const rows: readonly [string, ReturnType<typeof object>, object, boolean][] = [
-    ['given by an administrator is refused to another', given, {}, false],
-    ['given by an administrator is refused to a user', given, { [ownEmail]: address }, false],
-    ['that is only claimed is refused to another user', claimed, { [ownEmail]: address }, false],
-    ['that is only claimed is given by an administrator', claimed, {}, true],
+    ['rejects an address given by an administrator for another user', given, {}, false],
+    [
+      'rejects an address given by an administrator when a user claims it',
+      given,
+      { [ownEmail]: address },
+      false,
+    ],
+    [
+      'rejects an address that is only claimed for another user’s claim',
+      claimed,
+      { [ownEmail]: address },
+      false,
+    ],
+    ['lets an administrator give an address that is only claimed', claimed, {}, true],
   ]
   for (const [title, holder, annotations, isGiven] of rows)
     it(title, async () => {
@@ -68,7 +78,7 @@ describe('an e-mail address that another user has', () => {
       if (!isGiven) expect(String(error)).to.contain('belongs to another user')
     })
 
-  it('stays with that user when the mark of another who claims it is removed', async () => {
+  it('rejects a claimed address that another user has when the claim annotation is removed', async () => {
     const { writer, calls } = setUp(given, object('jane', address, { [ownEmail]: address }))
     const body = { metadata: { name: 'jane', annotations: {} }, spec: { email: address } }
     const error = await writer.update(parseUserDraft(body, groupDomain), how).catch(thrown => thrown)
@@ -76,7 +86,7 @@ describe('an e-mail address that another user has', () => {
     expect(calls.map(({ method = 'GET' }) => method)).to.deep.equal(['GET'])
   })
 
-  it('does not stop other changes of a user who has it too', async () => {
+  it('does not block other changes of a user who also has it', async () => {
     const { writer, calls } = setUp(given, object('jane', address, { [ownEmail]: address }))
     const metadata = { name: 'jane', annotations: { [ownEmail]: address } }
     await writer.update(parseUserDraft({ metadata, spec: { email: address, lang: 'de' } }, groupDomain), how)
@@ -85,7 +95,7 @@ describe('an e-mail address that another user has', () => {
 })
 
 describe('setPassword', () => {
-  it('hashes whatever it is given, and stores no text as a hash', async () => {
+  it('hashes any text, and never stores a text as a hash', async () => {
     const { writer, hashes } = setUp(object('mia', address))
     await writer.setPassword('jane', hash, { isDryRun: false, permit: undefined })
     expect(hashes).to.deep.equal([`hash of ${hash}`])

@@ -7,7 +7,7 @@ const metadata = { name: 'alice', uid: 'u1', resourceVersion: '7', creationTimes
 const user = (spec: unknown, status?: unknown): KubeObject => ({ metadata, spec, status })
 
 describe('toUser', () => {
-  it('reads what logins need', () => {
+  it('reads the fields that logins need', () => {
     const spec = { email: 'alice@kapis.io', groups: ['dev'], password: hash }
     const object = { ...user(spec, { state: 'Disabled' }), metadata: { ...metadata, generation: 3 } }
     expect(toUser(object)).to.deep.equal({
@@ -32,7 +32,7 @@ describe('toUser', () => {
     })
   })
 
-  it('knows whose password was set by an administrator', () => {
+  it('reads whether an administrator has set the password', () => {
     const read = (annotation: string, value: string) => {
       const object = user({})
       const metadata = { ...object.metadata, annotations: { [annotation]: value } }
@@ -43,18 +43,18 @@ describe('toUser', () => {
     expect(read('iam.other.io/uninitialized', 'true')).to.equal(false)
   })
 
-  it('takes a user without a state for active: the login right after the creation must work', () => {
+  it('treats a user without a state as active: the login immediately after the creation must work', () => {
     for (const status of [undefined, null, {}, { state: '' }, { state: 'Unheard-of' }])
       expect(toUser(user({}, status)).state).to.equal('Active')
   })
 
-  it('never lets a group of the system through', () => {
+  it('never accepts a group of the system', () => {
     const groups = ['dev', 'system:masters', 7, null, 'system:']
     expect(toUser(user({ groups })).groups).to.deep.equal(['dev'])
     expect(toUser(user({ groups: 'system:masters' })).groups).to.deep.equal([])
   })
 
-  it('ignores stored groups that the reader of a header would take for others', () => {
+  it('ignores stored groups that header parsers would change', () => {
     const groups = ['dev', ' system:masters', 'ops ', 'a\tb', '\u00a0system:masters']
     const providerGroups = [{ provider: 'p', groups: [' qa', 'qa'], observedAt: '' }]
     const object = user({ groups }, { providerGroups })
@@ -63,12 +63,12 @@ describe('toUser', () => {
   })
 
   for (const password of ['secret', '', '$2b$10$short', `$2b$31$${'a'.repeat(53)}`, `${hash}\n`, 7, null]) {
-    it(`takes ${JSON.stringify(password)} for no password at all`, () => {
+    it(`treats ${JSON.stringify(password)} as no password`, () => {
       expect(toUser(user({ password }))).to.include({ inlineHash: undefined, credential: '' })
     })
   }
 
-  it('survives an object without a spec', () => {
+  it('accepts an object without a spec', () => {
     expect(toUser({ metadata })).to.deep.include({ email: '', groups: [], state: 'Active' })
   })
 })

@@ -12,7 +12,7 @@ describe('readServiceAccount', () => {
     writeFileSync(join(folder, 'ca.crt'), 'PEM')
   }
 
-  it('finds kube-apiserver by the variables of the kubelet', () => {
+  it('finds kube-apiserver by the environment variables of the pod', () => {
     const cases = [
       ['10.96.0.1', 'https://10.96.0.1:443'],
       ['fd00::1', 'https://[fd00::1]:443'],
@@ -23,7 +23,7 @@ describe('readServiceAccount', () => {
     }
   })
 
-  it('follows a token that rotates', async () => {
+  it('follows a rotated token', async () => {
     const env = { KUBERNETES_SERVICE_HOST: 'h', KUBERNETES_SERVICE_PORT: '1' }
     const { options } = readServiceAccount(env, folder)
     for (const token of ['first', 'second']) {
@@ -32,7 +32,7 @@ describe('readServiceAccount', () => {
     }
   })
 
-  it('says so outside of a Pod', () => {
+  it('reports that it runs outside of a pod', () => {
     expect(() => readServiceAccount({}, folder)).to.throw(
       'not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)',
     )

@@ -47,7 +47,7 @@ describe('readEmbeddedKubeconfig', () => {
     ['no YAML', '{', 'the kubeconfig is not valid YAML'],
     ['a text', 'secret', 'the kubeconfig has no current context with a cluster and a user'],
     [
-      'no current context',
+      'a missing current context',
       toKubeconfig({}, { token: 'T' }, 'x'),
       'the kubeconfig has no current context with a cluster and a user',
     ],
@@ -60,7 +60,7 @@ describe('readEmbeddedKubeconfig', () => {
         ] as const,
     ),
     [
-      'what comes after a key with its default',
+      'a field after the one with the default',
       toKubeconfig({ 'insecure-skip-tls-verify': false, 'proxy-url': '/secret' }, { token: 'T' }),
       `unsupported key "proxy-url" in the cluster of the kubeconfig; ${inCluster}`,
     ],
@@ -80,9 +80,9 @@ describe('readEmbeddedKubeconfig', () => {
           'the server of the kubeconfig must be an https URL without user, query and fragment',
         ] as const,
     ),
-    ['a token of two lines', toKubeconfig({}, { token: 'a\nb' }), 'the kubeconfig has an invalid token'],
+    ['a token with a line break', toKubeconfig({}, { token: 'a\nb' }), 'the kubeconfig has an invalid token'],
     [
-      'no credential',
+      'a missing credential',
       toKubeconfig({}, {}),
       'the kubeconfig has neither a token nor a client certificate with its key',
     ],

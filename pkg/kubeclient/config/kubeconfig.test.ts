@@ -26,7 +26,7 @@ describe('readPlainKubeconfig', () => {
     return readPlainKubeconfig(join(folder, 'config'))
   }
 
-  it('reads certificates and tokens, in the file or next to it', async () => {
+  it('reads certificates and tokens, inline and in separate files', async () => {
     put('ca.crt', 'CA')
     put('token', 'T2\n')
     const cases = [
@@ -58,7 +58,7 @@ describe('readPlainKubeconfig', () => {
     }
   })
 
-  it('waits for no pipe', async () => {
+  it('rejects a pipe without blocking', async () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
     const message = `${pipe} is not a regular file`
@@ -75,7 +75,7 @@ describe('readPlainKubeconfig', () => {
     }
   })
 
-  it('follows a token file that rotates', async () => {
+  it('follows a rotated token file', async () => {
     const credentials = read({}, { tokenFile: 'token' })
     for (const token of ['first', 'second']) {
       put('token', `${token}\n`)
@@ -83,7 +83,7 @@ describe('readPlainKubeconfig', () => {
     }
   })
 
-  it('leaves to the library whatever it does not know', () => {
+  it('leaves files with unknown fields to the library', () => {
     const cases = [
       [{}, { exec: { command: 'x' } }],
       [{}, { 'auth-provider': { name: 'oidc' } }],

@@ -25,7 +25,7 @@ describe('loadRestConfig', () => {
     return path
   }
 
-  it('reads server and credential, and keeps them for the next call', async () => {
+  it('reads server and credential, and reuses them for the next call', async () => {
     const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443'))
     const access = await endpoint.access()
     expect(endpoint.url.origin).to.equal('https://10.0.0.1:6443')
@@ -36,7 +36,7 @@ describe('loadRestConfig', () => {
     expect(await endpoint.access()).to.equal(access)
   })
 
-  it('is without a credential where that is wanted', async () => {
+  it('has no credential if that is requested', async () => {
     const certificate = { 'client-certificate-data': btoa('cert'), 'client-key-data': btoa('key') }
     for (const user of [{ token: 'secret-token' }, { username: 'a', password: 'b' }, certificate]) {
       const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443', 'c', user))
@@ -51,7 +51,7 @@ describe('loadRestConfig', () => {
     }
   })
 
-  it('reads a credential that was refused again, once a second at most', async () => {
+  it('reads a rejected credential again, at most once a second', async () => {
     const tokenFile = join(folder, 'token')
     writeFileSync(tokenFile, 'old-token')
     const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443', 'c', { tokenFile }))
@@ -67,7 +67,7 @@ describe('loadRestConfig', () => {
     })
   })
 
-  it('refuses a file that names no cluster', () => {
+  it('rejects a file without a cluster', () => {
     expect(() => loadRestConfig(kubeconfig('https://x', 'missing'))).to.throw(/has no current cluster/)
   })
 })

@@ -18,31 +18,31 @@ function encode(kind: string): Buffer {
 }
 
 describe('readStatus', () => {
-  it('reads JSON, with whatever its strings contain', () => {
+  it('parses JSON, with any content in its strings', () => {
     const status = { kind: 'Status', apiVersion: 'v1', message, reason: 'NotFound', details, code: 404 }
     expect(readStatus(Buffer.from(JSON.stringify(status, null, 2)))).to.deep.equal({
       ...{ message, reason: 'NotFound', details, code: 404 },
     })
   })
 
-  it('leaves out what has another type: an aggregated API may answer anything', () => {
+  it('omits fields of another type: an aggregated API may return anything', () => {
     const status = { kind: 'Status', message: { toString: 1 }, reason: [], details: 'x', code: '404' }
     expect(readStatus(Buffer.from(JSON.stringify(status)))).to.deep.equal({})
   })
 
-  it('reads protobuf', () => {
+  it('parses protobuf', () => {
     expect(readStatus(encode('Status'))).to.deep.equal({ message, reason: 'NotFound', details, code: 404 })
   })
 
   const others: Readonly<Record<string, Buffer>> = {
     'another kind': Buffer.from('{"kind":"Pod","apiVersion":"v1"}'),
     'another kind in protobuf': encode('Pod'),
-    'protobuf that is cut off': encode('Status').subarray(0, 20),
+    'truncated protobuf': encode('Status').subarray(0, 20),
     'a page': Buffer.from('<html>pods "web-0" not found</html>'),
     'a text': Buffer.from(message),
     nothing: Buffer.from(''),
     null: Buffer.from('null'),
   }
   for (const [what, body] of Object.entries(others))
-    it(`reads no Status from ${what}`, () => expect(readStatus(body)).to.equal(undefined))
+    it(`finds no Status in ${what}`, () => expect(readStatus(body)).to.equal(undefined))
 })

@@ -19,7 +19,7 @@ describe('withServiceAccountErrors', () => {
 
   for (const code of [401, 403, 500, 502, 504]) {
     for (const how of ['call', 'stream'] as const) {
-      it(`${how}: says 503 for ${code}, and keeps what was said for the log alone`, async () => {
+      it(`${how}: throws 503 for ${code}, and keeps the original message for the log`, async () => {
         const status = await ask(code, how)
         expect(toRefusal(status)).to.deep.equal({
           code: 503,
@@ -33,22 +33,22 @@ describe('withServiceAccountErrors', () => {
   }
 
   for (const code of [400, 404, 409, 410, 422, 429, 503]) {
-    it(`leaves ${code} as it is`, async () => {
+    it(`passes on ${code} unchanged`, async () => {
       expect(await ask(code, 'call')).to.include({ code, message: ofRights })
     })
   }
 
-  it('says 503 for a write that comes before admission is ready', async () => {
+  it('throws 503 for a write before admission is ready', async () => {
     const message = 'sessions.iam.kapis.io "a" is forbidden: not yet ready to handle request'
     expect(await ask(403, 'call', message)).to.include({ code: 503 })
   })
 
-  it('leaves the 403 of an admission webhook as it is', async () => {
+  it('passes on the 403 of an admission webhook unchanged', async () => {
     const message = 'admission webhook "a.example.org" denied the request: no users on Sundays'
     expect(await ask(403, 'call', message)).to.include({ code: 403, message })
   })
 
-  it('hands on what is answered', async () => {
+  it('returns the response', async () => {
     fake = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { a: 1 }))
     expect(await withServiceAccountErrors(fake.client).call({ path: '/x' })).to.deep.equal({ a: 1 })
   })

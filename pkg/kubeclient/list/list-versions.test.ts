@@ -80,13 +80,13 @@ describe('readVersionPage', () => {
     }
   }
 
-  it('asks for metadata, and reads protobuf', async () => {
+  it('requests metadata, and parses protobuf', async () => {
     const read = await readFrom(sent)
     expect(read.page).to.deep.equal(page)
     expect(read.accept).to.match(/^application\/vnd\.kubernetes\.protobuf;as=PartialObjectMetadataList;/)
   })
 
-  it('reads the objects of a server that sends JSON', async () => {
+  it('parses the objects of a server that sends JSON', async () => {
     const body = {
       kind: 'NodeList',
       metadata: { resourceVersion: '17', continue: 'next' },
@@ -95,17 +95,17 @@ describe('readVersionPage', () => {
     expect((await readFrom(body)).page).to.deep.equal(page)
   })
 
-  it('reads an empty list', async () => {
+  it('parses an empty list', async () => {
     const body = { metadata: { resourceVersion: '17' }, items: null }
     expect((await readFrom(body)).page).to.deep.equal({ version: '17', continueToken: '', items: [] })
   })
 
   for (const [what, body] of [
-    ['no list', { kind: 'Status' }],
-    ['what is cut off', sent.subarray(0, 60)],
+    ['a response that is not a list', { kind: 'Status' }],
+    ['a truncated response', sent.subarray(0, 60)],
     ['nothing', Buffer.from('k8s\0')],
   ] as const) {
-    it(`is 503 for ${what}`, async () => {
+    it(`throws 503 for ${what}`, async () => {
       const refusal = await rejectionOf(readFrom(body))
       expect(refusal).to.include({ code: 503, message: 'kube-apiserver returned a list that is not valid' })
     })
@@ -122,15 +122,15 @@ describe('readObjectVersion', () => {
     }
   }
 
-  it('is the version of the object', async () =>
+  it('returns the version of the object', async () =>
     expect(await readFrom(200, { metadata: { name: 'a', resourceVersion: '17' } })).to.equal('17'))
 
-  it('is undefined for none of its name', async () =>
+  it('returns undefined for a missing object', async () =>
     expect(await readFrom(404, { code: 404, reason: 'NotFound', message: 'nodes "a" not found' })).to.equal(
       undefined,
     ))
 
-  it('throws any other answer', async () => {
+  it('throws for any other response', async () => {
     const refusal = await rejectionOf(readFrom(500, { code: 500, reason: 'InternalError', message: 'no' }))
     expect(refusal).to.include({ code: 500, message: 'no' })
   })

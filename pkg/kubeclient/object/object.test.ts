@@ -4,7 +4,7 @@ import { isKubeObject, isRecord, parseList, parseObject } from './object.ts'
 const good = { metadata: { name: 'a', resourceVersion: '1' } }
 
 describe('parseObject', () => {
-  it('hands on an object as it is', () => {
+  it('returns an object unchanged', () => {
     expect(parseObject(good)).to.equal(good)
     expect(isKubeObject(good)).to.equal(true)
   })
@@ -33,7 +33,7 @@ describe('parseObject', () => {
 
 describe('parseList', () => {
   for (const items of [[], [good], null]) {
-    it(`hands on a list of ${JSON.stringify(items)}`, () => {
+    it(`returns a list of ${JSON.stringify(items)} unchanged`, () => {
       const list = { kind: 'NodeList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items }
       expect(parseList(list)).to.equal(list)
     })
@@ -57,7 +57,7 @@ describe('parseList', () => {
 })
 
 describe('isRecord', () => {
-  it('is for objects that are no lists', () => {
+  it('accepts objects that are not arrays', () => {
     expect([{}, [], null, undefined, 'x', 1].map(isRecord)).to.deep.equal([
       true,
       false,

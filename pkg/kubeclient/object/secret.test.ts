@@ -6,7 +6,7 @@ import { readSecret, secretData, secretPath, writeSecret } from './secret.ts'
 const name = { namespace: 'ns', name: 'a' }
 
 describe('writeSecret', () => {
-  it('creates a Secret, and replaces it as it was read', async () => {
+  it('creates a Secret, and replaces it at the version that was read', async () => {
     const { client, get } = createSecretStore()
     expect(await readSecret(client, name)).to.equal(undefined)
     const made = await writeSecret(client, name, { data: { text: 'ä', bytes: Buffer.from([0, 255]) } })
@@ -36,7 +36,7 @@ describe('writeSecret', () => {
   })
 
   for (const code of [403, 404, 503]) {
-    it(`throws when a new Secret is answered with ${code}`, async () => {
+    it(`throws when the creation of a Secret is answered with ${code}`, async () => {
       const call = async () => {
         throw new Status(code, 'Forbidden', 'no')
       }
@@ -50,7 +50,7 @@ describe('writeSecret', () => {
 describe('secretData', () => {
   const metadata = { ...name, uid: 'u', resourceVersion: '7', creationTimestamp: '' }
 
-  it('decodes what a Secret has, and finds nothing else', () => {
+  it('decodes the data of a Secret, and returns undefined without data', () => {
     const secret = { metadata, data: { text: 'w6Q=', empty: '', odd: 7 } }
     expect(secretData(secret, 'text')?.toString()).to.equal('ä')
     expect(secretData(secret, 'empty')).to.have.length(0)
@@ -58,7 +58,7 @@ describe('secretData', () => {
     expect(secretData({ metadata }, 'text')).to.equal(undefined)
   })
 
-  it('is found below the path of its namespace', () => {
+  it('escapes the name in the path of a Secret', () => {
     expect(secretPath({ namespace: 'ns', name: 'a/b' })).to.equal('/api/v1/namespaces/ns/secrets/a%2Fb')
   })
 })

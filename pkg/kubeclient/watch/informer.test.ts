@@ -55,7 +55,7 @@ describe('Informer', () => {
     `${key} ${before?.version ?? 'none'}>${after?.version ?? 'none'}`
   const names = (found: Iterable<Stored>) => [...found].map(({ name }) => name).sort()
 
-  it('stores what is listed, and calls the initial list so', async () => {
+  it('stores listed objects, and marks the initial list', async () => {
     const { seen } = await follow([object('a', '1', ['red']), object('b', '2', ['hidden'])])
     expect([informer.isReady, informer.size, names(informer.all())]).to.deep.equal([true, 1, ['a']])
     expect(informer.get('a')).to.deep.equal({ name: 'a', version: '1', colors: ['red'] })
@@ -63,7 +63,7 @@ describe('Informer', () => {
     expect(seen).to.deep.equal([[['a none>1'], true]])
   })
 
-  it('follows events, and reports those alone that change what is stored', async () => {
+  it('follows events, and reports those that change a stored object', async () => {
     const { emit, seen } = await follow([object('a', '1')])
     seen.length = 0
     emit({ type: 'BOOKMARK', object: object('', '2') })
@@ -78,7 +78,7 @@ describe('Informer', () => {
     expect(seen.some(([, isInInitialList]) => isInInitialList)).to.equal(false)
   })
 
-  it('reports after a new list what has happened while nothing was watched', async () => {
+  it('reports changes that happened while it was disconnected, after a new list', async () => {
     const { expire, seen } = await follow([object('a', '1'), object('b', '2'), object('c', '3')])
     seen.length = 0
     expire([object('a', '1'), object('b', '4'), object('d', '5')])
@@ -87,7 +87,7 @@ describe('Informer', () => {
     expect(names(informer.all())).to.deep.equal(['a', 'b', 'd'])
   })
 
-  it('calls back after a list in which nothing has changed, too', async () => {
+  it('calls back after a list without changes, too', async () => {
     const { expire, seen } = await follow([])
     expire([])
     await until(() => seen.length === 2)
@@ -97,7 +97,7 @@ describe('Informer', () => {
     ])
   })
 
-  it('finds by index what is stored now', async () => {
+  it('finds the stored objects of an index', async () => {
     const { emit } = await follow([object('a', '1', ['red', 'red']), object('b', '2', ['red', 'blue'])])
     const red = () => names(informer.byIndex('color', 'red'))
     expect([red(), names(informer.byIndex('color', 'blue'))]).to.deep.equal([['a', 'b'], ['b']])
@@ -109,7 +109,7 @@ describe('Informer', () => {
     expect([red(), informer.byIndex('color', 'constructor')]).to.deep.equal([[], []])
   })
 
-  it('knows objects by namespace and name, or as it is said', async () => {
+  it('stores objects by namespace and name, or by a given key', async () => {
     const objects = [object('a', '1', [], 'x'), object('a', '2', [], 'y')]
     await follow(objects)
     expect([informer.get('x/a')?.version, informer.get('y/a')?.version, informer.get('a')]).to.deep.equal([
@@ -122,7 +122,7 @@ describe('Informer', () => {
     expect(informer.get('a')?.version).to.equal('1')
   })
 
-  it('stores what was just written, before the watch brings it', async () => {
+  it('stores a written object before the watch delivers it', async () => {
     const { seen } = await follow([])
     informer.put(object('a', '8', ['red']))
     expect([informer.get('a')?.version, informer.byIndex('color', 'red').length]).to.deep.equal(['8', 1])

@@ -83,7 +83,7 @@ describe('Reflector', () => {
   const queriesOf = (fake: FakeKubeApiserver) =>
     fake.requests.map(request => Object.fromEntries(new URL(request.slice(4), 'http://x').searchParams))
 
-  it('lists, then watches from there, and hands everything on', async () => {
+  it('lists, then watches from that version, and passes everything on', async () => {
     const { fake, received, synced } = await run({
       lists: [list(5, object('a', 1), object('b', 2))],
       watches: [stream(line('ADDED', object('c', 6)) + line('DELETED', object('a', 7)))],
@@ -98,13 +98,13 @@ describe('Reflector', () => {
     expect(Number(timeoutSeconds)).to.be.within(300, 600)
   })
 
-  it('ends watches without bookmarks before their silence is taken for a dead stream', async () => {
+  it('ends watches without bookmarks before the silence timeout', async () => {
     const { fake } = await run({ lists: [list(5)], watches: [stream('')], hasBookmarks: false })
     await until(() => fake.requests.length === 2)
     expect(Number(queriesOf(fake)[1]?.timeoutSeconds)).to.be.within(50, 75)
   })
 
-  it('narrows both list and watch', async () => {
+  it('applies selectors to both list and watch', async () => {
     const query = { fieldSelector: 'metadata.name=x' }
     const { fake, synced } = await run({ lists: [list(5)], watches: [stream('')] }, query)
     await synced
@@ -112,7 +112,7 @@ describe('Reflector', () => {
     for (const asked of queriesOf(fake)) expect(asked).to.include(query)
   })
 
-  it('puts the chunks of a long list together', async () => {
+  it('concatenates the chunks of a long list', async () => {
     const chunk =
       (items: readonly unknown[], next?: string): Step =>
       res =>
@@ -132,7 +132,7 @@ describe('Reflector', () => {
     )
   })
 
-  it('says when a list began: what is stored while it is answered may be missing', async () => {
+  it('reports when a list began: objects written during the list may be missing', async () => {
     let askedAtMs = 0
     const slow: Step = async (res, url) => {
       askedAtMs = Date.now()
@@ -145,7 +145,7 @@ describe('Reflector', () => {
     expect(began[0]).to.be.within(before, askedAtMs)
   })
 
-  it('takes null for an empty list', async () => {
+  it('treats null as an empty list', async () => {
     const empty: Step = res =>
       answerJson(res, 200, {
         kind: 'NodeList',
@@ -158,7 +158,7 @@ describe('Reflector', () => {
     expect(received[0]).to.equal('replace 5: ')
   })
 
-  it('resumes a stream that broke from the last event, without a new list and without anything twice', async () => {
+  it('resumes an aborted stream from the last event, without a new list and without duplicates', async () => {
     const { fake, received } = await run({
       lists: [list(5, object('a', 1))],
       watches: [
@@ -176,7 +176,7 @@ describe('Reflector', () => {
     expect(received).to.include.members(['disconnected', 'connected'])
   })
 
-  it('resumes a stream that ended in peace from its last bookmark', async () => {
+  it('resumes a completed stream from its last bookmark', async () => {
     const mark = { kind: 'Node', metadata: { resourceVersion: '40' } }
     const { fake, received } = await run({
       lists: [list(5)],
@@ -189,9 +189,9 @@ describe('Reflector', () => {
 
   for (const [what, gone] of [
     ['an ERROR event', stream(line('ERROR', expired), 'end')],
-    ['an answer', (res: ServerResponse) => answerJson(res, 410, expired)],
+    ['a response', (res: ServerResponse) => answerJson(res, 410, expired)],
   ] as const) {
-    it(`lists again when ${what} says that the version is too old`, async () => {
+    it(`lists again when ${what} reports that the version has expired`, async () => {
       const { fake, received } = await run({
         lists: [list(5, object('a', 1)), list(90, object('b', 80))],
         watches: [gone, stream('')],
@@ -206,7 +206,7 @@ describe('Reflector', () => {
   }
 
   for (const code of [429, 500, 503]) {
-    it(`tries the same version again after ${code}`, async () => {
+    it(`retries the same version after ${code}`, async () => {
       const { fake, received } = await run({
         lists: [list(5)],
         watches: [res => answerJson(res, code, { code, message: 'busy' }), stream('')],
@@ -217,7 +217,7 @@ describe('Reflector', () => {
     })
   }
 
-  it('tries the same version again after an event that cannot be read', async () => {
+  it('retries the same version after an event that cannot be parsed', async () => {
     const { fake, received } = await run({
       lists: [list(5)],
       watches: [stream(`${line('ADDED', object('a', 6))}`, 'open'), stream('')],
@@ -226,7 +226,7 @@ describe('Reflector', () => {
     expect(fake.requests).to.have.length(2)
   })
 
-  it('is not synced before the first list is whole, and goes on trying until then', async () => {
+  it('is not synced before the first list is complete, and retries until then', async () => {
     const { received, synced } = await run({
       lists: [res => answerJson(res, 503, {}), res => answerJson(res, 403, { message: 'not yet' }), list(5)],
     })
@@ -251,7 +251,7 @@ describe('Reflector', () => {
     expect((at[1] ?? 0) - (at[0] ?? 0)).to.be.within(190, 700)
   })
 
-  it('does not flood a server that ends each watch immediately', async () => {
+  it('limits reconnects to a server that ends each watch immediately', async () => {
     const end = stream('', 'end')
     const { fake, synced } = await run({ lists: [list(5)], watches: Array.from({ length: 100 }, () => end) })
     await synced

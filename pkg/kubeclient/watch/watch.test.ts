@@ -55,11 +55,11 @@ describe('readWatch', () => {
   ]
   const bytes = Buffer.from(events.map(event => line(event.type, event.object)).join(''))
 
-  it('hands on together what arrived together', async () => {
+  it('returns together the events that arrive together', async () => {
     expect(await read([bytes])).to.deep.equal([events])
   })
 
-  it('reads the same however the stream is cut, in the middle of a letter as well', async () => {
+  it('parses a stream split at any byte, also within a character', async () => {
     const cuts = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1)
     for (let i = 0; i < cuts.length; i += 40) {
       const batch = cuts.slice(i, i + 40)
@@ -68,16 +68,16 @@ describe('readWatch', () => {
     }
   }).timeout(10_000)
 
-  it('reads a stream that arrives byte by byte', async () => {
+  it('parses a stream that arrives byte by byte', async () => {
     const pieces = Array.from(bytes, byte => Buffer.from([byte]))
     expect((await read(pieces)).flat()).to.deep.equal(events)
   })
 
-  it('passes over empty lines', async () => {
+  it('skips empty lines', async () => {
     expect((await read([Buffer.from(`\n\n${line('ADDED', object('a', '1'))}\n`)])).flat()).to.have.length(1)
   })
 
-  it('gives a bookmark its version and no name', async () => {
+  it('returns the version of a bookmark, without a name', async () => {
     const mark = { kind: 'Node', metadata: { resourceVersion: '12746', creationTimestamp: null } }
     expect((await read([Buffer.from(line('BOOKMARK', mark))])).flat()).to.deep.equal([
       {
@@ -88,7 +88,7 @@ describe('readWatch', () => {
     ])
   })
 
-  it('drops an event that the end of the stream cut off', async () => {
+  it('drops an event that the end of the stream truncates', async () => {
     const whole = Buffer.from(line('ADDED', object('a', '1')))
     expect(await read([whole, whole.subarray(0, -1)])).to.deep.equal([[received('ADDED', object('a', '1'))]])
   })
@@ -100,7 +100,7 @@ describe('readWatch', () => {
     `{"type":"ADDED","object":${exact},"more":{}}`,
     ` { "type" : "ADDED" , "object" : ${exact} } `,
   ]) {
-    it(`keeps the text of the object in ${written.slice(0, 25)}…`, async () => {
+    it(`preserves the text of the object in ${written.slice(0, 25)}…`, async () => {
       const [event] = (await read([Buffer.from(`${written}\n`)])).flat()
       expect(event?.json).to.equal(exact)
     })
@@ -124,7 +124,7 @@ describe('readWatch', () => {
   })
 
   for (const thing of [undefined, null, 'text', {}]) {
-    it(`takes an ERROR event with ${JSON.stringify(thing)} as a fault of the server`, async () => {
+    it(`treats an ERROR event with ${JSON.stringify(thing)} as a server error`, async () => {
       expect(toRefusal(await rejectionOf(read([Buffer.from(line('ERROR', thing))])))).to.deep.equal({
         code: 500,
         reason: 'InternalError',
@@ -135,13 +135,13 @@ describe('readWatch', () => {
 
   const broken: readonly [string, string, RegExp][] = [
     ['no JSON', '{"type":\n', /JSON/],
-    ['no object', '[]\n', /^a watch event is not an object$/],
+    ['a missing object', '[]\n', /^a watch event is not an object$/],
     ['an unknown type', line('RENAMED', object('a', '1')), /^invalid watch event of type "RENAMED"$/],
     ['an object without a name', line('ADDED', { metadata: {} }), /^invalid watch event of type "ADDED"$/],
     ['a bookmark without metadata', line('BOOKMARK', {}), /^invalid watch event of type "BOOKMARK"$/],
   ]
   for (const [what, text, message] of broken) {
-    it(`fails at ${what}`, async () => {
+    it(`fails for ${what}`, async () => {
       const error = await read([Buffer.from(text)]).then(
         () => undefined,
         (thrown: Error) => thrown,
@@ -150,7 +150,7 @@ describe('readWatch', () => {
     })
   }
 
-  it('fails when the connection breaks', async () => {
+  it('fails when the connection closes early', async () => {
     const error = await read([bytes], 'cut').then(
       () => undefined,
       (thrown: NodeJS.ErrnoException) => thrown,

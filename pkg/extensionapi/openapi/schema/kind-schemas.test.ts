@@ -39,7 +39,7 @@ const schemas = {
 }
 
 describe('schemasOfKinds', () => {
-  it('takes a kind and what it leads to, with references by short names', () => {
+  it('returns a kind with all referenced schemas, under short names', () => {
     const found = schemasOfKinds([{ kind: 'Widget', source }], [{ components: { schemas } }])
     expect(found).to.deep.equal({
       Widget: {
@@ -71,12 +71,12 @@ describe('schemasOfKinds', () => {
     })
   })
 
-  it('leaves out a kind that no document has, and reads whatever it is given', () => {
+  it('omits a kind without a schema, and accepts any document', () => {
     for (const document of [{}, null, 'text', { components: { schemas: [1] } }])
       expect(schemasOfKinds([{ kind: 'Widget', source }], [document])).to.deep.equal({})
   })
 
-  it('does not fail for a reference to what there is not', () => {
+  it('resolves a reference to a missing schema to an empty schema', () => {
     const broken = { W: { ...is('Widget'), properties: { a: refTo('none.such.Thing') } } }
     expect(schemasOfKinds([{ kind: 'Widget', source }], [{ components: { schemas: broken } }])).to.deep.equal(
       {

@@ -133,7 +133,7 @@ describe('createGroupReconciler', () => {
   const down = directory(() => Promise.reject(providerFailed(new Error('down'))))
   const cases: readonly [string, World, [string, readonly string[]][]][] = [
     [
-      'writes what the directory says',
+      'stores the groups that the directory reports',
       { users: [user('a', 0)], client: directory(async () => person(['dev'])) },
       [['a', ['x:dev']]],
     ],
@@ -143,22 +143,34 @@ describe('createGroupReconciler', () => {
       [],
     ],
     [
-      'believes what cannot be asked about, for a day',
+      'keeps groups from a provider that cannot be queried, for a day',
       { users: [user('a', 23 * hourMs)], client: redirect },
       [],
     ],
-    ['and no longer', { users: [user('a', 25 * hourMs)], client: redirect }, [['a', []]]],
-    ['believes a directory that is down, for a day', { users: [user('a', 23 * hourMs)], client: down }, []],
-    ['a directory too', { users: [user('a', 25 * hourMs)], client: down }, [['a', []]]],
+    ['removes them after a day', { users: [user('a', 25 * hourMs)], client: redirect }, [['a', []]]],
     [
-      'takes what came by a link that is gone',
+      'keeps groups from an unreachable directory, for a day',
+      { users: [user('a', 23 * hourMs)], client: down },
+      [],
+    ],
+    [
+      'removes groups from an unreachable directory after a day',
+      { users: [user('a', 25 * hourMs)], client: down },
+      [['a', []]],
+    ],
+    [
+      'removes groups that came through a deleted link',
       { users: [user('a', 0)], client: redirect, links: [] },
       [['a', []]],
     ],
-    ['takes what came from a provider that is gone', { users: [user('a', 0)] }, [['a', []]]],
-    ['keeps it while a Secret is broken, which may be this one', { users: [user('a', 0)], broken: true }, []],
+    ['removes groups from a deleted provider', { users: [user('a', 0)] }, [['a', []]]],
     [
-      'looks after those with a login, who may get their first group',
+      'keeps groups while a provider Secret is invalid, which may be theirs',
+      { users: [user('a', 0)], broken: true },
+      [],
+    ],
+    [
+      'checks users with a session, who may get their first group',
       {
         users: [user('a', undefined)],
         client: directory(async () => person(['dev'])),
@@ -175,7 +187,7 @@ describe('createGroupReconciler', () => {
     })
   }
 
-  it('ends the logins of someone who is gone at the directory, those that came from there', async () => {
+  it('ends the sessions of users who were deleted from the directory, if they logged in there', async () => {
     const { written, ended } = await sweep({
       users: [user('a', 0), user('b', undefined)],
       client: directory(async () => undefined),
@@ -189,7 +201,7 @@ describe('createGroupReconciler', () => {
     expect(ended).to.deep.equal(['s1'])
   })
 
-  it('asks a directory that is down once, and not for each of its people', async () => {
+  it('queries an unreachable directory once, not for each user', async () => {
     let asked = 0
     const client = directory(() => {
       asked++
@@ -199,7 +211,7 @@ describe('createGroupReconciler', () => {
     expect(asked).to.equal(1)
   })
 
-  it('asks a directory that refuses one entry for the others too, and gives up that one after a day', async () => {
+  it('queries the other users when a directory rejects one entry, and removes that user’s groups after a day', async () => {
     let asked = 0
     const client = directory(() => {
       asked++

@@ -37,7 +37,7 @@ function make(object: ReturnType<typeof stored>, { conflicts = 0, code = 409, ho
 }
 
 describe('createLinker', () => {
-  it('writes the link into the user that was read, and into no other', async () => {
+  it('writes the link into the user that was read, and not into a later one of the name', async () => {
     const { patches, run } = make(stored())
     expect((await run()).uid).to.equal('u1')
     expect(patches).to.deep.equal([
@@ -50,24 +50,24 @@ describe('createLinker', () => {
     ])
   })
 
-  it('writes nothing for a user who is linked to the person already', async () => {
+  it('writes nothing for a user with the same link', async () => {
     const { patches, run } = make(stored({ [link]: 'person' }), { holders: [alice] })
     expect([(await run()).uid, patches]).to.deep.equal(['u1', []])
   })
 
   const foreign: readonly [string, ReturnType<typeof make>][] = [
-    ['a user who is linked to someone else there', make(stored({ [link]: 'another' }))],
-    ['a user who was removed, and made again', make(stored({}, 'u2'))],
-    ['a person who has a user', make(stored(), { holders: [{ ...alice, uid: 'u9' }] })],
+    ['a user with a link to another account of the provider', make(stored({ [link]: 'another' }))],
+    ['a user who was deleted and created again', make(stored({}, 'u2'))],
+    ['an account that another user is linked to', make(stored(), { holders: [{ ...alice, uid: 'u9' }] })],
   ]
   for (const [what, { patches, run }] of foreign) {
-    it(`links not ${what}`, async () => {
+    it(`does not link ${what}`, async () => {
       expect(refusalReason(await rejectionOf(run()))).to.equal('user_already_linked')
       expect(patches).to.deep.equal([])
     })
   }
 
-  it('tries again when the user is changed meanwhile, and not for ever', async () => {
+  it('retries when the user changes in the meantime, a limited number of times', async () => {
     const once = make(stored(), { conflicts: 2 })
     await once.run()
     expect(once.patches).to.have.length(3)
@@ -79,7 +79,7 @@ describe('createLinker', () => {
     expect(always.patches).to.have.length(5)
   })
 
-  it('does not try again what is refused', async () => {
+  it('does not retry a rejected write', async () => {
     const { patches, run } = make(stored(), { conflicts: 1, code: 403 })
     expect(await rejectionOf(run())).to.include({ code: 403 })
     expect(patches).to.have.length(1)

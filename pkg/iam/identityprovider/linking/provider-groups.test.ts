@@ -7,13 +7,13 @@ import { createGroupWriter, readGroups } from './provider-groups.ts'
 
 describe('readGroups', () => {
   const cases: readonly [string, readonly string[], string, readonly string[]][] = [
-    ['sorts, and counts each once', ['b', 'a', 'b'], '', ['a', 'b']],
-    ['puts the prefix before them', ['a'], 'ldap:', ['ldap:a']],
-    ['leaves out kube-apiserver’s own', ['system:masters', 'a'], '', ['a']],
-    ['and joins no prefix and group to a reserved name', ['stem:masters'], 'sy', []],
+    ['sorts groups, and removes duplicates', ['b', 'a', 'b'], '', ['a', 'b']],
+    ['adds the prefix', ['a'], 'ldap:', ['ldap:a']],
+    ['omits groups of kube-apiserver', ['system:masters', 'a'], '', ['a']],
+    ['omits groups that become a reserved name with the prefix', ['stem:masters'], 'sy', []],
     ['omits invalid names', ['', 'a\nb', 'x'.repeat(254)], '', []],
-    ['leaves out what readers of a header take for another', [' system:masters', '\u00a0a', 'b\t'], '', []],
-    ['and with a prefix before them too', ['a ', ' a'], 'ldap:', ['ldap: a']],
+    ['omits names that header parsers would change', [' system:masters', '\u00a0a', 'b\t'], '', []],
+    ['omits names that header parsers would change after the prefix', ['a ', ' a'], 'ldap:', ['ldap: a']],
   ]
   for (const [what, reported, prefix, expected] of cases) {
     it(what, () => {
@@ -25,7 +25,7 @@ describe('readGroups', () => {
     })
   }
 
-  it('refuses more than can be kept, instead of some of them', () => {
+  it('rejects more groups than can be stored, instead of dropping some', () => {
     const many = Array.from({ length: 257 }, (_, i) => `g${i}`)
     expect(readGroups(many.slice(1), '').groups).to.have.lengthOf(256)
     try {
@@ -85,7 +85,7 @@ describe('createGroupWriter', () => {
     ])
   })
 
-  it('leaves nothing of a provider that says nothing', async () => {
+  it('removes the groups of a provider that reports none', async () => {
     const { write, patches, user } = make(stored([entry('ldap', ['old'])]))
     await write(user, 'ldap', [], nowMs)
     expect(patches.map(({ body }) => body)).to.deep.equal([
@@ -93,7 +93,7 @@ describe('createGroupWriter', () => {
     ])
   })
 
-  it('writes nothing when nothing is new, until an hour has passed', async () => {
+  it('writes nothing when nothing has changed, until an hour has passed', async () => {
     const { write, patches, user } = make(stored([entry('ldap', ['a'])]))
     await write(user, 'ldap', ['a'], nowMs)
     await write(user, 'another', [], nowMs)
@@ -102,7 +102,7 @@ describe('createGroupWriter', () => {
     expect(patches).to.have.lengthOf(1)
   })
 
-  it('begins again when someone else writes meanwhile, and gives up in the end', async () => {
+  it('retries after a conflict, a limited number of times', async () => {
     const some = make(stored([]), 2)
     await some.write(some.user, 'ldap', ['a'], nowMs)
     expect(some.patches).to.have.lengthOf(3)
@@ -111,7 +111,7 @@ describe('createGroupWriter', () => {
     expect(error).to.include({ code: 503 })
   })
 
-  it('gives nothing to someone else who has the name by now', async () => {
+  it('writes nothing into a later user with the same name', async () => {
     const { write, patches, user } = make(stored([], 'u2'))
     const error = await write({ ...user, uid: 'u1' }, 'ldap', ['a'], nowMs).catch(err => err)
     expect(error).to.include({ code: 503 })

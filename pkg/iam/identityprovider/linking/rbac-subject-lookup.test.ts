@@ -19,11 +19,15 @@ describe('isNamedInRbac', () => {
   const rows: readonly [string, Readonly<Record<string, readonly unknown[]>>, boolean][] = [
     ['a cluster role binding names', { clusterrolebindings: [user] }, true],
     ['a role binding names, among others', { rolebindings: [{ ...user, name: 'other' }, user] }, true],
-    ['only a group is called', { clusterrolebindings: [{ ...user, kind: 'Group' }] }, false],
-    ['only a service account is called', { rolebindings: [{ kind: 'ServiceAccount', name: 'root' }] }, false],
-    ['none names', { clusterrolebindings: [{ ...user, name: 'rooty' }], rolebindings: [] }, false],
+    ['only a group of the same name resembles', { clusterrolebindings: [{ ...user, kind: 'Group' }] }, false],
+    [
+      'only a service account of the same name resembles',
+      { rolebindings: [{ kind: 'ServiceAccount', name: 'root' }] },
+      false,
+    ],
+    ['nothing names', { clusterrolebindings: [{ ...user, name: 'rooty' }], rolebindings: [] }, false],
   ]
   for (const [what, bindings, isNamed] of rows)
-    it(`is ${isNamed} of a user whom ${what}`, async () =>
+    it(`returns ${isNamed} for a user whom ${what}`, async () =>
       expect(await isNamedInRbac(kubeApiserver(bindings), 'root')).to.equal(isNamed))
 })

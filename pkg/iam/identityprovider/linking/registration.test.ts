@@ -13,9 +13,9 @@ const holder = (annotations: Readonly<Record<string, string>>) =>
 
 describe('createRegistrar', () => {
   for (const [title, annotations, isPossible] of [
-    ['blocks an account whose address another user was given', {}, false],
+    ['rejects an account whose e-mail address an administrator has given to another user', {}, false],
     [
-      'lets in an account whose address another user only claims',
+      'accepts an account whose e-mail address another user only claims',
       { 'iam.kapis.io/own-email': address },
       true,
     ],

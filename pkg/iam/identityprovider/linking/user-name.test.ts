@@ -22,15 +22,15 @@ describe('toUserName', () => {
     ['a'.repeat(64), undefined],
   ]
   for (const [name, made] of cases) {
-    it(`makes ${made} of ${name.slice(0, 20)}`, () => expect(toUserName(name)).to.equal(made))
+    it(`turns ${name.slice(0, 20)} into ${made}`, () => expect(toUserName(name)).to.equal(made))
   }
 
-  it('puts a prefix before it, within the limit', () => {
+  it('adds a prefix, within the length limit', () => {
     expect(toUserName('Alice', 'gh-')).to.equal('gh-alice')
     expect(toUserName('a'.repeat(61), 'gh-')).to.equal(undefined)
   })
 
-  it('makes nothing that Kubernetes does not take, and leaves what it has made', () => {
+  it('returns only names that Kubernetes accepts, and does not change its own results', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), name => {
         const made = toUserName(name)

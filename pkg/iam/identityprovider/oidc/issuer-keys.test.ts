@@ -18,7 +18,7 @@ describe('createIssuerKeys', () => {
     metadata = good
   })
 
-  it('asks each issuer once for concurrent tokens', async () => {
+  it('sends one request per issuer for concurrent tokens', async () => {
     const keysOf = create()
     const [first, second] = await Promise.all([
       keysOf(issuer),
@@ -32,7 +32,7 @@ describe('createIssuerKeys', () => {
     ])
   })
 
-  it('asks again after ten minutes', async () => {
+  it('requests the keys again after ten minutes', async () => {
     const keysOf = create()
     await keysOf(issuer)
     clock.nowMs = 599_999
@@ -46,11 +46,11 @@ describe('createIssuerKeys', () => {
   const bad: readonly (readonly [string, () => Response])[] = [
     ['an error', () => new Response('', { status: 503 })],
     ['metadata of another issuer', () => good('https://evil.example.org')],
-    ['keys without TLS', () => Response.json({ issuer, jwks_uri: 'http://ci.example.org/keys' })],
-    ['no keys', () => Response.json({ issuer })],
+    ['a JWKS URL without TLS', () => Response.json({ issuer, jwks_uri: 'http://ci.example.org/keys' })],
+    ['a missing JWKS URL', () => Response.json({ issuer })],
   ]
   for (const [what, answer] of bad) {
-    it(`does not ask again for some seconds after ${what}`, async () => {
+    it(`sends no request for some seconds after ${what}`, async () => {
       const keysOf = create()
       metadata = answer
       for (let i = 0; i < 5; i++) expect(await keysOf(issuer).catch(error => error)).to.be.instanceOf(Error)

@@ -9,48 +9,53 @@ describe('toIdentity', () => {
   const groups: readonly [string, string, object, readonly string[] | 'unknown'][] = [
     ['a list', 'groups', { groups: ['a', 'b'] }, ['a', 'b']],
     ['an empty list', 'groups', { groups: [] }, []],
-    ['one text', 'groups', { groups: 'a b' }, ['a b']],
-    ['no claim', 'groups', {}, 'unknown'],
+    ['a string', 'groups', { groups: 'a b' }, ['a b']],
+    ['a token without the claim', 'groups', {}, 'unknown'],
     ['null', 'groups', { groups: null }, 'unknown'],
-    ['a list and sources of other claims', 'groups', { groups: ['a'], _claim_names: { x: 's' } }, ['a']],
-    ['a list that userinfo has', 'groups', { groups: ['a'], _claim_names: { groups: 's' } }, ['a']],
-    ['sources of other claims alone', 'groups', { _claim_names: { address: 's' } }, 'unknown'],
+    ['a list next to distributed claims', 'groups', { groups: ['a'], _claim_names: { x: 's' } }, ['a']],
+    ['a list from userinfo', 'groups', { groups: ['a'], _claim_names: { groups: 's' } }, ['a']],
+    ['distributed claims for other claims', 'groups', { _claim_names: { address: 's' } }, 'unknown'],
     ['a member', 'realm_access.roles', { realm_access: { roles: ['a'] } }, ['a']],
-    ['a name with dots', 'https://id.test/groups', { 'https://id.test/groups': ['a'] }, ['a']],
-    ['the name with dots first', 'a.b', { a: { b: ['inner'] }, 'a.b': ['outer'] }, ['outer']],
+    ['a claim name with dots', 'https://id.test/groups', { 'https://id.test/groups': ['a'] }, ['a']],
     [
-      'a member with dots',
+      'a claim name with dots, before a nested path',
+      'a.b',
+      { a: { b: ['inner'] }, 'a.b': ['outer'] },
+      ['outer'],
+    ],
+    [
+      'a nested field with dots in its name',
       'resource_access.my.app.roles',
       { resource_access: { 'my.app': { roles: ['a'] } } },
       ['a'],
     ],
-    ['no roles of someone whose groups are elsewhere', 'roles', { hasgroups: true }, 'unknown'],
-    ['a member of no object', 'a.b', { a: ['b'] }, 'unknown'],
-    ['what every object inherits', 'constructor.name', {}, 'unknown'],
+    ['roles of a user whose groups are distributed claims', 'roles', { hasgroups: true }, 'unknown'],
+    ['a field of a claim that is not an object', 'a.b', { a: ['b'] }, 'unknown'],
+    ['a property of Object.prototype', 'constructor.name', {}, 'unknown'],
   ]
   for (const [what, groupsKey, claims, expected] of groups) {
-    it(`reads groups from ${what}`, () => {
+    it(`finds the right groups in ${what}`, () => {
       expect(toIdentity({ ...keys, groupsKey }, { ...claims }, 'u1').groups).to.deep.equal(expected)
     })
   }
 
   const refused: readonly [string, string, object, string, RegExp][] = [
     ['overage', 'groups', { _claim_names: { groups: 's' } }, 'provider_groups_incomplete', /_claim_names/],
-    ['overage of a tenant', 'groups', { hasgroups: true }, 'provider_groups_incomplete', /hasgroups/],
-    ['overage of an object', 'a.b', { _claim_names: { a: 's' } }, 'provider_groups_incomplete', /a\.b/],
+    ['a tenant’s group overage', 'groups', { hasgroups: true }, 'provider_groups_incomplete', /hasgroups/],
+    ['an overage object', 'a.b', { _claim_names: { a: 's' } }, 'provider_groups_incomplete', /a\.b/],
     ['an object', 'groups', { groups: { a: true } }, 'provider_groups_invalid', /not object/],
     ['a number', 'groups', { groups: 7 }, 'provider_groups_invalid', /not number/],
     ['true', 'groups', { groups: true }, 'provider_groups_invalid', /not boolean/],
     [
-      'a list of objects',
+      'an array of objects',
       'groups',
       { groups: ['a', { name: 'b' }] },
       'provider_groups_invalid',
       /with object/,
     ],
-    ['a list in a list', 'groups', { groups: [['a']] }, 'provider_groups_invalid', /with object/],
+    ['a nested array', 'groups', { groups: [['a']] }, 'provider_groups_invalid', /with object/],
     [
-      'an object around them',
+      'an object around the array',
       'realm_access',
       { realm_access: { roles: [] } },
       'provider_groups_invalid',
@@ -58,7 +63,7 @@ describe('toIdentity', () => {
     ],
   ]
   for (const [what, groupsKey, claims, reason, why] of refused) {
-    it(`refuses groups that are ${what}, and names the claim for the log`, () => {
+    it(`rejects groups that are ${what}, and logs the name of the claim`, () => {
       let thrown: unknown
       try {
         toIdentity({ ...keys, groupsKey }, { ...claims }, 'u1')
@@ -73,7 +78,7 @@ describe('toIdentity', () => {
     })
   }
 
-  it('reads the name and the address from members, too', () => {
+  it('reads the name and the e-mail address from nested fields, too', () => {
     const nested = { emailKey: 'contact.mail', preferredUsernameKey: 'account.login', groupsKey: '' }
     const claims = { contact: { mail: 'ann@example.com' }, account: { login: 'ann' }, name: 'Ann' }
     expect(toIdentity(nested, claims, 'u1')).to.deep.equal({
@@ -85,7 +90,7 @@ describe('toIdentity', () => {
     })
   })
 
-  it('takes no address that the provider does not vouch for', () => {
+  it('ignores an e-mail address that the provider has not verified', () => {
     for (const unverified of [false, 'false'])
       expect(toIdentity(keys, { email: 'a@b.c', email_verified: unverified }, 'u1').email).to.equal('')
   })
