@@ -37,7 +37,7 @@ describe('client_assertion', () => {
     return [code, JSON.parse(body).error ?? 'none']
   }
 
-  it('proves a client by its key, once', async () => {
+  it('authenticates a client by its key, once per assertion', async () => {
     const assertion = await sign()
     expect(await ask(assertion)).to.deep.equal([200, 'none'])
     expect(await ask(assertion)).to.deep.equal([401, 'invalid_client'])
@@ -48,14 +48,14 @@ describe('client_assertion', () => {
     expect(await ask(await sign({ iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
   })
 
-  it('knows the IDs of each client apart', async () => {
+  it('separates the assertion IDs of clients', async () => {
     const jti = 'shared'
     expect(await ask(await sign({ jti }))).to.deep.equal([200, 'none'])
     expect(await ask(await sign({ jti, iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
     expect(await ask(await sign({ jti }))).to.deep.equal([401, 'invalid_client'])
   })
 
-  it('refuses to forget an ID of an assertion that is still valid', async () => {
+  it('does not forget the ID of an assertion that is still valid', async () => {
     const { jwks, ...workloads } = app.workloads
     const assertions = createClientAssertions({
       ...{ ...workloads, issuer, clockSkewSeconds: 10 },
@@ -70,7 +70,7 @@ describe('client_assertion', () => {
     expect(await isRight('b')).to.equal(true)
   })
 
-  it('remembers an end with a fraction of a second for as long as it is valid', async () => {
+  it('remembers an assertion until a fractional exp', async () => {
     const until: number[] = []
     const assertions = createClientAssertions({
       ...{ ...app.workloads, issuer, clockSkewSeconds: 10 },
@@ -87,7 +87,7 @@ describe('client_assertion', () => {
     expect(until).to.deep.equal([(Math.ceil(exp) + 10) * 1000])
   })
 
-  it('proves a client by a token of a service account', async () => {
+  it('authenticates a client by a service account token', async () => {
     const token = await app.workloads.sign({ iss: 'https://kubernetes.default.svc', sub: 'x' })
     app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
     expect(await ask(token, { client_id: 'account' })).to.deep.equal([200, 'none'])
@@ -100,11 +100,11 @@ describe('client_assertion', () => {
   const wrong: readonly (readonly [string, Record<string, unknown>])[] = [
     ['another subject', { sub: 'kapis' }],
     ['another audience', { aud: 'https://other.example.org' }],
-    ['no jti', { jti: undefined }],
-    ['a jti that is not text', { jti: 1 }],
-    ['no end', { exp: undefined }],
-    ['an end too far away', { exp: future }],
-    ['an end in the past', { exp: 1 }],
+    ['a missing jti', { jti: undefined }],
+    ['a jti that is not a string', { jti: 1 }],
+    ['a missing exp', { exp: undefined }],
+    ['an exp that is too far in the future', { exp: future }],
+    ['an exp in the past', { exp: 1 }],
   ]
   for (const [what, claims] of wrong) {
     it(`refuses ${what}`, async () => {
@@ -112,7 +112,7 @@ describe('client_assertion', () => {
     })
   }
 
-  it('takes one kind of proof', async () => {
+  it('accepts one client authentication method per request', async () => {
     for (const more of [{ client_secret: 's' }, { client_assertion_type: 'x' }, { client_assertion: '' }]) {
       expect(await ask(await sign(), more)).to.deep.equal([400, 'invalid_request'])
     }

@@ -36,7 +36,7 @@ function provider(name: string, kind: 'password' | 'redirect', hidden = false): 
 }
 
 describe('listLoginButtons', () => {
-  it('has one for each provider that is not hidden', () => {
+  it('returns a button for each visible provider', () => {
     const providers = [
       provider('corp', 'password'),
       provider('dark', 'redirect', true),

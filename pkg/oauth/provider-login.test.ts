@@ -62,7 +62,7 @@ describe('logins at identity providers', () => {
   const alice = { ...client, username: 'alice', password: 'alice' }
   const lastLine = () => app.lines.findLast(({ audit }) => audit !== undefined)
 
-  it('give tokens, and a login that says where it came from', async () => {
+  it('return tokens, and create a session that names the provider', async () => {
     const answer = await post('ldap', alice)
     expect(answer.code, answer.body).to.equal(200)
     expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -77,7 +77,7 @@ describe('logins at identity providers', () => {
     expect(lastLine()).to.include({ audit: 'login', provider: 'ldap', user: 'alice', outcome: 'success' })
   })
 
-  it('have the client by HTTP Basic too', async () => {
+  it('accept client authentication with HTTP Basic', async () => {
     const answer = await app.ask('POST', '/oauth/login/ldap', {
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
@@ -97,14 +97,14 @@ describe('logins at identity providers', () => {
       'wrong_password',
     ],
     [
-      'a user of ours who is disabled',
+      'a disabled Kapis user',
       () => post('ldap', { ...client, username: 'disabled', password: 'disabled' }),
       400,
       { error: 'invalid_grant', error_description: 'account is not active' },
       'user_disabled',
     ],
     [
-      'a directory that is down, with nothing of why',
+      'an unreachable directory, without revealing the cause',
       () => post('ldap', { ...client, username: 'down', password: 'x' }),
       503,
       {
@@ -114,7 +114,7 @@ describe('logins at identity providers', () => {
       'provider_failed',
     ],
     [
-      'no client',
+      'a missing client',
       () => post('ldap', { username: 'alice', password: 'alice' }),
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
@@ -128,21 +128,21 @@ describe('logins at identity providers', () => {
       'unauthorized_client',
     ],
     [
-      'another provider in the form',
+      'a different provider in the form',
       () => post('ldap', { ...alice, provider: 'sso' }),
       400,
       { error: 'invalid_request', error_description: 'the parameter provider must match the path' },
       'invalid_request',
     ],
     [
-      'a provider that does not exist',
+      'an unknown provider',
       () => post('nowhere', alice),
       404,
       { error: 'invalid_request', error_description: 'unknown identity provider' },
       'unknown_provider',
     ],
     [
-      'a password for a provider that has pages of its own',
+      'a password for a provider with a login page of its own',
       () => post('sso', alice),
       400,
       {
@@ -152,7 +152,7 @@ describe('logins at identity providers', () => {
       'provider_takes_no_passwords',
     ],
     [
-      'a browser for a provider that has no pages',
+      'a redirect for a provider without a login page',
       () => app.ask('GET', '/oauth/login/ldap?client_id=kapis'),
       400,
       {
@@ -174,7 +174,7 @@ describe('logins at identity providers', () => {
     ],
   ]
   for (const [what, ask, code, body, reason] of refused) {
-    it(`refuse ${what}`, async () => {
+    it(`reject ${what}`, async () => {
       const answer = await ask()
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
       expect(lastLine()).to.include({ outcome: 'failure', reason })
@@ -182,24 +182,24 @@ describe('logins at identity providers', () => {
   }
 
   const named: readonly [string, string, string, object][] = [
-    ['a user who is linked', 'alice', 'x', { reason: 'wrong_password', user: 'alice' }],
-    ['a person without a user', 'stranger', 'x', { reason: 'wrong_password', user: 'stranger' }],
+    ['a linked user', 'alice', 'x', { reason: 'wrong_password', user: 'alice' }],
+    ['an account without a user', 'stranger', 'x', { reason: 'wrong_password', user: 'stranger' }],
     [
-      'one who is refused with the right password',
+      'an account that is rejected with the right password',
       'taken',
       'taken',
       { reason: 'user_name_taken', user: 'taken' },
     ],
-    ['a user of ours who is disabled', 'disabled', 'disabled', { reason: 'user_disabled', user: 'disabled' }],
+    ['a disabled Kapis user', 'disabled', 'disabled', { reason: 'user_disabled', user: 'disabled' }],
     [
-      'a name that the directory has not, which may be a password',
+      'a name that is not in the directory, which may be a password',
       'nonexistent',
       'x',
       { reason: 'unknown_user' },
     ],
   ]
   for (const [what, username, password, line] of named) {
-    it(`are written down with the name of ${what}, whichever way it was tried`, async () => {
+    it(`are recorded with the name of ${what}, for every login method`, async () => {
       const browser = createBrowser(app)
       const page = await browser.get('/oauth/login?provider=ldap')
       const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
@@ -217,7 +217,7 @@ describe('logins at identity providers', () => {
     })
   }
 
-  it('are written down with the provider when they succeed, whichever way it was tried', async () => {
+  it('are recorded with the provider when they succeed, for every login method', async () => {
     const password = { username: 'alice', password: 'alice' }
     expect(await app.token({ grant_type: 'password', provider: 'ldap', ...password })).to.include({
       code: 200,
@@ -231,7 +231,7 @@ describe('logins at identity providers', () => {
     expect(lastLine()).to.include({ audit: 'login', provider: 'ldap', user: 'alice', outcome: 'success' })
   })
 
-  it('lock a name after too many wrong passwords, no matter who it is', async () => {
+  it('lock a name after too many wrong passwords, for any user', async () => {
     const codes: number[] = []
     for (let i = 0; i < 6; i++)
       codes.push((await post('ldap', { ...client, username: 'Guess', password: 'x' })).code)
@@ -245,7 +245,7 @@ describe('logins at identity providers', () => {
     expect((await app.token({ grant_type: 'password', username: 'guess', password: 'x' })).code).to.equal(400)
   })
 
-  it('name a user of the directory who is locked out, too', async () => {
+  it('report the lock of a directory user, too', async () => {
     const codes: number[] = []
     for (let i = 0; i < 7; i++) codes.push((await post('ldap', { ...alice, password: 'x' })).code)
     expect(codes.slice(-2)).to.deep.equal([429, 429])
@@ -258,12 +258,12 @@ describe('logins at identity providers', () => {
     })
   })
 
-  it('lock no one out for a failure of the directory', async () => {
+  it('do not count failures of the directory', async () => {
     for (let i = 0; i < 7; i++)
       expect((await post('ldap', { ...client, username: 'down', password: 'x' })).code).to.equal(503)
   })
 
-  it('say on the login page what stands in the way, once the password was right', async () => {
+  it('explain on the login page after the right password why the login fails', async () => {
     const browser = createBrowser(app)
     const page = await browser.get('/oauth/login?provider=ldap')
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
@@ -277,7 +277,7 @@ describe('logins at identity providers', () => {
     expect(answer.body).to.include('The user name taken is taken.')
   })
 
-  it('come back from a provider with pages of its own, in the browser that was sent there, once', async () => {
+  it('complete only in the browser that was redirected to the provider, once', async () => {
     const browser = createBrowser(app)
     const start = await browser.get('/oauth/login/sso?return_to=/oauth/device')
     const { searchParams } = new URL(String(start.headers.location))
@@ -292,7 +292,7 @@ describe('logins at identity providers', () => {
     expect((await browser.get(callback)).code).to.equal(400)
   })
 
-  it('come back to the provider that they were begun with, and to no other', async () => {
+  it('complete only at the provider that they started with', async () => {
     app.providers.set('evil', provider('evil', away))
     const browser = createBrowser(app)
     const start = await browser.get('/oauth/login/evil?return_to=/oauth/device')

@@ -8,7 +8,7 @@ describe('createUsedAssertions', () => {
     clock.nowMs = 1_000_000
   })
 
-  it('knows the IDs of each client apart', () => {
+  it('separates the assertion IDs of clients', () => {
     const used = create()
     expect(used.use('a', 'x', 2_000_000)).to.equal('new')
     expect(used.use('b', 'x', 2_000_000)).to.equal('new')
@@ -17,7 +17,7 @@ describe('createUsedAssertions', () => {
     expect(used.use('a","x', '', 2_000_000)).to.equal('new')
   })
 
-  it('forgets nothing that is still valid: a full client waits, and disturbs no other', () => {
+  it('evicts no valid assertion: a client with too many must wait, and affects no other', () => {
     const used = create()
     for (const [i, id] of ['x', 'y', 'z'].entries())
       expect(used.use('a', id, 1_001_000 + i * 1_000)).to.equal('new')
@@ -29,7 +29,7 @@ describe('createUsedAssertions', () => {
     expect(used.use('a', 'another', 2_000_000)).to.equal('full')
   })
 
-  it('forgets by the clock of the system, also when that is set back', () => {
+  it('expires by the system time, also after that is set back', () => {
     const used = create()
     expect(used.use('a', 'x', 1_060_000)).to.equal('new')
     clock.nowMs = 700_000

@@ -6,20 +6,20 @@ import { object, text } from './schema.ts'
 const kubeOperation: Operation = { summary: '', answers: {}, security: ['bearer', 'clientCertificate'] }
 
 describe('toCurl', () => {
-  it('fills in what is required, in capitals', () => {
+  it('fills in required parameters as placeholders in capitals', () => {
     const parameters = [segment('user', ''), requiredQuery('image', ''), query('page', '')]
     expect(toCurl('get', '/users/{user}/x', { ...kubeOperation, parameters })).to.equal(
       'curl --cacert "$KAPIS_CA" -H "Authorization: Bearer $TOKEN" "$KAPIS_URL/users/USER/x?image=IMAGE"',
     )
   })
 
-  it('sends a body from a file, with its type', () => {
+  it('sends a body from a file, with its content type', () => {
     expect(toCurl('put', '/a', { ...kubeOperation, body: { content: json(text()) } })).to.equal(
       `curl --cacert "$KAPIS_CA" -X PUT -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' --data-binary @FILE "$KAPIS_URL/a"`,
     )
   })
 
-  it('sends a form field by field, as the client', () => {
+  it('sends a form field by field, with client authentication', () => {
     const form = content(
       ['application/x-www-form-urlencoded'],
       object({ token: text(), hint: text() }, ['hint']),

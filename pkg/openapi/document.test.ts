@@ -13,7 +13,7 @@ describe('divide', () => {
   const sections = [section('kapis', ['/kapi']), section('kapis/iam/v1')]
   const row = { get: operation }
 
-  it('gives a path to the longest key that leads to it', () => {
+  it('assigns a path to the longest matching key', () => {
     const paths = {
       '/kapis/iam/v1/users': row,
       '/kapis/iam/v10': row,
@@ -26,14 +26,14 @@ describe('divide', () => {
     ])
   })
 
-  it('refuses a path of no section, and says where to add one', () =>
+  it('rejects a path without a section, and names where to add one', () =>
     expect(() => divide(sections, { '/elsewhere': row })).to.throw(
       '/elsewhere is in no section: add one in pkg/apiserver/wiring/documents/api-description.ts',
     ))
 })
 
 describe('toOpenApi', () => {
-  it('is the document of a section, with the schemes that it uses', () => {
+  it('returns the document of a section, with the security schemes that it uses', () => {
     const paths = { '/a/{b}': { delete: { ...operation, parameters: [segment('b', 'The b.')] } } }
     const { components, ...document } = Object(toOpenApi({ ...section('a'), paths }, '1.0.0'))
     expect(document).to.deep.equal({
@@ -58,7 +58,7 @@ describe('toOpenApi', () => {
 })
 
 describe('toOperationId', () => {
-  it('is made of method and path', () => {
+  it('builds the ID from method and path', () => {
     expect(toOperationId('get', '/kapis/iam.kapis.io/v1/users/{user}')).to.equal(
       'getKapisIamKapisIoV1UsersByUser',
     )

@@ -20,10 +20,10 @@ describe('findRoute', () => {
     ['/', undefined],
   ]
   for (const [path, template] of cases)
-    it(`${path} is of ${template}`, () =>
+    it(`matches ${path} with ${template}`, () =>
       expect(findRoute(templates, path.split('/').slice(1))).to.equal(template))
 
-  it('takes the literal one of two', () => {
+  it('prefers the literal template', () => {
     const both = ['/{resource}', '/components', '/{resource}/{name}', '/components/{component}'] as const
     expect(findRoute(both, ['components'])).to.equal('/components')
     expect(findRoute(both, ['components', 'x'])).to.equal('/components/{component}')

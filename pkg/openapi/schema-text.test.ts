@@ -27,11 +27,12 @@ describe('schemaText', () => {
     [text('', { const: 'x' }), '"x"'],
     [kubeObject, '{ apiVersion?: string, kind?: string, metadata?: ObjectMeta }'],
   ]
-  for (const [schema, words] of cases) it(`says ${words}`, () => expect(schemaText(schema)).to.equal(words))
+  for (const [schema, words] of cases)
+    it(`returns ${words}`, () => expect(schemaText(schema)).to.equal(words))
 })
 
 describe('rangeText', () => {
-  it('says bounds and default', () => {
+  it('returns bounds and default', () => {
     expect(rangeText(integer('', { minimum: 1, maximum: 9, default: 2 }))).to.equal(
       'integer, at least 1, at most 9, default 2',
     )
@@ -41,7 +42,7 @@ describe('rangeText', () => {
 })
 
 describe('customRef', () => {
-  it('is the name under which kube-apiserver describes the kind', () =>
+  it('returns the name under which kube-apiserver describes the kind', () =>
     expect(customRef('iam.kapis.io', 'v1alpha2', 'User')).to.deep.equal({
       $ref: '/openapi/v3/apis/iam.kapis.io/v1alpha2#/components/schemas/io.kapis.iam.v1alpha2.User',
     }))

@@ -14,7 +14,7 @@ describe('describeOutOfScope', () => {
     ['', undefined],
   ] as const
   for (const [group, sentence] of cases) {
-    it(`says of ${JSON.stringify(group)} ${sentence === undefined ? 'nothing' : 'what to use instead'}`, () => {
+    it(`returns ${sentence === undefined ? 'nothing' : 'what to use instead'} for ${JSON.stringify(group)}`, () => {
       expect(describeOutOfScope(group, 'kapis.io')).to.equal(sentence)
     })
   }
@@ -39,7 +39,7 @@ describe('describeTenantOutOfScope', () => {
     ['', undefined],
   ] as const
   for (const [path, sentence] of cases) {
-    it(`says of ${JSON.stringify(path)} ${sentence === undefined ? 'nothing' : 'what to use instead'}`, () => {
+    it(`returns ${sentence === undefined ? 'nothing' : 'what to use instead'} for ${JSON.stringify(path)}`, () => {
       expect(describeTenantOutOfScope(path.split('/'))).to.equal(sentence)
     })
   }

@@ -11,7 +11,7 @@ describe('createCircuitBreaker', () => {
     return { breaker, clock, fail }
   }
 
-  it('opens after so many failures in a row', () => {
+  it('opens after a number of consecutive failures', () => {
     const { breaker, fail } = start()
     fail(2)
     breaker.succeeded()
@@ -21,7 +21,7 @@ describe('createCircuitBreaker', () => {
     expect(breaker.mayTry()).to.equal(false)
   })
 
-  it('lets one through after a while, and no second one before it is known how that went', () => {
+  it('lets one request through after a while, and no second one before the first has ended', () => {
     const { breaker, clock, fail } = start()
     fail(3)
     clock.now = 999
@@ -37,7 +37,7 @@ describe('createCircuitBreaker', () => {
     expect([breaker.mayTry(), breaker.mayTry()]).to.deep.equal([true, true])
   })
 
-  it('another may try when the one who did went away', () => {
+  it('lets another request through when the first was cancelled', () => {
     const { breaker, clock, fail } = start()
     fail(3)
     clock.now = 1_000

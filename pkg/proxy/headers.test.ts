@@ -10,62 +10,62 @@ function forward(rawHeaders: string[], without = none): string[] {
 }
 
 describe('forwardableHeaders', () => {
-  it('leaves names, values, order and repeats as they came', () => {
+  it('preserves names, values, order and duplicates', () => {
     const lines = ['Accept', 'a/b', 'X-Custom', '1', 'accept', 'c/d', 'x-custom', '2']
     expect(forward(lines)).to.deep.equal(lines)
   })
 
   const dropped: readonly (readonly [why: string, names: readonly string[]])[] = [
-    ['belong to this hop', ['Connection', 'Keep-Alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade']],
-    ['belong to this hop, in old clients', ['Proxy-Connection', 'Proxy-Authorization', 'Proxy-Authenticate']],
-    ['claim an identity', ['X-Remote-User', 'x-remote-group', 'X-REMOTE-EXTRA-Scopes', 'X-Remote-Uid']],
+    ['are hop-by-hop', ['Connection', 'Keep-Alive', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade']],
+    ['are hop-by-hop in old clients', ['Proxy-Connection', 'Proxy-Authorization', 'Proxy-Authenticate']],
+    ['assert an identity', ['X-Remote-User', 'x-remote-group', 'X-REMOTE-EXTRA-Scopes', 'X-Remote-Uid']],
     [
-      'claim one where _ is -',
+      'assert an identity with _ instead of -',
       ['X_Remote_User', 'X-Remote_Group', 'impersonate_user', 'X_Forwarded_For', 'x_real_ip'],
     ],
     [
-      'ask for another identity',
+      'request impersonation',
       ['Impersonate-User', 'impersonate-group', 'Impersonate-Extra-a', 'Impersonate-Uid'],
     ],
     [
-      'claim an address',
+      'assert a client address',
       ['X-Forwarded-For', 'X-Forwarded-Proto', 'x-forwarded-host', 'Forwarded', 'X-Real-IP'],
     ],
-    ['are of Kapis', ['X-Kapis-Stripped']],
+    ['belong to Kapis', ['X-Kapis-Stripped']],
   ]
   for (const [why, names] of dropped) {
     for (const name of names) {
-      it(`drops ${name}: names that ${why}`, () => {
+      it(`removes ${name}: names that ${why}`, () => {
         expect(forward(['Accept', 'a/b', name, 'close'])).to.deep.equal(['Accept', 'a/b'])
       })
     }
   }
 
-  it('keeps a name that only begins like one of those', () => {
+  it('keeps a name that only has the same prefix', () => {
     const lines = ['Forwarded-By', 'x', 'X-Remote', 'y', 'Upgrade-Insecure-Requests', '1']
     expect(forward(lines)).to.deep.equal(lines)
   })
 
-  it('drops what the Connection header names', () => {
+  it('removes the headers that the Connection header names', () => {
     expect(forward(['Connection', 'close, X-Hop', 'X-Hop', '1', 'X-Stays', '2'])).to.deep.equal([
       'X-Stays',
       '2',
     ])
   })
 
-  it('does not let the Connection header take a credential away', () => {
+  it('does not let the Connection header remove a credential', () => {
     const lines = ['Connection', 'Authorization', 'Authorization', 'Bearer x']
     expect(forward(lines)).to.deep.equal(['Authorization', 'Bearer x'])
   })
 
-  it('drops what the next hop must not see', () => {
+  it('removes what the upstream server must not see', () => {
     const lines = ['Authorization', 'Bearer x', 'cookie', 'a=b', 'Accept', '*/*']
     expect(forward(lines, new Set(['authorization', 'cookie']))).to.deep.equal(['Accept', '*/*'])
   })
 })
 
 describe('answerHeaders', () => {
-  it('drops the headers of the other hop and leaves the rest byte for byte', () => {
+  it('removes the hop-by-hop headers and preserves the others byte for byte', () => {
     const raw = [
       'Transfer-Encoding',
       'chunked',
@@ -79,7 +79,7 @@ describe('answerHeaders', () => {
     expect(answerHeaders(raw, none)).to.deep.equal(['Warning', '299 - "a"', 'warning', '299 - "b"'])
   })
 
-  it('drops the names that someone else has set', () => {
+  it('removes headers that Kapis sets itself', () => {
     expect(answerHeaders(['Audit-Id', '1', 'Date', 'x'], new Set(['audit-id']))).to.deep.equal(['Date', 'x'])
   })
 })

@@ -7,19 +7,19 @@ const bare: Identity = { username: 'jane', uid: '', groups: [], extra: {} }
 
 describe('toImpersonation', () => {
   const cases: readonly (readonly [what: string, identity: Identity, lines: readonly string[]])[] = [
-    ['a bare user', bare, ['Impersonate-User', 'jane']],
+    ['only a user', bare, ['Impersonate-User', 'jane']],
     [
-      'each group on a line of its own, in order',
+      'each group in a header of its own, in order',
       { ...bare, groups: ['b', 'a'] },
       ['Impersonate-User', 'jane', 'Impersonate-Group', 'b', 'Impersonate-Group', 'a'],
     ],
     [
-      'all groups but the one that kube-apiserver adds',
+      'all groups except the one that kube-apiserver adds',
       { ...bare, groups: ['dev', 'system:authenticated'] },
       ['Impersonate-User', 'jane', 'Impersonate-Group', 'dev'],
     ],
     [
-      'a group to a service account without one, which would be given the groups of service accounts',
+      'a group for a service account without one, to which kube-apiserver would add others',
       { ...bare, username: 'system:serviceaccount:kube-system:a', groups: ['system:authenticated'] },
       [
         ...['Impersonate-User', 'system:serviceaccount:kube-system:a'],
@@ -27,7 +27,7 @@ describe('toImpersonation', () => {
       ],
     ],
     [
-      'the added group where kube-apiserver would not add it',
+      'system:authenticated if kube-apiserver would not add it',
       { ...bare, groups: ['system:unauthenticated', 'system:authenticated'] },
       [
         ...['Impersonate-User', 'jane', 'Impersonate-Group', 'system:unauthenticated'],
@@ -50,7 +50,7 @@ describe('toImpersonation', () => {
     ],
   ]
   for (const [what, identity, lines] of cases) {
-    it(`says ${what}`, () => {
+    it(`sends ${what}`, () => {
       expect(toImpersonation(identity)).to.deep.equal(lines)
     })
   }
@@ -60,14 +60,14 @@ describe('toImpersonation', () => {
     expect(Buffer.from(user, 'latin1').toString('utf8')).to.equal('Jörg')
   })
 
-  it('is made once for an identity', () => {
+  it('returns the same headers for the same identity', () => {
     const identity = { ...bare }
     expect(toImpersonation(identity)).to.equal(toImpersonation(identity))
   })
 })
 
 describe('toRemoteHeaders', () => {
-  it('names all of an identity, every group and value on a line of its own', () => {
+  it('contains the whole identity, with one header per group and value', () => {
     const identity = {
       ...{ username: 'Jörg', uid: 'u-1', groups: ['b', 'system:authenticated'] },
       extra: { 'acme.com/scopes': ['x', 'y'] },
@@ -79,7 +79,7 @@ describe('toRemoteHeaders', () => {
     ])
   })
 
-  it('has no empty lines', () => {
+  it('contains no empty headers', () => {
     expect(toRemoteHeaders({ username: 'a', uid: '', groups: [], extra: {} })).to.deep.equal([
       'X-Remote-User',
       'a',
@@ -88,7 +88,7 @@ describe('toRemoteHeaders', () => {
 })
 
 for (const write of [toImpersonation, toRemoteHeaders]) {
-  describe(`${write === toImpersonation ? 'toImpersonation' : 'toRemoteHeaders'}, an identity that a header would alter`, () => {
+  describe(`${write === toImpersonation ? 'toImpersonation' : 'toRemoteHeaders'} with an identity that a header would change`, () => {
     const bad: readonly Identity[] = [
       { ...bare, groups: [' system:masters'] },
       { ...bare, groups: ['dev', 'system:masters\t'] },
@@ -98,7 +98,7 @@ for (const write of [toImpersonation, toRemoteHeaders]) {
       { ...bare, extra: { scopes: ['x', ' y'] } },
     ]
     for (const identity of bad) {
-      it(`is refused: ${JSON.stringify(identity)}`, () => {
+      it(`rejects ${JSON.stringify(identity)}`, () => {
         try {
           write(identity)
           expect.fail('it was written')

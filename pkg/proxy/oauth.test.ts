@@ -20,7 +20,7 @@ describe('isOAuthPath', () => {
     ['/openid/v1/jwks', host, false],
   ]
   for (const [path, issuer, expected] of rows) {
-    it(`${expected ? 'takes' : 'leaves'} ${path} where ${issuer} is the issuer`, () => {
+    it(`${expected ? 'accepts' : 'rejects'} ${path} with the issuer ${issuer}`, () => {
       expect(isOAuthPath(path, issuer)).to.equal(expected)
     })
   }

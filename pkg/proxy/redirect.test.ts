@@ -30,18 +30,18 @@ describe('refuseRedirect (CVE-2022-3172)', () => {
 
   const here = ['/', '/kapis/a/v1', '../b', '?page=2', '', '#x', 'https://front:9443/kapis/a']
   for (const location of here) {
-    it(`hands on ${JSON.stringify(location)}`, () => {
+    it(`passes on ${JSON.stringify(location)}`, () => {
       expect(refuseRedirect('it', overTls)(302, ['Location', location])).to.equal(undefined)
     })
   }
 
-  it('looks at redirects alone', () => {
+  it('checks redirects only', () => {
     const answer = refuseRedirect('it', overTls)
     expect(answer(201, ['Location', 'https://elsewhere/'])).to.equal(undefined)
     expect(answer(304, ['ETag', 'x'])).to.equal(undefined)
   })
 
-  it('refuses all absolute ones if the name of kapis-apiserver is not configured', () => {
+  it('rejects all absolute redirects if the host name of kapis-apiserver is not configured', () => {
     const answer = refuseRedirect('it', { headers: {}, socket: {} })
     expect(answer(302, ['Location', 'http://front/'])).to.include({ code: 502 })
   })

@@ -51,7 +51,7 @@ describe('relay', function () {
     await closeServer(server)
   })
 
-  it('hands status, message, headers and bytes on as they are', async () => {
+  it('passes on status, reason, headers and body unchanged', async () => {
     upstream = (req, res) => {
       res.writeHead(418, 'Short And Stout', ['X-Two', 'a', 'X-Two', 'b', 'X-Path', String(req.url)])
       res.end('bytes')
@@ -65,15 +65,15 @@ describe('relay', function () {
   // All byte values, in an order that is invalid UTF-8.
   const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => 255 - i))
   const bodies: readonly (readonly [what: string, path: string, code: number, body: Buffer])[] = [
-    ['a whole answer', '/', 200, everyByte],
-    ['a live one', '/watch', 200, everyByte],
-    ['one that is too large to be held', '/', 200, Buffer.alloc(300_000, everyByte)],
+    ['a complete response', '/', 200, everyByte],
+    ['a streaming response', '/watch', 200, everyByte],
+    ['a response that is too large to be buffered', '/', 200, Buffer.alloc(300_000, everyByte)],
     ['a refusal', '/', 403, everyByte],
     ['a 404', '/', 404, everyByte],
     ['a large 404', '/', 404, Buffer.alloc(300_000, everyByte)],
   ]
   for (const [what, path, code, body] of bodies) {
-    it(`hands on every byte of ${what}, with a length and in chunks`, async () => {
+    it(`passes on every byte of ${what}, with a length and chunked`, async () => {
       for (const headers of [{ 'content-length': body.length }, {}]) {
         upstream = (_req, res) => {
           res.writeHead(code, headers).write(body.subarray(0, 100))
@@ -86,14 +86,14 @@ describe('relay', function () {
     })
   }
 
-  it('lets another answer a 404, and hands its error on', async () => {
+  it('lets a callback handle a 404, and passes on its error', async () => {
     upstream = (req, res) => res.writeHead(404).end(req.url?.slice(1))
     const [gone, broken] = [await front.get('/gone'), await front.get('/broken')]
     expect([gone.code, gone.text]).to.deep.equal([200, 'found elsewhere'])
     expect([broken.code, JSON.parse(broken.text).message]).to.deep.equal([400, 'name it'])
   })
 
-  it('hands on gzip without unpacking it', async () => {
+  it('passes on gzip without decompressing it', async () => {
     const packed = Buffer.from('1f8b0800000000000003010000ffff0000000000000000', 'hex')
     upstream = (_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
     const { headers, body } = await front.get('/')
@@ -101,20 +101,20 @@ describe('relay', function () {
   })
 
   for (const code of [204, 304]) {
-    it(`a ${code} has no body and no length`, async () => {
+    it(`sends a ${code} without a body and a length`, async () => {
       upstream = (_req, res) => res.writeHead(code).end()
       const { headers, body } = await front.get('/')
       expect([headers['content-length'], body.length]).to.deep.equal([undefined, 0])
     })
   }
 
-  it('HEAD keeps the length of the body that it does not have', async () => {
+  it('preserves the Content-Length of a HEAD response', async () => {
     upstream = (_req, res) => res.writeHead(200, { 'content-length': 12 }).end()
     const { code, headers, body } = await front.get('/', { method: 'HEAD' })
     expect([code, headers['content-length'], body.length]).to.deep.equal([200, '12', 0])
   })
 
-  it('shows the head and each event while the answer goes on', async () => {
+  it('passes on the head and each event while the response continues', async () => {
     let more: ServerResponse | undefined
     upstream = (_req, res) => {
       more = res
@@ -130,7 +130,7 @@ describe('relay', function () {
     expect((await events.next()).done).to.equal(true)
   })
 
-  it('sends what comes in pieces as one, with its length', async () => {
+  it('buffers a short chunked response, and sends it with its length', async () => {
     upstream = async (_req, res) => {
       res.writeHead(200).write('one ')
       await new Promise(resolve => setImmediate(resolve))
@@ -145,7 +145,7 @@ describe('relay', function () {
     expect.fail('never as one')
   })
 
-  it('does not wait for the end of an answer that takes its time', async () => {
+  it('does not wait for the end of a slow response', async () => {
     let more: ServerResponse | undefined
     upstream = (_req, res) => {
       more = res
@@ -156,7 +156,7 @@ describe('relay', function () {
     more?.end()
   })
 
-  it('hands on trailers', async () => {
+  it('passes on trailers', async () => {
     upstream = (_req, res) => {
       res.writeHead(200, { trailer: 'X-Sum' })
       res.write('body')
@@ -170,7 +170,7 @@ describe('relay', function () {
     expect(res.trailers).to.deep.equal({ 'x-sum': 'abc' })
   })
 
-  it('carries a large body there and back without holding it', async () => {
+  it('streams a large body in both directions without buffering it', async () => {
     upstream = (req, res) => {
       res.writeHead(200)
       req.pipe(res)
@@ -184,7 +184,7 @@ describe('relay', function () {
     expect(answer.body.equals(sent)).to.equal(true)
   })
 
-  it('waits for a client that reads slowly', async () => {
+  it('waits for a slow client', async () => {
     let written = 0
     upstream = async (_req, res) => {
       const closed = new Promise(resolve => res.once('close', resolve))
@@ -210,7 +210,7 @@ describe('relay', function () {
     await settled
   })
 
-  it('an early refusal reaches a client that is still sending', async () => {
+  it('passes on an early rejection to a client that is still sending', async () => {
     // Like kube-apiserver, the server goes on reading for a while, so that the client receives the
     // response.
     upstream = (req, res) => {
@@ -221,7 +221,7 @@ describe('relay', function () {
     expect([code, text]).to.deep.equal([413, 'too large'])
   })
 
-  it('ends the request upstream when the client goes', async () => {
+  it('cancels the upstream request when the client disconnects', async () => {
     const { promise: gone, resolve } = Promise.withResolvers<void>()
     upstream = (_req, res) => {
       res.once('close', resolve)
@@ -233,7 +233,7 @@ describe('relay', function () {
     await settled
   })
 
-  it('does not take a body that was broken off for a whole one', async () => {
+  it('does not treat a truncated body as complete', async () => {
     const { promise: seen, resolve } = Promise.withResolvers<boolean>()
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     upstream = (req, res) => {
@@ -251,7 +251,7 @@ describe('relay', function () {
     await settled
   })
 
-  it('cuts the answer off when the upstream does', async () => {
+  it('truncates the response when the upstream connection closes', async () => {
     upstream = (_req, res) => {
       res.writeHead(200)
       res.write('half')
@@ -264,7 +264,7 @@ describe('relay', function () {
     expect(failure).to.equal('ECONNRESET')
   })
 
-  it('asks once more when an idle connection was closed under the request', async () => {
+  it('retries once when an idle connection was closed during the request', async () => {
     let asked = 0
     upstream = (req, res) => {
       asked++
@@ -275,7 +275,7 @@ describe('relay', function () {
     expect(asked).to.equal(2)
   })
 
-  it('does not repeat what may have had an effect', async () => {
+  it('does not retry a request that may have had an effect', async () => {
     let asked = 0
     upstream = req => {
       asked++
@@ -289,7 +289,7 @@ describe('relay', function () {
     ])
   })
 
-  it('distinguishes its own failure from that of the upstream server', async () => {
+  it('distinguishes a local failure from one of the upstream server', async () => {
     upstream = (_req, res) => res.writeHead(503, { 'content-type': 'text/plain' }).end('mine')
     const theirs = await front.get('/')
     expect([theirs.code, theirs.text, theirs.headers['proxy-status']]).to.deep.equal([503, 'mine', undefined])
@@ -310,11 +310,11 @@ describe('relay', function () {
     })
   })
 
-  describe('a 401', () => {
+  describe('a 401 from upstream', () => {
     const own =
       '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}'
 
-    it('refuses Kapis itself, and is 503: its credential is read again', async () => {
+    it('that rejects Kapis itself becomes 503: the credential is read again', async () => {
       upstream = (_req, res) => res.writeHead(401, { 'content-type': 'application/json' }).end(own)
       const before = refusals
       const { code, headers, text } = await front.get('/')
@@ -325,7 +325,7 @@ describe('relay', function () {
     })
 
     for (const body of ['', 'log in first', '{"message":"Unauthorized"}']) {
-      it(`of what runs in a Pod is handed on: ${JSON.stringify(body)}`, async () => {
+      it(`from an application in a pod is passed on: ${JSON.stringify(body)}`, async () => {
         upstream = (_req, res) => res.writeHead(401, 'No', { 'www-authenticate': 'Basic' }).end(body)
         const { code, headers, text } = await front.get('/')
         expect([code, headers['www-authenticate'], text]).to.deep.equal([401, 'Basic', body])
@@ -333,13 +333,13 @@ describe('relay', function () {
     }
   })
 
-  describe('a 403', () => {
+  describe('a 403 from upstream', () => {
     const refused = (what: string) =>
       `{"kind":"Status","message":"${what}: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate-on:user-info:list","code":403}`
     const own = refused('pods is forbidden')
 
     for (const body of [own, refused('forbidden')]) {
-      it(`that refuses Kapis itself is 503, and does not reveal its account: ${body.slice(27, 50)}`, async () => {
+      it(`that rejects Kapis itself becomes 503, without the name of its account: ${body.slice(27, 50)}`, async () => {
         upstream = (_req, res) => res.writeHead(403, { 'content-type': 'application/json' }).end(body)
         const { code, headers, text } = await front.get('/')
         expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
@@ -352,13 +352,13 @@ describe('relay', function () {
 
     for (const [what, body] of [
       [
-        'of the caller',
+        'for the caller',
         '{"kind":"Status","message":"pods is forbidden: User \\"jane\\" cannot list resource","code":403}',
       ],
       ['without a body', ''],
-      ['that is too large to be one', `${'x'.repeat(100_000)}${own}`],
+      ['that is too large for a Status', `${'x'.repeat(100_000)}${own}`],
     ] as const) {
-      it(`${what} is handed on`, async () => {
+      it(`${what} is passed on`, async () => {
         upstream = (_req, res) => res.writeHead(403, 'No', { 'x-own': '1' }).end(body)
         const { code, headers, text } = await front.get('/')
         expect([code, headers['x-own'], text]).to.deep.equal([403, '1', body])
@@ -366,7 +366,7 @@ describe('relay', function () {
     }
   })
 
-  it('gives the error of an answer that is not handed on, and not one about its connection', async () => {
+  it('throws the original error for a response that is not passed on, not one about the connection', async () => {
     upstream = (_req, res) => res.writeHead(399).end('elsewhere')
     const { code, text } = await front.get('/')
     expect([code, JSON.parse(text).message]).to.deep.equal([502, 'not that'])

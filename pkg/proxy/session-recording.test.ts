@@ -71,7 +71,7 @@ describe('createSessionRecording', () => {
     )
   }
 
-  it('records who runs what, and says so to the caller', async () => {
+  it('records the user and the command, and notifies the user', async () => {
     const { code, text } = await begin(`${exec}&stderr=true&container=web`)
     expect([code, text]).to.deep.equal([
       200,
@@ -87,7 +87,7 @@ describe('createSessionRecording', () => {
     expect(id).to.match(/^[0-9a-f-]{36}$/)
   })
 
-  it('records what the container writes, and the size of the terminal', async () => {
+  it('records the output of the container, and the size of the terminal', async () => {
     await begin(`${exec}&tty=true`)
     taps?.fromServer.write(Buffer.from([0x82, 3, 1, 0x68, 0x69, 0x82, 2, 3, 0x7b]))
     const size = Buffer.from('\x04{"Width":100,"Height":30}')
@@ -108,11 +108,11 @@ describe('createSessionRecording', () => {
     ['port-forward', '/api/v1/namespaces/shop/pods/web-0/portforward'],
     ['another group', '/apis/example.org/v1/namespaces/shop/pods/web-0/exec'],
   ] as const) {
-    it(`leaves out ${what}`, async () => expect((await begin(path)).text).to.equal('not recorded'))
+    it(`does not record ${what}`, async () => expect((await begin(path)).text).to.equal('not recorded'))
   }
 
   for (const upgrade of ['SPDY/3.1', 'websocket, SPDY/3.1', '']) {
-    it(`refuses a session that upgrades to ${JSON.stringify(upgrade)}`, async () => {
+    it(`rejects a session that upgrades to ${JSON.stringify(upgrade)}`, async () => {
       const { code, text } = await begin(exec, { upgrade })
       expect([code, text]).to.deep.equal([
         403,
@@ -121,7 +121,7 @@ describe('createSessionRecording', () => {
     })
   }
 
-  it('refuses a session that cannot be stored', async () => {
+  it('rejects a session that cannot be stored', async () => {
     problem = 'the disk is full'
     expect((await begin(exec)).code).to.equal(unavailable('').code)
     expect(store.records).to.deep.equal([])
@@ -141,26 +141,36 @@ describe('createSessionRecording', () => {
     const node = '/api/v1/nodes/worker-1/proxy'
     for (const [what, path, given, code] of [
       [
-        'a command that the kubelet runs',
+        'a run request to the kubelet',
         `${node}/run/shop/web-0/web?cmd=id`,
         { method: 'POST', isUpgrade: false },
         403,
       ],
-      ['exec of the kubelet', `${node}/exec/shop/web-0/web`, {}, 403],
-      ['metrics of the kubelet', `${node}/metrics`, { isUpgrade: false }, 200],
-      ['exec of a pod', exec, {}, 200],
-      ['exec of a pod in a member cluster', `/clusters/m${exec}`, {}, 403],
-      ['its terminal', '/clusters/m/kapis/terminal.kapis.io/v1alpha2/namespaces/a/pods/p/exec', {}, 403],
+      ['an exec request to the kubelet', `${node}/exec/shop/web-0/web`, {}, 403],
+      ['a metrics request to the kubelet', `${node}/metrics`, { isUpgrade: false }, 200],
+      ['an exec request to a pod', exec, {}, 200],
+      ['an exec request to a pod of a member cluster', `/clusters/m${exec}`, {}, 403],
       [
-        'another terminal of its platform API',
+        'a terminal request to a member cluster',
+        '/clusters/m/kapis/terminal.kapis.io/v1alpha2/namespaces/a/pods/p/exec',
+        {},
+        403,
+      ],
+      [
+        'another terminal request to the member’s platform API',
         '/clusters/m/kapis/terminal.kapis.io/v1alpha2/users/jane/kubectl',
         {},
         403,
       ],
-      ['a read of its platform API', '/clusters/m/kapis/version', { isUpgrade: false }, 200],
-      ['port-forward there', '/clusters/m/api/v1/namespaces/shop/pods/web-0/portforward', {}, 200],
+      ['a read of the member’s platform API', '/clusters/m/kapis/version', { isUpgrade: false }, 200],
       [
-        'a write to a service',
+        'a port-forward request to a member cluster',
+        '/clusters/m/api/v1/namespaces/shop/pods/web-0/portforward',
+        {},
+        200,
+      ],
+      [
+        'a write request to a Service',
         '/api/v1/namespaces/shop/services/web/proxy/x',
         { method: 'POST', isUpgrade: false },
         200,

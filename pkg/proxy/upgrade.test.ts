@@ -89,7 +89,7 @@ describe('forwardUpgrade', function () {
   }
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
 
-  it('hands the handshake on and joins both connections', async () => {
+  it('forwards the handshake and connects both sockets', async () => {
     const seen: unknown[] = []
     accept = (req, socket) => {
       seen.push(req.method, req.url, req.headers.upgrade, req.headers['x-sent'])
@@ -105,7 +105,7 @@ describe('forwardUpgrade', function () {
     expect(isClosed).to.equal(true)
   })
 
-  it('loses nothing that came before the end, for a client that reads slowly and still sends', async () => {
+  it('delivers all bytes before the end to a slow client that still sends', async () => {
     const sent = Buffer.alloc(8 * 1024 * 1024, 'x')
     accept = (_req, socket) => {
       socket.resume()
@@ -123,7 +123,7 @@ describe('forwardUpgrade', function () {
     await settled
   })
 
-  it('ends with the client, and breaks when the upstream breaks', async () => {
+  it('ends when the client disconnects, and aborts when the upstream connection does', async () => {
     const { promise, resolve } = Promise.withResolvers<Duplex>()
     accept = (_req, socket) => {
       socket.write(`${switching}\r\n`)
@@ -143,7 +143,7 @@ describe('forwardUpgrade', function () {
     await settled
   })
 
-  describe('through taps', () => {
+  describe('with inspected streams', () => {
     const upper = () =>
       new Transform({ transform: (chunk, _encoding, done) => done(null, String(chunk).toUpperCase()) })
     const failing = () => new Transform({ transform: (_chunk, _encoding, done) => done(new Error('full')) })
@@ -163,7 +163,7 @@ describe('forwardUpgrade', function () {
       openTaps = undefined
     })
 
-    it('passes both directions, after a greeting', async () => {
+    it('passes both directions, after a notice', async () => {
       accept = echo
       tap(upper)
       const { socket } = await open()
@@ -173,7 +173,7 @@ describe('forwardUpgrade', function () {
       expect(closed).to.equal(1)
     })
 
-    it('lose nothing for a client that reads slowly and still sends, and end with it', async () => {
+    it('delivers all bytes to a slow client that still sends, and ends with it', async () => {
       const sent = Buffer.alloc(4 * 1024 * 1024, 'x')
       accept = (_req, socket) => {
         socket.resume()
@@ -196,7 +196,7 @@ describe('forwardUpgrade', function () {
       expect(performance.now() - began).to.be.below(10_000)
     })
 
-    it('breaks both connections when one fails', async () => {
+    it('closes both connections when one fails', async () => {
       accept = echo
       tap(failing)
       const { socket } = await open()
@@ -207,7 +207,7 @@ describe('forwardUpgrade', function () {
       expect(closed).to.equal(1)
     })
 
-    it('is an error when they cannot be opened', async () => {
+    it('fails when the streams cannot be opened', async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       accept = (_req, socket) => {
         socket.write(`${switching}\r\n`)
@@ -219,19 +219,19 @@ describe('forwardUpgrade', function () {
     })
   })
 
-  it('takes more of them than there are connections', async () => {
+  it('supports more upgrades than pooled connections', async () => {
     accept = (_req, socket) => socket.write(`${switching}\r\n`)
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => open()))
     expect(all.map(({ res }) => res.statusCode)).to.deep.equal([101, 101, 101, 101, 101])
     for (const { socket } of all) socket?.destroy()
   })
 
-  it('does not take an answer in another protocol for a handshake', async () => {
+  it('does not treat a response in another protocol as a handshake', async () => {
     accept = (_req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')
     expect((await get()).code).to.equal(502)
   })
 
-  describe('an upgrade that is answered with 403', () => {
+  describe('with a 403 response to an upgrade', () => {
     const refuse = (respond: (res: Response) => void) => {
       accept = (req, socket) => {
         const res = new ServerResponse(req)
@@ -241,7 +241,7 @@ describe('forwardUpgrade', function () {
       }
     }
 
-    it('about Kapis itself is 503, and does not reveal its account', async () => {
+    it('answers 503 if Kapis itself was rejected, without the name of its account', async () => {
       const message =
         'users is forbidden: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate resource'
       refuse(res => res.writeHead(403).end(`{"kind":"Status","message":"${message}","code":403}`))
@@ -255,20 +255,20 @@ describe('forwardUpgrade', function () {
 
     for (const [what, body] of [
       [
-        'of the caller',
+        'for the caller',
         '{"message":"pods is forbidden: User \\"jane\\" cannot create resource \\"pods/exec\\""}',
       ],
       ['without a body', ''],
-      ['that is longer than any refusal', 'x'.repeat(300_000)],
+      ['that is longer than any Status', 'x'.repeat(300_000)],
     ] as const) {
-      it(`${what} is handed on as it is`, async () => {
+      it(`passes on unchanged a 403 ${what}`, async () => {
         refuse(res => res.writeHead(403, { 'x-own': 'kept' }).end(body))
         const { code, headers, text } = await get()
         expect([code, headers['x-own'], text === body]).to.deep.equal([403, 'kept', true])
       })
     }
 
-    it('that breaks off is 502', async () => {
+    it('answers 502 to a truncated 403', async () => {
       refuse(res => {
         res.writeHead(403, { 'content-length': 1_000 })
         res.write('{"kind":', () => res.destroy())
@@ -294,7 +294,7 @@ describe('joinConnections', () => {
     return { stream, written }
   }
 
-  it('still writes what came before a connection closed', async () => {
+  it('writes what it received before a connection closed', async () => {
     const [client, server] = [connect(), connect()]
     const joined = joinConnections(client.stream, server.stream)
     for (const frame of ['output', 'exit code', 'close']) server.stream.push(frame)
@@ -307,7 +307,7 @@ describe('joinConnections', () => {
     await joined
   })
 
-  it('breaks the other when one breaks', async () => {
+  it('aborts one connection when the other fails', async () => {
     const [client, server] = [connect(), connect()]
     const joined = joinConnections(client.stream, server.stream)
     server.stream.push('half')

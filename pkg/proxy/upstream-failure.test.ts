@@ -56,7 +56,7 @@ describe('upstreamFailure', () => {
     ],
     ['UND_ERR_HEADERS_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not respond in time'],
   ]
-  it("is the caller's own where the request cannot be sent on", () => {
+  it('is 400 if the request cannot be forwarded', () => {
     const cause = Object.assign(new Error('the request cannot be proxied: invalid Content-Length'), {
       code: 'REQUEST_INVALID',
     })
@@ -72,14 +72,14 @@ describe('upstreamFailure', () => {
     ['HTTPParserError', 502, 'http_protocol_error'],
     ['TimeoutError', 504, 'http_response_timeout'],
   ] as const) {
-    it(`${name} is ${status} with ${token}`, () => {
+    it(`maps ${name} to ${status} with ${token}`, () => {
       const { code, headers } = upstreamFailure('it', Object.assign(new Error('x'), { name }))
       expect([code, headers['proxy-status']]).to.deep.equal([status, `kapis; error=${token}`])
     })
   }
 
   for (const [code, status, reason, token, text] of cases) {
-    it(`${code} is ${status} with ${token}`, () => {
+    it(`maps ${code} to ${status} with ${token}`, () => {
       const cause = errorWith(code)
       expect(upstreamFailure('it', cause)).to.deep.include({
         code: status,
@@ -96,12 +96,12 @@ describe('upstreamFailure', () => {
 
 describe('isStaleConnection', () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-    it(`is true of ${code}`, () => expect(isStaleConnection(errorWith(code))).to.equal(true))
+    it(`returns true for ${code}`, () => expect(isStaleConnection(errorWith(code))).to.equal(true))
   for (const error of [
     errorWith('ECONNREFUSED'),
     errorWith('UND_ERR_HEADERS_TIMEOUT'),
     new Error('x'),
     undefined,
   ])
-    it(`is false of ${error}`, () => expect(isStaleConnection(error)).to.equal(false))
+    it(`returns false for ${error}`, () => expect(isStaleConnection(error)).to.equal(false))
 })

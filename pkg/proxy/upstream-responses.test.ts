@@ -8,7 +8,7 @@ const ok = 'HTTP/1.1 200 OK\r\n'
 const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`
 const head = (lines: readonly string[]) => `${lines.join('\r\n')}\r\n\r\n`
 
-describe('relay: responses byte by byte', function () {
+describe('relay: upstream responses at the byte level', function () {
   this.timeout(30_000)
   let upstream: RawUpstream
   let front: Loopback
@@ -45,7 +45,7 @@ describe('relay: responses byte by byte', function () {
     }
   }
 
-  describe('are handed on', () => {
+  describe('passes on', () => {
     beforeEach(() => start())
 
     const whole: readonly (readonly [
@@ -57,7 +57,7 @@ describe('relay: responses byte by byte', function () {
       ['with a length', `${ok}Content-Length: 5\r\n\r\nh\r\n\r\n`, 'h\r\n\r\n'],
       ['without a body', `${ok}Content-Length: 0\r\n\r\n`, ''],
       ['in chunks', `${chunked}3\r\nabc\r\n00A;x="y"\r\n0123456789\r\n0\r\n\r\n`, 'abc0123456789'],
-      ['in no chunks', `${chunked}0\r\n\r\n`, ''],
+      ['with an empty chunked body', `${chunked}0\r\n\r\n`, ''],
       [
         'with trailers',
         `${chunked}1\r\na\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n`,
@@ -65,13 +65,13 @@ describe('relay: responses byte by byte', function () {
         ['X-Sum', '1', 'X-More', '2'],
       ],
       [
-        'after informational ones',
+        'after informational responses',
         `HTTP/1.1 102 x\r\n\r\nHTTP/1.1 103 x\r\nLink: y\r\n\r\n${ok}Content-Length: 1\r\n\r\na`,
         'a',
       ],
     ]
     for (const [what, text, body, trailers = []] of whole) {
-      it(`${what}, whole and cut anywhere`, async () => {
+      it(`a response ${what}, whole and split at any byte`, async () => {
         const expected = { code: 200, body, trailers }
         expect(await read([text])).to.deep.include(expected)
         expect(await read([...text])).to.deep.include(expected)
@@ -82,7 +82,7 @@ describe('relay: responses byte by byte', function () {
       })
     }
 
-    it('with names, values, order and repeats as they came', async () => {
+    it('names, values, order and duplicates of headers', async () => {
       const lines = ['X-Two: a', 'x-two:b', 'Empty:', 'X-Odd: \t \xa0J\xc3\xb6rg "x" \t', 'Content-Length: 3']
       const { res } = await read([`${head(['HTTP/1.1 418 Short And Stout', ...lines])}abc`])
       expect([res.statusCode, res.statusMessage]).to.deep.equal([418, 'Short And Stout'])
@@ -91,23 +91,23 @@ describe('relay: responses byte by byte', function () {
       ])
     })
 
-    it('without a reason phrase, and with one that is not ASCII', async () => {
+    it('responses without a reason phrase, and with a non-ASCII one', async () => {
       for (const line of ['HTTP/1.1 299', 'HTTP/1.1 299 ', 'HTTP/1.1 299 \xe9'])
         expect(await read([head([line, 'Content-Length: 0'])])).to.include({ code: 299 })
     })
 
-    it('until the end of the connection where they have no other end', async () => {
+    it('responses that end with the connection', async () => {
       expect(await read([`${ok}\r\nab`, 'cd'], { isClosed: true })).to.include({ code: 200, body: 'abcd' })
     })
 
-    it('without a body after HEAD, 204 and 304', async () => {
+    it('responses to HEAD, 204 and 304 without a body', async () => {
       expect(await read([`${ok}Content-Length: 9\r\n\r\n`], { method: 'HEAD' })).to.include({ code: 200 })
       for (const code of [204, 304])
         expect(await read([`HTTP/1.1 ${code} x\r\n\r\n`])).to.include({ code, body: '' })
     })
   })
 
-  describe('are broken off where their end is missing', () => {
+  describe('truncates responses whose end is missing', () => {
     beforeEach(() => start())
     for (const text of [
       'HTTP/1.1 2',
@@ -122,35 +122,41 @@ describe('relay: responses byte by byte', function () {
     }
   })
 
-  describe('are refused', () => {
+  describe('rejects', () => {
     beforeEach(() => start())
 
     const invalid = 'kapis; error=http_protocol_error'
     const closed = 'kapis; error=connection_terminated'
     const refused: readonly (readonly [what: string, lines: readonly string[]])[] = [
       ['another protocol', ['SSH-2.0-OpenSSH']],
-      ['a version of two digits', ['HTTP/1.10 200 OK']],
-      ['a code of two digits', ['HTTP/1.1 20 OK']],
-      ['a code below 100', ['HTTP/1.1 099 OK']],
-      ['a change of the protocol', ['HTTP/1.1 101 Switching Protocols', 'Upgrade: x', 'Connection: Upgrade']],
-      ['half a change of the protocol', ['HTTP/1.1 101 Switching Protocols', 'Upgrade: x']],
-      ['two blanks before the code', ['HTTP/1.1  200 OK']],
-      ['a line feed in the reason', ['HTTP/1.1 200 O\nK']],
-      ['a length and chunks', [ok.trim(), 'Content-Length: 3', 'Transfer-Encoding: chunked']],
-      ['chunks and a length', [ok.trim(), 'Transfer-Encoding: chunked', 'Content-Length: 3']],
-      ['two lengths', [ok.trim(), 'Content-Length: 3', 'content-length: 4']],
-      ['one length twice', [ok.trim(), 'Content-Length: 3', 'Content-Length: 3']],
+      ['a version with two digits', ['HTTP/1.10 200 OK']],
+      ['a status with two digits', ['HTTP/1.1 20 OK']],
+      ['a status below 100', ['HTTP/1.1 099 OK']],
+      ['a switch of protocols', ['HTTP/1.1 101 Switching Protocols', 'Upgrade: x', 'Connection: Upgrade']],
+      ['an incomplete switch of protocols', ['HTTP/1.1 101 Switching Protocols', 'Upgrade: x']],
+      ['two blanks before the status', ['HTTP/1.1  200 OK']],
+      ['a line feed in the reason phrase', ['HTTP/1.1 200 O\nK']],
+      [
+        'Content-Length before Transfer-Encoding',
+        [ok.trim(), 'Content-Length: 3', 'Transfer-Encoding: chunked'],
+      ],
+      [
+        'Transfer-Encoding before Content-Length',
+        [ok.trim(), 'Transfer-Encoding: chunked', 'Content-Length: 3'],
+      ],
+      ['two different lengths', [ok.trim(), 'Content-Length: 3', 'content-length: 4']],
+      ['the same length twice', [ok.trim(), 'Content-Length: 3', 'Content-Length: 3']],
       ['a list of lengths', [ok.trim(), 'Content-Length: 3, 3']],
       ['a signed length', [ok.trim(), 'Content-Length: +3']],
-      ['a length below nothing', [ok.trim(), 'Content-Length: -3']],
+      ['a negative length', [ok.trim(), 'Content-Length: -3']],
       ['a length in hexadecimal', [ok.trim(), 'Content-Length: 0x3']],
-      ['a length of nothing', [ok.trim(), 'Content-Length:']],
-      ['a length beyond counting', [ok.trim(), `Content-Length: ${'9'.repeat(16)}`]],
-      ['codings that are not only chunked', [ok.trim(), 'Transfer-Encoding: gzip, chunked']],
-      ['an unknown coding', [ok.trim(), 'Transfer-Encoding: xchunked']],
-      ['two codings', [ok.trim(), 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']],
+      ['an empty length', [ok.trim(), 'Content-Length:']],
+      ['a length that is not a safe integer', [ok.trim(), `Content-Length: ${'9'.repeat(16)}`]],
+      ['transfer codings other than chunked', [ok.trim(), 'Transfer-Encoding: gzip, chunked']],
+      ['an unknown transfer coding', [ok.trim(), 'Transfer-Encoding: xchunked']],
+      ['two transfer codings', [ok.trim(), 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']],
       ['a blank before the colon', [ok.trim(), 'Content-Length : 3']],
-      ['a folded line', [ok.trim(), 'X: a', ' b']],
+      ['a folded header line', [ok.trim(), 'X: a', ' b']],
       ['a line without a colon', [ok.trim(), 'X']],
       ['a line without a name', [ok.trim(), ': x']],
       ['a name that is not a token', [ok.trim(), 'X(: x']],
@@ -177,8 +183,8 @@ describe('relay: responses byte by byte', function () {
       ['a signed size', `${chunked}+3\r\nabc`],
       ['a size in 0x', `${chunked}0x3\r\nabc`],
       ['a blank before the size', `${chunked} 3\r\nabc`],
-      ['a blank behind the size', `${chunked}3 \r\nabc`],
-      ['a size beyond counting', `${chunked}${'f'.repeat(17)}\r\n`],
+      ['a blank after the size', `${chunked}3 \r\nabc`],
+      ['a size that is not a safe integer', `${chunked}${'f'.repeat(17)}\r\n`],
       ['a line feed in an extension', `${chunked}3;a\nb\r\nabc`],
       ['a chunk that is longer than its size', `${chunked}3\r\nabcd\r\n`],
       ['a chunk that ends in a bare line feed', `${chunked}3\r\nabc\n0\r\n\r\n`],
@@ -194,7 +200,7 @@ describe('relay: responses byte by byte', function () {
       })
     }
 
-    it('a head beyond its limit, and trailers', async () => {
+    it('a head over its limit, and trailers', async () => {
       const long = Array<string>(20).fill('X: '.padEnd(1_000, 'x'))
       const { code, status } = await read([head([ok.trim(), ...long])])
       expect([code, status]).to.deep.equal([502, 'kapis; error=http_response_header_section_size'])
@@ -202,19 +208,19 @@ describe('relay: responses byte by byte', function () {
     })
   })
 
-  describe('never answer another request', () => {
+  describe('never answers another request', () => {
     const empty = `${ok}Content-Length: 0\r\n\r\n`
     const planted = 'HTTP/1.1 299 Planted\r\nContent-Length: 0\r\n\r\n'
     beforeEach(() => start({ connections: 1 }))
 
-    it('with bytes that came after the first', async () => {
+    it('with bytes that arrive after the response', async () => {
       upstream.answer = (_text, socket) => socket.write(`${empty}${planted}`)
       const both = await Promise.all([front.get('/'), front.get('/')])
       expect(both.map(({ code }) => code)).to.deep.equal([200, 200])
       expect(upstream.sockets.length).to.equal(2)
     })
 
-    it('with bytes that came without a request', async () => {
+    it('with bytes that arrive without a request', async () => {
       upstream.answer = (_text, socket) => socket.write(empty)
       await front.get('/')
       const [socket] = upstream.sockets
@@ -226,11 +232,11 @@ describe('relay: responses byte by byte', function () {
     })
 
     for (const [what, first] of [
-      ['that is the last by its own word', `${ok}Content-Length: 0\r\nConnection: close\r\n\r\n`],
-      ['that leaves no time for another', `${ok}Content-Length: 0\r\nKeep-Alive: timeout=1\r\n\r\n`],
+      ['that declares itself the last', `${ok}Content-Length: 0\r\nConnection: close\r\n\r\n`],
+      ['whose keep-alive timeout is too short', `${ok}Content-Length: 0\r\nKeep-Alive: timeout=1\r\n\r\n`],
       ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n'],
     ] as const) {
-      it(`after one ${what}`, async () => {
+      it(`after a response ${what}`, async () => {
         upstream.answer = (_text, socket) => socket.write(first)
         for (let i = 0; i < 2; i++) await front.get('/')
         expect(upstream.sockets.length).to.equal(2)
@@ -238,8 +244,8 @@ describe('relay: responses byte by byte', function () {
     }
   })
 
-  describe('a request that cannot be sent on', () => {
-    it('is 400, and blocks no connection', async () => {
+  describe('a request that cannot be forwarded', () => {
+    it('is answered with 400, and blocks no connection', async () => {
       upstream = await startRawUpstream({ connections: 1 })
       upstream.answer = (_text, socket) => socket.write(`${ok}Content-Length: 0\r\n\r\n`)
       const { pool: connections } = upstream

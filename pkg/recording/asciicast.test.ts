@@ -27,7 +27,7 @@ const header = {
 }
 
 describe('toAsciicast', () => {
-  it('begins with the size that the terminal had', async () => {
+  it('starts with the size of the terminal', async () => {
     expect(
       await cast([start(), output([0.1, 'r', '120x40'], [0.2, 'o', 'a'])], [output([1, 'o', 'b'])]),
     ).to.deep.equal([
@@ -38,12 +38,12 @@ describe('toAsciicast', () => {
     ])
   })
 
-  it('has a usual size without one, also when output looks like one', async () => {
+  it('has a default size without one, even if the output resembles a size', async () => {
     const spoof = '[0,"r","1x1"]'
     expect(await cast([start(), output([0, 'o', spoof])])).to.deep.equal([header, [0, 'o', spoof]])
   })
 
-  it('is a header alone for a session without output', async () => {
+  it('has only a header for a session without output', async () => {
     expect(await cast([start({ command: [], container: '' })])).to.deep.equal([
       { version: 2, width: 80, height: 24, timestamp: 1_795_780_800, title: 'jane: exec shop/web-0' },
     ])

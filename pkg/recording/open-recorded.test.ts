@@ -44,7 +44,7 @@ describe('openRecorded', () => {
     gate = Promise.resolve()
   })
 
-  it('says so first, and passes on what is recorded, in order', async () => {
+  it('sends a notice first, then the recorded output in order', async () => {
     await open()
     upstream?.message(Buffer.from('\x02late'))
     upstream?.message(Buffer.from('\x03{}'))
@@ -57,7 +57,7 @@ describe('openRecorded', () => {
     ])
   })
 
-  it('reads no more while the recording is behind or the client reads nothing', async () => {
+  it('pauses while the recording is behind or the client does not read', async () => {
     const connection = await open()
     await turn()
     calls = []
@@ -75,14 +75,14 @@ describe('openRecorded', () => {
     expect(calls.at(-1)).to.equal('resume')
   })
 
-  it('records sizes, and sends everything', async () => {
+  it('records terminal sizes, and passes on everything', async () => {
     const connection = await open()
     await connection.send(Buffer.from('\x04{"Width":100,"Height":30}'))
     await connection.send(Buffer.from('\x00ls'))
     expect(calls.filter(call => /^(size|send)/.test(call))).to.deep.equal(['size 100x30', 'send 4', 'send 0'])
   })
 
-  it('closes a connection that cannot be recorded, and passes nothing on', async () => {
+  it('closes a connection that cannot be recorded, without passing anything on', async () => {
     await open()
     await turn()
     calls = []
@@ -98,7 +98,7 @@ describe('openRecorded', () => {
     ])
   })
 
-  it('fails where the recording cannot be started', async () => {
+  it('fails if the recording cannot be started', async () => {
     const error = await open(() => Promise.reject(unavailable('full'))).catch(String)
     upstream?.closed()
     await turn()

@@ -14,24 +14,24 @@ const admin = { username: 'root', groups: ['admins'] }
 
 describe('createPolicies', () => {
   for (const [what, given, users, namespace, expected] of [
-    ['everyone everywhere', {}, [jane], 'shop', 'all'],
+    ['every user everywhere', {}, [jane], 'shop', 'all'],
     ['a namespace by name', { namespaces: ['shop'] }, [jane], 'shop', 'all'],
     ['no other namespace', { namespaces: ['shop'] }, [jane], 'shop-2', undefined],
     ['a namespace by pattern', { namespaces: ['dev-*', 'prod-*'] }, [jane], 'prod-eu', 'all'],
     ['a user', { users: ['jane'] }, [jane], 'shop', 'all'],
     ['no other user', { users: ['jane'] }, [admin], 'shop', undefined],
-    ['a member of a group', { users: ['joe'], groups: ['devs'] }, [jane], 'shop', 'all'],
-    ['a caller who acts as another user', { groups: ['admins'] }, [jane, admin], 'shop', 'all'],
-    ['a user whom another caller acts as', { users: ['jane'] }, [jane, admin], 'shop', 'all'],
-    ['a user in a namespace alone', { namespaces: ['a'], users: ['jane'] }, [jane], 'b', undefined],
+    ['a user by group', { users: ['joe'], groups: ['devs'] }, [jane], 'shop', 'all'],
+    ['the impersonating user', { groups: ['admins'] }, [jane, admin], 'shop', 'all'],
+    ['the impersonated user', { users: ['jane'] }, [jane, admin], 'shop', 'all'],
+    ['a user in one namespace only', { namespaces: ['a'], users: ['jane'] }, [jane], 'b', undefined],
   ] as const) {
-    it(`selects ${what}`, () => {
+    it(`matches ${what}`, () => {
       const policies = createPolicies(() => [policy(given)])
       expect(policies.find(users, namespace)).to.equal(expected)
     })
   }
 
-  it('goes by the first policy that matches', () => {
+  it('uses the first matching policy', () => {
     const policies = createPolicies(() => [
       policy({ name: 'admins', groups: ['admins'] }),
       policy({ name: 'shop', namespaces: ['shop'] }),
@@ -40,12 +40,12 @@ describe('createPolicies', () => {
     expect(policies.find([jane], 'other')).to.equal(undefined)
   })
 
-  it('says whom any policy concerns, in whatever namespace', () => {
+  it('reports whether any policy applies to a user, in any namespace', () => {
     const policies = createPolicies(() => [policy({ namespaces: ['shop'], users: ['jane'] })])
     expect([policies.concern([jane]), policies.concern([admin])]).to.deep.equal([true, false])
   })
 
-  it('follows the configuration', () => {
+  it('follows changes of the configuration', () => {
     let current: readonly RecordingPolicy[] = []
     const policies = createPolicies(() => current)
     expect(policies.find([jane], 'shop')).to.equal(undefined)

@@ -27,7 +27,7 @@ describe('createRecorder', function () {
     store = createMemoryStore()
   })
 
-  it('stores the start first, then the output, and then the end', async () => {
+  it('stores the start, then the output, then the end', async () => {
     const recording = await recorder().start(session())
     expect(store.records.map(part)).to.deep.equal(['start'])
     expect(JSON.parse(store.records[0]?.log ?? '')).to.deep.equal(session())
@@ -60,7 +60,7 @@ describe('createRecorder', function () {
     expect(times.every((time, i) => i === 0 || time > (times[i - 1] ?? time))).to.equal(true)
   })
 
-  it('stores output while the session goes on', async () => {
+  it('stores output while the session is running', async () => {
     const recording = await recorder().start(session())
     await recording.output('stdout', Buffer.from('early'))
     await new Promise(resolve => setTimeout(resolve, 800))
@@ -68,7 +68,7 @@ describe('createRecorder', function () {
     await recording.end()
   })
 
-  it('keeps characters that are split between messages, and those of long output', async () => {
+  it('preserves characters that are split between messages, and those in long output', async () => {
     const bytes = Buffer.from(`${'x'.repeat(7_999)}😀${'é'.repeat(100_000)}`)
     const recording = await recorder().start(session())
     for (let at = 0; at < bytes.length; at += 333)
@@ -84,14 +84,14 @@ describe('createRecorder', function () {
     expect(Math.max(...store.records.map(({ log }) => log.length))).to.be.at.most(60_000)
   })
 
-  it('replaces bytes that are not UTF-8 by U+FFFD', async () => {
+  it('replaces bytes that are not UTF-8 with U+FFFD', async () => {
     const recording = await recorder().start(session())
     await recording.output('stdout', Buffer.from([0x61, 0xff, 0x62, 0xf0, 0x9f]))
     await recording.end()
     expect(textOf(store.records)).to.equal('a\ufffdb\ufffd')
   })
 
-  it('ends a session with too much output', async () => {
+  it('ends a session whose output is too large', async () => {
     const recording = await recorder(10).start(session())
     await recording.output('stdout', Buffer.from('0123456789'))
     const error = await recording.output('stdout', Buffer.from('x')).catch(String)
@@ -103,7 +103,7 @@ describe('createRecorder', function () {
     )
   })
 
-  it('ends a session whose terminal changes its size without an end', async () => {
+  it('ends a session whose terminal is resized too often', async () => {
     const recording = await recorder().start(session())
     let last = ''
     for (let i = 0; i <= 10_000 && last === ''; i++)
@@ -115,14 +115,14 @@ describe('createRecorder', function () {
     )
   })
 
-  it('keeps a byte order mark', async () => {
+  it('preserves a byte order mark', async () => {
     const recording = await recorder().start(session())
     await recording.output('stdout', Buffer.from('\ufeffa'))
     await recording.end()
     expect(textOf(store.records)).to.equal('\ufeffa')
   })
 
-  it('shortens a command and groups that are too long, and says so', async () => {
+  it('truncates a long command and long group lists, and marks them', async () => {
     const groups = Array.from({ length: 5_000 }, (_, i) => `group-${i}`)
     await recorder().start(session({ command: ['x'.repeat(60_000)], groups }))
     const stored = JSON.parse(store.records[0]?.log ?? '')
@@ -134,7 +134,7 @@ describe('createRecorder', function () {
     expect(store.records[0]?.log.length).to.be.at.most(60_000)
   })
 
-  it('starts nothing that cannot be stored', async () => {
+  it('starts no session that cannot be stored', async () => {
     const away = { ...store, check: async () => 'the disk is full' }
     const check = createRecorder({ store: away, maxBytes: () => megabyte }).check()
     expect(await check.catch(error => [error.code, error.message])).to.deep.equal([
@@ -152,7 +152,7 @@ describe('createRecorder', function () {
     ])
   })
 
-  it('waits for a store that fails for a moment, and ends the session when it goes on failing', async () => {
+  it('waits for a store that fails briefly, and ends the session when it keeps failing', async () => {
     let failing = 0
     const append = async (batch: LogBatch) => {
       if (failing-- > 0) throw unavailable('busy')
@@ -171,7 +171,7 @@ describe('createRecorder', function () {
     expect(await lost.output('stdout', Buffer.from('more')).catch(error => error.message)).to.equal('busy')
   })
 
-  it('holds output back while the store is slow', async () => {
+  it('pauses the output while the store is slow', async () => {
     const gate = Promise.withResolvers<void>()
     const append = async (batch: LogBatch) => {
       if (batch.records[0]?.fields?.part === 'output') await gate.promise
@@ -191,7 +191,7 @@ describe('createRecorder', function () {
     expect(textOf(store.records).length).to.equal(100 * 32 * 1024)
   })
 
-  it('ends all recordings when it stops, each once', async () => {
+  it('ends each recording once when it stops', async () => {
     const all = recorder()
     const recording = await all.start(session())
     await recording.output('stdout', Buffer.from('last'))

@@ -21,7 +21,7 @@ describe('channelCodec', () => {
   }
 
   for (const name of ['SPDY/3.1', 'v6.channel.k8s.io', 'toString'])
-    it(`does not know ${name}`, () => expect(channelCodec(name)).to.equal(undefined))
+    it(`returns undefined for ${name}`, () => expect(channelCodec(name)).to.equal(undefined))
 })
 
 describe('parseTerminalSize', () => {
@@ -34,6 +34,7 @@ describe('parseTerminalSize', () => {
     ['null', undefined],
     ['{', undefined],
   ] as const) {
-    it(`of ${given}`, () => expect(parseTerminalSize(Buffer.from(given))).to.deep.equal(expected))
+    it(`returns the size of ${given}`, () =>
+      expect(parseTerminalSize(Buffer.from(given))).to.deep.equal(expected))
   }
 })

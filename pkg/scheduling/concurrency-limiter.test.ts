@@ -18,7 +18,7 @@ const refuse = () => unavailable('too many')
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 describe('createConcurrencyLimiter', () => {
-  it('runs as many concurrently as allowed, the others in order of arrival', async () => {
+  it('runs as many tasks concurrently as allowed, and the others in order of arrival', async () => {
     const queue = createConcurrencyLimiter({ refuse, atOnce: 2, maxWaiting: 10 })
     const log: string[] = []
     const [a, b, c, d] = [task(log, 'a'), task(log, 'b'), task(log, 'c'), task(log, 'd')]
@@ -34,7 +34,7 @@ describe('createConcurrencyLimiter', () => {
     expect(queue.pending()).to.equal(0)
   })
 
-  it('refuses what would wait too long', async () => {
+  it('rejects a task that would wait too long', async () => {
     const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 1 })
     const first = task([], 'a')
     const running = [queue.run(first.run), queue.run(async () => 'b')]
@@ -49,7 +49,7 @@ describe('createConcurrencyLimiter', () => {
     expect(await Promise.all(running)).to.deep.equal(['a', 'b'])
   })
 
-  it('does not start cancelled work, and lets the next one pass', async () => {
+  it('skips a cancelled task, and starts the next one', async () => {
     const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 10 })
     const log: string[] = []
     const first = task(log, 'a')
@@ -67,7 +67,7 @@ describe('createConcurrencyLimiter', () => {
     expect(queue.pending()).to.equal(0)
   })
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 10 })
     const failing = queue.run(() => Promise.reject(new Error('no'))).catch(error => String(error))
     expect(await Promise.all([failing, queue.run(async () => 'yes')])).to.deep.equal(['Error: no', 'yes'])

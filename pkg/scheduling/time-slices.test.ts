@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createTimeSlices, createUserTimeSlices } from './time-slices.ts'
 
 describe('createTimeSlices', () => {
-  it('lets one of all that wait go on in each turn of the event loop, in order', async () => {
+  it('resumes one waiting task per turn of the event loop, in order', async () => {
     const timeSlices = createTimeSlices()
     const log: string[] = []
     const work = async (name: string): Promise<void> => {
@@ -23,7 +23,7 @@ describe('createTimeSlices', () => {
     for (const [i, count] of seen.entries()) expect(count - (seen[i - 1] ?? 0)).to.be.at.most(1)
   })
 
-  it('begins again after all were done', async () => {
+  it('starts again after all tasks were done', async () => {
     const timeSlices = createTimeSlices()
     await timeSlices.next()
     await nextTurn()
@@ -33,7 +33,7 @@ describe('createTimeSlices', () => {
 })
 
 describe('createUserTimeSlices', () => {
-  it('gives a user who waits with one piece of work the next turn but one, however much of another waits', async () => {
+  it('gives a user with one task the next turn but one, with any number of tasks of another user', async () => {
     const timeSlices = createUserTimeSlices()
     const order: string[] = []
     const take = (user: string) =>

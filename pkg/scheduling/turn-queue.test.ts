@@ -21,7 +21,7 @@ describe('createTurnQueue', () => {
     expect(failures).to.deep.equal([broken])
   })
 
-  it('runs in order, with turns between', async () => {
+  it('runs tasks in order, with turns of the event loop between them', async () => {
     const queue = createTurnQueue(noFailure)
     const done: number[] = []
     for (let i = 0; i < 100; i++)

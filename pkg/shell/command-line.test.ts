@@ -22,7 +22,7 @@ describe('a command line for a shell', () => {
     [['ä'], "'ä'"],
   ]
   for (const [words, line] of cases) {
-    it(`is ${JSON.stringify(line)}, which a shell reads as it was meant`, () => {
+    it(`is ${JSON.stringify(line)}, which a shell splits into the same arguments`, () => {
       expect(commandLine(...words)).to.equal(line)
       const read = execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
       expect(read.split('\0').slice(0, -1)).to.deep.equal(words)

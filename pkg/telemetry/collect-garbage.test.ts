@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { collectGarbage } from './collect-garbage.ts'
 
 describe('collectGarbage', () => {
-  it('frees unreferenced objects, and leaves the rest', async () => {
+  it('collects unreferenced objects, and no others', async () => {
     const held = { name: 'held' }
     const [kept, lost] = [new WeakRef(held), new WeakRef({ name: 'lost' })]
     // A WeakRef keeps its target alive until the end of the event-loop turn that created it.

@@ -11,7 +11,7 @@ describe('tally', () => {
     return { rowOf, lines }
   }
 
-  it('goes on counting from scrape to scrape', async () => {
+  it('keeps counting between scrapes', async () => {
     const { rowOf, lines } = create()
     const row = rowOf({ kind: 'a', code: '200' })
     for (let i = 0; i < 3; i++) row.inc()
@@ -21,7 +21,7 @@ describe('tally', () => {
     expect(await lines()).to.deep.equal(['calls_total{kind="a",code="200"} 4'])
   })
 
-  it('keeps rows apart, and shows none that never counted', async () => {
+  it('separates label values, and omits those never counted', async () => {
     const { rowOf, lines } = create()
     rowOf({ kind: 'never', code: '200' })
     rowOf({ kind: 'a', code: '200' }).inc()

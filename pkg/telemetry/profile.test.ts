@@ -18,7 +18,7 @@ describe('takeProfile', () => {
     expect(JSON.stringify(nodes)).to.include('"functionName":"burnProcessor"')
   })
 
-  it('heap: names the function whose allocations are kept, and none of their contents', async () => {
+  it('heap: names the function that allocated, but no contents', async () => {
     const kept: string[][] = []
     function keepTokens() {
       for (let i = 0; i < 2_000; i++) kept.push(Array.from({ length: 100 }, () => `secret-${i}`))
@@ -31,7 +31,7 @@ describe('takeProfile', () => {
     expect(kept).to.have.length(2_000)
   })
 
-  it('ends early if the client is gone', async () => {
+  it('ends early if the client disconnects', async () => {
     const startedAt = performance.now()
     await takeProfile('cpu', 60, AbortSignal.timeout(100))
     expect(performance.now() - startedAt).to.be.below(30_000)

@@ -26,7 +26,7 @@ describe('parseYaml', () => {
     ['a: *b', 'BAD_ALIAS', ''],
   ]
   for (const [text, code, place] of broken) {
-    it(`says what is wrong with ${JSON.stringify(text)}, and where`, () => {
+    it(`reports the error and position in ${JSON.stringify(text)}`, () => {
       for (const read of [parseYaml, parseYamlDocuments]) {
         expect(() => read(text))
           .to.throw(YamlError)

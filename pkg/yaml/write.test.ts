@@ -43,19 +43,19 @@ describe('toYaml', () => {
   }
 
   for (const text of trickyTexts) {
-    it(`keeps ${JSON.stringify(text.slice(0, 40))} text, as a key too`, () => {
+    it(`writes ${JSON.stringify(text.slice(0, 40))} so that it remains a string, as a key too`, () => {
       const value = { a: text, list: [text], deep: { [text]: text } }
       for (const found of read(toYaml(value))) expect(found).to.deep.equal(wellFormed(value))
     })
   }
 
-  it('refuses numbers that JSON does not have', () => {
+  it('rejects numbers that JSON does not have', () => {
     expect(() => toYaml({ a: [Number.NaN] })).to.throw(RangeError)
   })
 })
 
 describe('jsonToYaml', () => {
-  it('keeps the digits of every number', () => {
+  it('preserves the digits of every number', () => {
     expect(jsonToYaml(`[${trickyNumbers.join()}]`)).to.equal(
       `${[
         ...['0', '-0.0', '1.0', '-0.0', '1.0e+3', '1.0e+3', '1.0e+3', '-1.5e-7', '0.1', '1.0e+21', '1.0e-7'],
@@ -67,11 +67,11 @@ describe('jsonToYaml', () => {
     )
   })
 
-  it('keeps the order of keys, and takes JSON with blanks', () => {
+  it('preserves the order of keys, and accepts JSON with white space', () => {
     expect(jsonToYaml(' { "b" : 1 ,\n "10" : [ ] , "9" : { } } ')).to.equal('b: 1\n"10": []\n"9": {}\n')
   })
 
-  it('says the same as the JSON to readers of YAML 1.1 and 1.2', () => {
+  it('writes YAML that YAML 1.1 and 1.2 parsers read as the same value', () => {
     fc.assert(
       fc.property(jsonTexts, json => {
         const expected = wellFormed(JSON.parse(json))
@@ -81,7 +81,7 @@ describe('jsonToYaml', () => {
     )
   })
 
-  it('writes what is deep on one line, without more stack or more than a few times the bytes', () => {
+  it('writes deep values on one line, without recursion and in linear memory', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"no":', '}'],
@@ -92,7 +92,7 @@ describe('jsonToYaml', () => {
     }
   })
 
-  it('writes long keys so that readers find their end', () => {
+  it('writes long keys so that parsers find their end', () => {
     const long = 'k'.repeat(2_000)
     const deep = (value: unknown, depth: number): unknown =>
       depth === 0 ? value : { a: deep(value, depth - 1) }

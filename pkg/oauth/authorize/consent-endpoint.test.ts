@@ -17,7 +17,7 @@ describe('a client with grantMethod prompt', () => {
     return setup.authorize(params)
   }
 
-  it('asks, says what for, and goes on', async () => {
+  it('asks the user, shows the requested scopes, and continues', async () => {
     const page = await open()
     expect(page.code).to.equal(200)
     expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test;")
@@ -41,7 +41,7 @@ describe('a client with grantMethod prompt', () => {
     expect((await open({ ...asked, prompt: 'consent' })).code).to.equal(200)
   })
 
-  it('reports to the client that the user refused, or would have to be asked', async () => {
+  it('reports to the client that the user refused, or that a prompt would be needed', async () => {
     const fields = hiddenFieldsOf((await open()).body)
     for (const decision of ['deny', '', 'x']) {
       const { searchParams } = locationOf(await setup.browser.post('/oauth/consent', { ...fields, decision }))
@@ -56,7 +56,7 @@ describe('a client with grantMethod prompt', () => {
     expect(silent.searchParams.get('error')).to.equal('consent_required')
   })
 
-  it('asks again for a form of another request or login, which could skip a login', async () => {
+  it('prompts again for a form of another request or login, which could skip a login', async () => {
     const fields = hiddenFieldsOf((await open()).body)
     const request = new URLSearchParams(fields.request)
     request.set('scope', 'openid email profile')
@@ -77,7 +77,7 @@ describe('a client with grantMethod prompt', () => {
     expect(locationOf(later).pathname).to.equal('/oauth/authorize')
   })
 
-  it('judges the request again when it comes back, and asks anyone who is there now', async () => {
+  it('validates the request again when it returns, and prompts a user who logged in in the meantime', async () => {
     const fields = hiddenFieldsOf((await open()).body)
     const evil = new URLSearchParams(fields.request)
     evil.set('redirect_uri', 'https://evil.test/')

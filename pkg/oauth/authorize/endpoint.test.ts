@@ -20,7 +20,7 @@ describe('/oauth/authorize', () => {
   })
   afterEach(() => setup.app.close())
 
-  describe('never sends anybody to where it may not', () => {
+  describe('never redirects to an unregistered URI', () => {
     const cases: readonly [string, Record<string, string | undefined>, string, string][] = [
       ['an unknown client', { client_id: 'x' }, 'invalid_client', 'the OAuth client was not found'],
       ['no client', { client_id: undefined }, 'invalid_client', 'the OAuth client was not found'],
@@ -61,7 +61,7 @@ describe('/oauth/authorize', () => {
       'client_id=web',
       'cl%69ent_id=spa',
     ]) {
-      it(`what says twice where: ${more}`, async () => {
+      it(`rejects a repeated redirect parameter: ${more}`, async () => {
         for (const method of ['GET', 'POST']) {
           const answer = await setup.app.ask(method, `${authorizePath()}&${more}`)
           expect([answer.code, answer.headers.location]).to.deep.equal([400, undefined])
@@ -154,7 +154,7 @@ describe('/oauth/authorize', () => {
     }
   })
 
-  describe('reports to the client what is malformed in its request', () => {
+  describe('reports malformed parameters to the client', () => {
     const twice = (name: string) => `the parameter ${name} is given more than once`
     const broken = (where: string) => `the ${where} contains an invalid percent-encoding`
     const cases: readonly [string, (method: string) => string, string | undefined][] = [
@@ -188,7 +188,7 @@ describe('/oauth/authorize', () => {
       }
     }
 
-    it('without a state that is too long to be sent back', async () => {
+    it('omits a state that is too long to be returned', async () => {
       const answer = await setup.authorize({ state: 'x'.repeat(8193) })
       expect([...locationOf(answer).searchParams.keys()]).to.have.members([
         'error',
@@ -197,7 +197,7 @@ describe('/oauth/authorize', () => {
       ])
     })
 
-    it('and takes several resources (RFC 8707)', async () => {
+    it('accepts several resources (RFC 8707)', async () => {
       await setup.browser.logIn('alice', 'right')
       const resources = ['https://a.test/', 'https://b.test/']
       const more = resources.map(uri => `&resource=${encodeURIComponent(uri)}`).join('')
@@ -213,7 +213,7 @@ describe('/oauth/authorize', () => {
     })
   })
 
-  it('leads to the login page and back', async () => {
+  it('redirects to the login page and back', async () => {
     const toLogin = await setup.authorize({ prompt: 'login', max_age: '0', login_hint: 'alice' })
     expect(toLogin.code).to.equal(302)
     const page = await setup.browser.get(toLogin.headers.location as string)
@@ -227,7 +227,7 @@ describe('/oauth/authorize', () => {
     expect(rest).to.deep.equal({ state, iss: issuer })
   })
 
-  it('takes a form by way of the same by GET', async () => {
+  it('turns a form into the same request with GET', async () => {
     const answer = await setup.browser.post(
       '/oauth/authorize',
       Object.fromEntries(new URL(authorizePath(), issuer).searchParams),
@@ -235,7 +235,7 @@ describe('/oauth/authorize', () => {
     expect([answer.code, answer.headers.location]).to.deep.equal([303, authorizePath()])
   })
 
-  it('asks again for a login that is too old, or of someone else', async () => {
+  it('requires a new login if the current one is too old, or of another user', async () => {
     await setup.browser.logIn('alice', 'right')
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
     const isCode = async (params: Record<string, string>) =>
@@ -255,7 +255,7 @@ describe('/oauth/authorize', () => {
     expect(error).to.equal('login_required')
   })
 
-  describe('asks for one login at most', () => {
+  describe('requires at most one new login', () => {
     const page = (answer: Answer) => locationOf(answer).searchParams.get('return_to') ?? ''
     /** Submits the login page of an authorization request, and follows the redirect back to it. */
     async function logInFor(params: Record<string, string>, username: string): Promise<Answer> {
@@ -288,7 +288,7 @@ describe('/oauth/authorize', () => {
         expect(outcome(await logInFor(params, 'alice'))).to.equal('code')
       })
 
-      it(`with ${new URLSearchParams(params)}, and for one at least: the way back alone leads there again`, async () => {
+      it(`with ${new URLSearchParams(params)}, and at least one: the return URL alone leads to the login again`, async () => {
         await setup.browser.logIn('alice', 'right')
         await sleep('max_age' in params ? 1100 : 0)
         const returnTo = page(await setup.authorize(params))
@@ -309,7 +309,7 @@ describe('/oauth/authorize', () => {
       })
     }
 
-    it('with the hint of another user: the other one, or an error', async () => {
+    it('with the hint of another user: a login as that user, or an error', async () => {
       const id_token_hint = await hintOf('alice')
       await setup.browser.logIn('bob', 'right')
       expect(outcome(await logInFor({ id_token_hint }, 'bob'))).to.equal('login_required')
@@ -317,7 +317,7 @@ describe('/oauth/authorize', () => {
       expect(outcome(right)).to.equal('code')
     })
 
-    it('and suggests the user of the hint', async () => {
+    it('and suggests the user name of the hint', async () => {
       const id_token_hint = await hintOf('alice')
       await setup.browser.logIn('bob', 'right')
       const toLogin = await setup.authorize({ id_token_hint })
@@ -326,10 +326,10 @@ describe('/oauth/authorize', () => {
 
     for (const [what, break_] of [
       ['garbage', () => 'garbage'],
-      ['a changed signature', (hint: string) => `${hint.slice(0, -8)}AAAAAAAA`],
-      ['no algorithm', (hint: string) => `eyJhbGciOiJub25lIn0.${hint.split('.')[1]}.`],
+      ['of an invalid signature', (hint: string) => `${hint.slice(0, -8)}AAAAAAAA`],
+      ['of alg none', (hint: string) => `eyJhbGciOiJub25lIn0.${hint.split('.')[1]}.`],
     ] as const) {
-      it(`with a hint that is ${what}: nothing is known by it`, async () => {
+      it(`with a hint that is ${what}, which is ignored`, async () => {
         const id_token_hint = break_(await hintOf('alice'))
         expect(outcome(await setup.authorize({ id_token_hint }))).to.equal('code')
         expect(outcome(await setup.authorize({ id_token_hint, prompt: 'none' }))).to.equal('login_required')
@@ -338,7 +338,7 @@ describe('/oauth/authorize', () => {
       })
     }
 
-    it('by way of the page that changes a password', async () => {
+    it('also through the page that changes a password', async () => {
       setup.app.users.set('new', memoryUser('new', { mustChangePassword: true }))
       const returnTo = page(await setup.authorize({ prompt: 'login', max_age: '0' }))
       const change = hiddenFieldsOf((await setup.browser.logIn('new', 'right', returnTo)).body)
@@ -347,7 +347,7 @@ describe('/oauth/authorize', () => {
       expect(outcome(await setup.browser.get(back.headers.location as string))).to.equal('code')
     })
 
-    it('and none where the user chooses the current login', async () => {
+    it('and none after the user has chosen the current login', async () => {
       await setup.browser.logIn('alice', 'right')
       const toLogin = await setup.authorize({ prompt: 'select_account' })
       const { body } = await setup.browser.get(toLogin.headers.location as string)
@@ -365,7 +365,7 @@ describe('/oauth/authorize', () => {
     })
   })
 
-  it("lets a client end its login and the browser's together", async () => {
+  it('lets a client end its session together with the browser session', async () => {
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
     const answer = await setup.browser.get(`/oauth/logout?id_token_hint=${id_token}`)
     expect([answer.code, answer.headers.location]).to.deep.equal([302, '/oauth/logged-out'])

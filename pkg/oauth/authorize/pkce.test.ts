@@ -9,7 +9,7 @@ describe('readChallenge', () => {
   const read = (params: Record<string, string>, isRequired = true) =>
     readChallenge(new Map(Object.entries(params)), { isRequired })
 
-  it('takes S256', () => {
+  it('accepts S256', () => {
     expect(read({ code_challenge: challenge, code_challenge_method: 'S256' })).to.equal(challenge)
     expect(read({}, false)).to.equal('')
   })
@@ -38,16 +38,17 @@ describe('readChallenge', () => {
 
 describe('isVerified', () => {
   const table: readonly [string, string, string | undefined, boolean][] = [
-    ['the verifier of the challenge', challenge, verifier, true],
+    ['the matching verifier', challenge, verifier, true],
     ['neither', '', undefined, true],
-    ['no verifier', challenge, undefined, false],
+    ['a missing verifier', challenge, undefined, false],
     ['a verifier without a challenge', '', verifier, false],
     ['another verifier', challenge, `${verifier.slice(0, -1)}l`, false],
     ['the challenge itself', challenge, challenge, false],
-    ['one that is too short', challenge, 'x', false],
-    ['one that is too long', challenge, 'x'.repeat(129), false],
-    ['one of other characters', challenge, `${verifier.slice(0, -1)}ä`, false],
+    ['a verifier that is too short', challenge, 'x', false],
+    ['a verifier that is too long', challenge, 'x'.repeat(129), false],
+    ['a verifier with other characters', challenge, `${verifier.slice(0, -1)}ä`, false],
   ]
   for (const [what, given, with_, expected] of table)
-    it(`${expected ? 'takes' : 'refuses'} ${what}`, () => expect(isVerified(given, with_)).to.equal(expected))
+    it(`${expected ? 'accepts' : 'rejects'} ${what}`, () =>
+      expect(isVerified(given, with_)).to.equal(expected))
 })

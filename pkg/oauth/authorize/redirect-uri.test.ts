@@ -64,7 +64,7 @@ describe('chooseRedirectUri', () => {
     })
   }
 
-  it('takes the only one there is when none is named', () => {
+  it('returns the only registered URI without a parameter', () => {
     expect(chooseRedirectUri({ public: false, redirectURIs: ['https://a.test/'] }, undefined)).to.equal(
       'https://a.test/',
     )

@@ -84,7 +84,7 @@ describe('createLogoutDelivery', () => {
     ],
     ['a redirect', [302], 'refused', [[failed, refusedWith(302)]]],
     ['a refusal', [400], 'refused', [[failed, refusedWith(400)]]],
-    ['another success', [202], 'refused', [[failed, refusedWith(202)]]],
+    ['another success status', [202], 'refused', [[failed, refusedWith(202)]]],
     [
       'errors only',
       [500, 500, 500, 500],
@@ -92,14 +92,14 @@ describe('createLogoutDelivery', () => {
       [retrying, retrying, retrying, failed].map((msg): [string, string] => [msg, refusedWith(500)]),
     ],
     [
-      'no response at all',
+      'no response',
       [1, 2, 3, 4].map(() => new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
       'failed',
       [retrying, retrying, retrying, failed].map((msg): [string, string] => [msg, 'no response in time']),
     ],
   ]
   for (const [what, responses, outcome, logs] of rows) {
-    it(`is ${outcome} after ${what}`, async () => {
+    it(`reports ${outcome} after ${what}`, async () => {
       const { delivery, posts, outcomes, lines, logged } = setUp(async attempt => {
         const response = responses[attempt - 1] ?? 200
         if (typeof response === 'number') return response
@@ -119,15 +119,15 @@ describe('createLogoutDelivery', () => {
   }
 
   const unsent: readonly [string, Partial<Session>][] = [
-    ['a client without a URI', { clientId: 'silent' }],
+    ['a client without a logout URI', { clientId: 'silent' }],
     ['an unknown client', { clientId: 'gone' }],
-    ['a login without ID tokens', { scope: 'email' }],
+    ['a session without ID tokens', { scope: 'email' }],
     ['a browser session', { type: 'Browser', clientId: '' }],
     ['a personal access token', { type: 'PersonalAccessToken' }],
     ['an exchanged token', { type: 'TokenExchange', parent: 'sid-0' }],
   ]
   for (const [what, changes] of unsent) {
-    it(`sends nothing for ${what}`, async () => {
+    it(`sends no token for ${what}`, async () => {
       const { delivery, posts, outcomes, lines } = setUp(async () => 200)
       delivery.send(session(changes))
       await delivery.stop()
@@ -149,7 +149,7 @@ describe('createLogoutDelivery', () => {
     await settled(outcomes, 51)
   })
 
-  it('has a limit for all clients', async () => {
+  it('limits the concurrent requests of all clients', async () => {
     const never = Promise.withResolvers<number>()
     const limits = { atOnce: 3, atOncePerClient: 2 }
     const { delivery, posts, outcomes } = setUp(() => never.promise, { limits })
@@ -161,7 +161,7 @@ describe('createLogoutDelivery', () => {
     expect(posts).to.have.length(5)
   })
 
-  it('drops what is more than it keeps', async () => {
+  it('drops tokens over the queue limit', async () => {
     const never = Promise.withResolvers<number>()
     const { delivery, outcomes, lines } = setUp(() => never.promise, { limits: { pending: 2 } })
     for (const sid of ['a', 'b', 'c']) delivery.send(session({ sid }))
@@ -172,7 +172,7 @@ describe('createLogoutDelivery', () => {
     expect(outcomes).to.deep.equal(['dropped', 'delivered', 'delivered'])
   })
 
-  it('drops no token of a client because another one does not respond', async () => {
+  it('drops no token of a client because another client does not respond', async () => {
     const never = Promise.withResolvers<number>()
     const { delivery, outcomes, lines } = setUp(
       (_, to) => (to === uri ? never.promise : Promise.resolve(200)),
@@ -191,7 +191,7 @@ describe('createLogoutDelivery', () => {
     expect(outcomes.slice(4)).to.deep.equal(['delivered', 'delivered', 'delivered'])
   })
 
-  it('accepts thousands of logins that end together without holding up the program', async () => {
+  it('accepts thousands of sessions that end together without blocking the event loop', async () => {
     const never = Promise.withResolvers<number>()
     const count = 20_000
     const { delivery, posts, outcomes } = setUp(() => never.promise, {
@@ -205,7 +205,7 @@ describe('createLogoutDelivery', () => {
     expect([outcomes.length, posts.length]).to.deep.equal([count, 4])
   })
 
-  it('completes requests in progress when it stops, and gives up what waits', async () => {
+  it('completes requests in flight when it stops, and drops queued ones', async () => {
     const slow = Promise.withResolvers<number>()
     const { delivery, posts, outcomes } = setUp(
       (_, to) => (to === uri ? slow.promise : Promise.resolve(503)),

@@ -48,13 +48,13 @@ describe('createPostLogoutToken', () => {
     expect(wasFollowed).to.equal(false)
   })
 
-  it('waits no longer than its limit for a response', async () => {
+  it('limits the time to a response', async () => {
     const uri = await serve(() => undefined)
     const error = await createPostLogoutToken({ timeoutMs: 100 })(uri, 't').catch(thrown => thrown)
     expect(error).to.be.an.instanceOf(Error)
   })
 
-  it('waits no longer than its limit for the rest of a body, and knows the status', async () => {
+  it('limits the time to read a body, and still reports the status', async () => {
     const uri = await serve((_, res) => {
       res.writeHead(200).write('{')
     })
@@ -63,7 +63,7 @@ describe('createPostLogoutToken', () => {
     expect(Date.now() - began).to.be.below(3_000)
   })
 
-  it('reads only the beginning of a body', async () => {
+  it('reads only the beginning of a response body', async () => {
     let sent = 0
     const uri = await serve((_, res) => {
       const chunk = Buffer.alloc(64 * 1024)
@@ -78,7 +78,7 @@ describe('createPostLogoutToken', () => {
     expect(sent).to.be.below(32 * 1024 * 1024)
   })
 
-  it('goes through the proxy of the environment', async () => {
+  it('uses the proxy of the environment variables', async () => {
     const seen: (string | undefined)[] = []
     const proxy = new URL(
       await serve((req, res) => {

@@ -14,7 +14,7 @@ describe('the login page', () => {
   })
   after(() => app.close())
 
-  it('allows no foreign scripts, styles or frames, and no caching', async () => {
+  it('forbids third-party scripts, styles and frames, and caching', async () => {
     const { code, headers, body } = await browser.get('/oauth/login?return_to=/oauth/device')
     expect(code).to.equal(200)
     expect(headers).to.include({
@@ -35,7 +35,7 @@ describe('the login page', () => {
     )
   })
 
-  it('has a script only where a password is typed', async () => {
+  it('includes a script only for password fields', async () => {
     const script = /src="(\/oauth\/show-password\.js\?v=[\w-]+)"/
     const [, path = ''] = script.exec((await browser.get('/oauth/login')).body) ?? []
     const answer = await browser.get(path)
@@ -51,7 +51,7 @@ describe('the login page', () => {
     }
   })
 
-  it('logs a browser in, with a cookie that only this host gets', async () => {
+  it('logs a browser in, with a cookie for this host only', async () => {
     const answer = await browser.logIn('alice', 'right', '/oauth/device?user_code=X')
     expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/device?user_code=X'])
     expect(answer.headers['set-cookie']).to.have.length(1)
@@ -64,7 +64,7 @@ describe('the login page', () => {
     expect(session).to.include({ type: 'Browser', user: 'alice', credential: 'c1', clientId: '', ended: '' })
   })
 
-  it('says the same of a wrong password and of an unknown user', async () => {
+  it('responds in the same way to a wrong password and an unknown user', async () => {
     const wrong = await browser.logIn('alice', 'wrong')
     const unknown = await browser.logIn('nonexistent', 'wrong')
     expect([wrong.code, unknown.code]).to.deep.equal([400, 400])
@@ -73,12 +73,12 @@ describe('the login page', () => {
     expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
   })
 
-  it('says what is the matter with an account that is disabled, once the password is right', async () => {
+  it('explains that an account is disabled only after the right password', async () => {
     expect((await browser.logIn('disabled', 'right')).body).to.include('This account is not active.')
     expect((await browser.logIn('disabled', 'wrong')).body).to.include('password is wrong')
   })
 
-  it('escapes what was typed', async () => {
+  it('escapes user input', async () => {
     const { body } = await browser.logIn('"><script>alert(1)</script>', 'x')
     expect(body)
       .to.include('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
@@ -93,7 +93,7 @@ describe('the login page', () => {
     'javascript:alert(1)',
   ]
   for (const returnTo of elsewhere) {
-    it(`never goes on to ${returnTo}`, async () => {
+    it(`never redirects to ${returnTo}`, async () => {
       const page = await browser.get(`/oauth/login?${new URLSearchParams({ return_to: returnTo })}`)
       const fields = {
         ...hiddenFieldsOf(page.body),
@@ -106,15 +106,15 @@ describe('the login page', () => {
     })
   }
 
-  describe('takes no form from elsewhere (login CSRF)', () => {
+  describe('rejects forged forms (login CSRF)', () => {
     const login = { username: 'alice', password: 'right' }
     const cases: readonly [string, Record<string, string>, Record<string, string>?][] = [
-      ['without the token', { csrf: '' }],
-      ['with a made-up token', { csrf: 'x'.repeat(43) }],
-      ['of another origin', {}, { origin: 'https://evil.test' }],
-      ['of a hidden origin', {}, { origin: 'null' }],
+      ['without the CSRF token', { csrf: '' }],
+      ['with an invalid CSRF token', { csrf: 'x'.repeat(43) }],
+      ['from another origin', {}, { origin: 'https://evil.test' }],
+      ['from a hidden origin', {}, { origin: 'null' }],
       ['over plain HTTP', {}, { origin: 'http://kapis.test', 'x-forwarded-host': 'kapis.test' }],
-      ['of a neighbouring site', {}, { 'sec-fetch-site': 'same-site' }],
+      ['from a sibling site', {}, { 'sec-fetch-site': 'same-site' }],
       ['without the cookie', {}, { cookie: '__Host-other=1' }],
     ]
     for (const [what, fields, headers] of cases) {
@@ -132,7 +132,7 @@ describe('the login page', () => {
       })
     }
 
-    it('but from the host that was asked, or from the issuer', async () => {
+    it('except forms from the requested host or the issuer', async () => {
       for (const headers of [
         { origin: 'https://kapis.test', 'x-forwarded-host': 'kapis.test', 'sec-fetch-site': 'same-origin' },
         { origin: 'https://localhost:9443', 'x-forwarded-host': 'inner:1' },
@@ -144,7 +144,7 @@ describe('the login page', () => {
     })
   })
 
-  it('gives every login a cookie of its own, and ends the one before (session fixation)', async () => {
+  it('issues a new cookie for every login, and ends the previous session (session fixation)', async () => {
     const planted = createBrowser(app)
     await planted.logIn('locked', 'right')
     await planted.logIn('alice', 'right')
@@ -155,7 +155,7 @@ describe('the login page', () => {
     expect(locationOf(await planted.get('/oauth/session')).pathname).to.equal('/oauth/login')
   })
 
-  it('believes no cookie that is there twice, changed, or of a user who has gone', async () => {
+  it('rejects a cookie that is duplicated, changed, or of a deleted user', async () => {
     await browser.logIn('alice', 'right')
     const value = browser.cookies.get('__Host-kapis-session') ?? ''
     const asks = (cookie: string) => app.ask('GET', '/oauth/session', { headers: { cookie } })
@@ -171,7 +171,7 @@ describe('the login page', () => {
     app.users.set('alice', memoryUser('alice'))
   })
 
-  it('logs out by a form of its own alone', async () => {
+  it('logs out only with a form of its own', async () => {
     await browser.logIn('alice', 'right')
     const page = await browser.get('/oauth/session')
     expect((await browser.post('/oauth/session', {})).code).to.equal(403)
@@ -184,10 +184,10 @@ describe('the login page', () => {
     expect([...app.sessions.values()].at(-1)?.ended).to.equal('logout')
   })
 
-  describe('of a user whose password was set by an administrator', () => {
+  describe('for a user whose password was set by an administrator', () => {
     beforeEach(() => void app.users.set('new', memoryUser('new', { mustChangePassword: true })))
 
-    it('asks for another one before anything else', async () => {
+    it('requires a new password before anything else', async () => {
       const page = await browser.logIn('new', 'right', '/oauth/device')
       expect(page.code).to.equal(200)
       expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({
@@ -226,14 +226,14 @@ describe('the login page', () => {
       })
     })
 
-    it('lets its form end at the client', async () => {
+    it('allows its form to redirect to the client', async () => {
       const client = memoryClient('web', { redirectURIs: ['https://app.test/cb'] })
       app.clients.set('web', { client, secret: 's' })
       const page = await browser.logIn('new', 'right', '/oauth/authorize?client_id=web')
       expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test;")
     })
 
-    it('has none without the ticket', async () => {
+    it('requires the ticket of the login', async () => {
       const page = await browser.get('/oauth/login')
       const { csrf = '' } = hiddenFieldsOf(page.body)
       const form = { csrf, username: 'alice', ticket: 'x', new_password: 'Another-1', repeat: 'Another-1' }

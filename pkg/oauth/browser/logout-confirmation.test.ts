@@ -6,7 +6,7 @@ import { createBrowser, hiddenFieldsOf } from './fixtures.ts'
 const bye = 'https://app.test/bye'
 const isPage = (body: string) => body.includes('<title>Log out? ')
 
-describe('a logout that a client asks for in a browser', () => {
+describe('a logout in a browser that a client requests', () => {
   let setup: Authorization
   let hint: string
   /** The ID token of bob's login at the client. */
@@ -39,23 +39,23 @@ describe('a logout that a client asks for in a browser', () => {
     setup.browser.post('/oauth/logout/confirm', { ...hiddenFieldsOf(body), decision })
 
   const asking: readonly [string, () => Record<string, string>, string][] = [
-    ['nothing at all', () => ({}), '/oauth/logged-out'],
-    ['the name of the client', () => ({ client_id: 'web' }), '/oauth/logged-out'],
-    ['a place of the client', () => ({ client_id: 'web', post_logout_redirect_uri: bye }), bye],
+    ['no parameters', () => ({}), '/oauth/logged-out'],
+    ['a client ID', () => ({ client_id: 'web' }), '/oauth/logged-out'],
+    ['a post-logout redirect URI', () => ({ client_id: 'web', post_logout_redirect_uri: bye }), bye],
     [
-      'a place of the client, and a state',
+      'a post-logout redirect URI, and a state',
       () => ({ client_id: 'web', post_logout_redirect_uri: bye, state: 'a b' }),
       `${bye}?state=a%20b`,
     ],
     ['the hint of another user', () => ({ id_token_hint: hintOfBob }), '/oauth/logged-out'],
     [
-      'the hint of another user, and a place of the client',
+      'the hint of another user, and a post-logout redirect URI',
       () => ({ id_token_hint: hintOfBob, post_logout_redirect_uri: bye, state: 's' }),
       `${bye}?state=s`,
     ],
   ]
   for (const [what, query, target] of asking) {
-    it(`is for the user to decide who is logged in, with ${what}`, async () => {
+    it(`asks the current user for confirmation, with ${what}`, async () => {
       const page = await setup.browser.get(pathOf(query()))
       expect([page.code, isPage(page.body), page.headers.location]).to.deep.equal([200, true, undefined])
       expect(page.body).to.include('<strong>alice</strong>')
@@ -72,20 +72,20 @@ describe('a logout that a client asks for in a browser', () => {
     })
   }
 
-  it('is done without a question where the hint is the user’s', async () => {
+  it('needs no confirmation if the hint names the current user', async () => {
     const query = { id_token_hint: hint, post_logout_redirect_uri: bye, state: 's' }
     const answer = await setup.browser.get(pathOf(query))
     expect([answer.code, answer.headers.location]).to.deep.equal([302, `${bye}?state=s`])
     expect([await isLoggedIn(), isEnded(hint), isEnded(hintOfBob)]).to.deep.equal([false, true, false])
   })
 
-  it('ends the logins of other clients in this browser, and none of the user before', async () => {
+  it('ends the sessions of other clients in this browser, and none of the previous user', async () => {
     const other = await idTokenOf('alice')
     await setup.browser.get(pathOf({ id_token_hint: hint }))
     expect([isEnded(hint), isEnded(other), isEnded(hintOfBob)]).to.deep.equal([true, true, false])
   })
 
-  it('is the same by a form of another site, which comes without the cookie', async () => {
+  it('works in the same way with a cross-site form, which arrives without the cookie', async () => {
     for (const [query, isAsked] of [
       [{ id_token_hint: hint, post_logout_redirect_uri: bye, state: 's' }, false],
       [{ client_id: 'web', post_logout_redirect_uri: bye, state: 's' }, true],
@@ -102,7 +102,7 @@ describe('a logout that a client asks for in a browser', () => {
     }
   })
 
-  it('takes no decision from elsewhere, and none about another user', async () => {
+  it('accepts no confirmation from another site, and none about another user', async () => {
     const { body } = await setup.browser.get(pathOf({}))
     const fields = { ...hiddenFieldsOf(body), decision: 'logout' }
     expect((await setup.browser.post('/oauth/logout/confirm', { ...fields, csrf: 'x' })).code).to.equal(403)
@@ -114,7 +114,7 @@ describe('a logout that a client asks for in a browser', () => {
     expect(await isLoggedIn()).to.equal(true)
   })
 
-  it('has its outcome in the audit', async () => {
+  it('records its outcome in the audit log', async () => {
     const last = () => setup.app.lines.findLast(({ audit }) => audit === 'logout')
     const { body } = await setup.browser.get(pathOf({ client_id: 'web' }))
     expect(last()).to.include({ outcome: 'pending', reason: 'confirmation_required', client: 'web' })
@@ -125,12 +125,12 @@ describe('a logout that a client asks for in a browser', () => {
   })
 
   const wrong: readonly [string, () => Record<string, string>][] = [
-    ['another place', () => ({ id_token_hint: hint, post_logout_redirect_uri: `${bye}/` })],
-    ['a place of no client', () => ({ post_logout_redirect_uri: bye })],
+    ['an unregistered redirect URI', () => ({ id_token_hint: hint, post_logout_redirect_uri: `${bye}/` })],
+    ['a redirect URI without a client', () => ({ post_logout_redirect_uri: bye })],
     ['a changed hint', () => ({ id_token_hint: `${hint.slice(0, -8)}AAAAAAAA` })],
     ['a hint of another client', () => ({ id_token_hint: hint, client_id: 'asks' })],
     [
-      'a state that no browser would carry on',
+      'a state that is too long',
       () => ({
         id_token_hint: hint,
         post_logout_redirect_uri: bye,
@@ -139,7 +139,7 @@ describe('a logout that a client asks for in a browser', () => {
     ],
   ]
   for (const [what, query] of wrong) {
-    it(`is refused on a page that leads on, with ${what}`, async () => {
+    it(`shows an error page with a link, with ${what}`, async () => {
       const page = await setup.browser.get(pathOf(query()))
       expect([page.code, page.headers.location]).to.deep.equal([400, undefined])
       expect(page.headers['content-type']).to.equal('text/html; charset=utf-8')
@@ -151,12 +151,12 @@ describe('a logout that a client asks for in a browser', () => {
     })
   }
 
-  it('is refused in JSON to a program', async () => {
+  it('returns an error in JSON to a program', async () => {
     const answer = await setup.app.ask('GET', pathOf({ post_logout_redirect_uri: bye }))
     expect([answer.code, JSON.parse(answer.body).error]).to.deep.equal([400, 'invalid_request'])
   })
 
-  it('is not done by HEAD', async () => {
+  it('is not performed by HEAD', async () => {
     const sent = await createBrowser(setup.app).post('/oauth/logout', { id_token_hint: hint })
     expect((await setup.browser.head(sent.headers.location as string)).code).to.equal(405)
     expect(await isLoggedIn()).to.equal(true)

@@ -17,7 +17,7 @@ const directory: ProviderClient = {
   }),
 }
 
-describe('pages for newcomers of an identity provider', () => {
+describe('pages for first logins through an identity provider', () => {
   let app: TestApp
   function configure(changes: object): void {
     const document = {
@@ -49,7 +49,7 @@ describe('pages for newcomers of an identity provider', () => {
     return { browser, answer, fields: hiddenFieldsOf(answer.body) }
   }
 
-  it('ask for a name, suggest one, and log in anyone who has chosen', async () => {
+  it('ask for a user name, suggest one, and log the user in', async () => {
     const { browser, answer, fields } = await arrive('Zoë')
     expect(answer.code).to.equal(200)
     expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
@@ -74,7 +74,7 @@ describe('pages for newcomers of an identity provider', () => {
     expect(app.users.has('other')).to.equal(false)
   })
 
-  it('keep what was typed when the name is taken', async () => {
+  it('keep the input when the name is taken', async () => {
     const { browser, fields } = await arrive('zoe')
     const taken = await browser.post('/oauth/register', { ...fields, username: 'alice' })
     expect(taken.code).to.equal(400)
@@ -84,7 +84,7 @@ describe('pages for newcomers of an identity provider', () => {
     expect(app.lines.findLast(({ audit }) => audit === 'register')).to.include({ reason: 'user_name_taken' })
   })
 
-  it('tell an account of few names whether they are taken', async () => {
+  it('limit how many names an account can test', async () => {
     const { browser, fields } = await arrive('zoe')
     const tryName = (username: string) => browser.post('/oauth/register', { ...fields, username })
     for (let i = 0; i < 20; i++) expect((await tryName('alice')).code).to.equal(400)
@@ -98,7 +98,7 @@ describe('pages for newcomers of an identity provider', () => {
     )
   })
 
-  it('link a user whose password is known, and count those that are wrong', async () => {
+  it('link a user whose password is known, and count wrong passwords', async () => {
     configure({ mappingMethod: 'manual' })
     const { browser, fields } = await arrive('zoe')
     for (let i = 0; i < 5; i++) {
@@ -115,7 +115,7 @@ describe('pages for newcomers of an identity provider', () => {
     expect([...app.sessions.values()].at(-1)).to.include({ user: 'alice', provider: 'corp', credential: '' })
   })
 
-  it('neither link nor log in a user whose password was set by an administrator', async () => {
+  it('neither link nor log in a user whose password an administrator has set', async () => {
     const message =
       'The password of this user was set by an administrator: log in with it and change it first.'
     configure({ mappingMethod: 'manual' })
@@ -137,7 +137,7 @@ describe('pages for newcomers of an identity provider', () => {
     expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
   })
 
-  it('take no form of another browser, and none without the token', async () => {
+  it('reject a form of another browser, or without the token', async () => {
     const { fields } = await arrive('zoe')
     const other = createBrowser(app)
     await other.get('/oauth/login')
@@ -150,12 +150,12 @@ describe('pages for newcomers of an identity provider', () => {
   })
 
   const changed: readonly [string, () => unknown][] = [
-    ['links users instead', () => configure({ mappingMethod: 'manual' })],
-    ['takes only those who are linked', () => configure({ mappingMethod: 'lookup' })],
+    ['links users instead of creating them', () => configure({ mappingMethod: 'manual' })],
+    ['accepts only linked users', () => configure({ mappingMethod: 'lookup' })],
     ['was removed', () => app.providers.delete('corp')],
   ]
   for (const [what, change] of changed) {
-    it(`begin again when the provider ${what} meanwhile`, async () => {
+    it(`start again when the provider ${what} in the meantime`, async () => {
       const { browser, fields } = await arrive('zoe')
       change()
       const answer = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
@@ -164,7 +164,7 @@ describe('pages for newcomers of an identity provider', () => {
     })
   }
 
-  it('are not for one purpose what was offered for another', async () => {
+  it('reject a ticket that was issued for another purpose', async () => {
     configure({ mappingMethod: 'manual' })
     const { browser, fields } = await arrive('zoe')
     const answer = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
@@ -176,7 +176,7 @@ describe('pages for newcomers of an identity provider', () => {
     ['manual', 'no user is linked to this account of Corp <1>; log in with a browser to link one'],
   ]
   for (const [mappingMethod, error_description] of refused) {
-    it(`are reported where there is no page: ${mappingMethod}`, async () => {
+    it(`are required by the password grant with mappingMethod ${mappingMethod}`, async () => {
       configure({ mappingMethod })
       const answer = await app.token({
         grant_type: 'password',

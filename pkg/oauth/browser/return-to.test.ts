@@ -8,7 +8,7 @@ describe('readReturnTo', () => {
     '/oauth/device?user_code=BCDF-GHJK',
     '/oauth/session',
   ])
-    it(`goes to ${path}`, () => expect(readReturnTo(path)).to.equal(path))
+    it(`accepts ${path}`, () => expect(readReturnTo(path)).to.equal(path))
 
   for (const given of [
     undefined,
@@ -32,10 +32,10 @@ describe('readReturnTo', () => {
     'oauth/authorize',
     `/oauth/authorize?${'x'.repeat(9000)}`,
   ])
-    it(`does not go to ${JSON.stringify(given)?.slice(0, 60)}`, () =>
+    it(`rejects ${JSON.stringify(given)?.slice(0, 60)}`, () =>
       expect(readReturnTo(given)).to.equal('/oauth/session'))
 
-  it('survives the way through the login page', () => {
+  it('is preserved by the login page', () => {
     const path = '/oauth/authorize?a=b&c=%26d'
     const link = new URL(toLoginPath(path, { login_hint: 'a&b' }), 'https://kapis.test')
     expect(readReturnTo(link.searchParams.get('return_to') ?? '')).to.equal(path)

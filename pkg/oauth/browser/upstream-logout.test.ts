@@ -21,7 +21,7 @@ const upstream: ProviderClient = {
   logoutUrl: logout => new URL(`https://id.test/end?${new URLSearchParams(logout)}`),
 }
 
-describe('logouts that go on at the identity provider', () => {
+describe('logouts that continue at the identity provider', () => {
   let app: TestApp
   before(async () => {
     app = await startApp()
@@ -38,7 +38,7 @@ describe('logouts that go on at the identity provider', () => {
     return browser
   }
 
-  it('by the button: with the ID token, and back to the page that says so', async () => {
+  it('send the ID token after the logout button, and return to the logout page', async () => {
     const browser = await logIn()
     const page = await browser.get('/oauth/session')
     expect(page.headers['content-security-policy']).to.include("form-action 'self' https://id.test;")
@@ -53,7 +53,7 @@ describe('logouts that go on at the identity provider', () => {
     expect((await browser.get('/oauth/session')).code).to.equal(302)
   })
 
-  it('by a client: and from there on to the place of the client', async () => {
+  it('redirect from there to the post-logout URI of a client', async () => {
     const browser = await logIn()
     const { access_token } = await app.login('alice', { client_id: 'app', client_secret: 'app' })
     const query = new URLSearchParams({ post_logout_redirect_uri: bye, state: 'x' })
@@ -64,7 +64,7 @@ describe('logouts that go on at the identity provider', () => {
     expect([back.code, back.headers.location]).to.deep.equal([302, `${bye}?state=x`])
   })
 
-  it('do not redirect by an unsigned state', async () => {
+  it('do not redirect to an unsigned state', async () => {
     for (const state of ['https://evil.test/', 'e30.e30.e30', '']) {
       const answer = await createBrowser(app).get(`/oauth/logged-out?${new URLSearchParams({ state })}`)
       expect([answer.code, answer.headers.location]).to.deep.equal([200, undefined])

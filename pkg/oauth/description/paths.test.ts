@@ -31,7 +31,7 @@ describe('oauthPaths', () => {
   })
   after(() => app.close())
 
-  it('describes every route that the listener has', () => {
+  it('describes every route of kapis-oauth', () => {
     expect(served.length).to.be.greaterThan(20)
     for (const path of served)
       expect(
@@ -40,7 +40,7 @@ describe('oauthPaths', () => {
       ).to.have.property(path)
   })
 
-  it('describes nothing else', () => {
+  it('describes no other route', () => {
     for (const path of Object.keys(described))
       expect(
         served,
@@ -48,7 +48,7 @@ describe('oauthPaths', () => {
       ).to.include(path)
   })
 
-  it('describes the methods that each path takes', async () => {
+  it('describes the methods of each path', async () => {
     for (const [path, row] of Object.entries(described)) {
       const { code, headers } = await app.ask('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'))
       expect(code, path).to.equal(405)

@@ -41,7 +41,7 @@ describe('the device authorization grant', () => {
     }
   }
 
-  it('gives two codes, one for the device and one for people', async () => {
+  it('returns two codes, one for the device and one for the user', async () => {
     const answer = await begin({ scope: 'openid' })
     expect(answer.code).to.equal(200)
     expect(answer.headers).to.include({ 'cache-control': 'no-store' })
@@ -60,7 +60,7 @@ describe('the device authorization grant', () => {
     [{}, {}],
     [{ scope: 'unknown' }, { scope: '' }],
   ] as const) {
-    it(`says ${'scope' in said ? 'that nothing was granted' : 'no scope'} for ${JSON.stringify(fields)}`, async () => {
+    it(`returns ${'scope' in said ? 'an empty scope' : 'no scope'} for ${JSON.stringify(fields)}`, async () => {
       const { device_code, user_code } = await device(fields)
       await decide(user_code, 'allow')
       const { access_token, refresh_token, ...rest } = JSON.parse((await poll(device_code)).body)
@@ -68,7 +68,7 @@ describe('the device authorization grant', () => {
     })
   }
 
-  it('waits for its user, and then gives tokens once', async () => {
+  it('waits for the user, and then returns tokens once', async () => {
     const { device_code, user_code } = await device({ scope: 'openid email' })
     expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'authorization_pending' }])
     const { entry, asked, done } = await decide(user_code.toLowerCase().replace('-', ' '), 'allow')
@@ -88,7 +88,7 @@ describe('the device authorization grant', () => {
     ])
   })
 
-  it('is refused when the user refuses', async () => {
+  it('is denied when the user denies it', async () => {
     const { device_code, user_code } = await device()
     expect((await decide(user_code, 'deny')).done.body).to.include('The device is not logged in.')
     expect(errorOf(await poll(device_code))).to.deep.equal([
@@ -97,7 +97,7 @@ describe('the device authorization grant', () => {
     ])
   })
 
-  it('is refused to a user who needs a second factor since', async () => {
+  it('is denied to a user who must use a second factor since', async () => {
     const { device_code, user_code } = await device()
     await decide(user_code, 'allow')
     app.requiredGroups.push('dev')
@@ -107,7 +107,7 @@ describe('the device authorization grant', () => {
     ])
   })
 
-  it('creates one login for two concurrent polls', async () => {
+  it('creates one session for two concurrent polls', async () => {
     const { device_code, user_code } = await device()
     await decide(user_code, 'allow')
     const answers = await Promise.all([poll(device_code), poll(device_code)])
@@ -120,7 +120,7 @@ describe('the device authorization grant', () => {
     expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'slow_down' }])
   })
 
-  it('takes the code of no other client and no other thing', async () => {
+  it('rejects the code of another client or of another kind', async () => {
     const { device_code } = await device()
     const other = await poll(device_code, { client_id: 'a:b c', client_secret: 'p%+ä' })
     expect(errorOf(other)[1].error_description).to.equal('the device code was issued to another client')
@@ -129,7 +129,7 @@ describe('the device authorization grant', () => {
     expect(errorOf(await poll(''))[1].error_description).to.equal('the parameter device_code is required')
   })
 
-  it('is only for clients that may, and that say who they are', async () => {
+  it('is available only to authenticated clients with this grant', async () => {
     expect((await begin({ client_secret: 'x' })).code).to.equal(401)
     expect(errorOf(await begin({ client_id: 'cli', client_secret: '' }))).to.deep.equal([
       400,
@@ -139,7 +139,7 @@ describe('the device authorization grant', () => {
     expect((await begin({ client_id: '', client_secret: '' }, basic)).code).to.equal(200)
   })
 
-  it('limits the number of codes', async () => {
+  it('limits the number of pending codes', async () => {
     const from = { 'x-forwarded-for': '192.0.2.1' }
     for (let i = 0; i < 60; i++) expect((await begin({}, from)).code).to.equal(200)
     const refused = await begin({}, from)
@@ -148,7 +148,7 @@ describe('the device authorization grant', () => {
     expect((await begin({}, { 'x-forwarded-for': '198.51.100.1' })).code).to.equal(200)
   })
 
-  describe('is audited', () => {
+  describe('in the audit log', () => {
     const outcomes = () =>
       app.lines
         .filter(({ audit }) => audit === 'device')
@@ -161,17 +161,17 @@ describe('the device authorization grant', () => {
     const known = { user: 'alice', client: 'kapis' }
     const asked = { ...known, outcome: 'pending', reason: 'consent_required' }
 
-    it('when it is approved', async () => {
+    it('records an approval', async () => {
       await decide(await codeOfDevice(), 'allow')
       expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'success', reason: undefined }])
     })
 
-    it('when it is refused', async () => {
+    it('records a denial', async () => {
       await decide(await codeOfDevice(), 'deny')
       expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'failure', reason: 'consent_refused' }])
     })
 
-    it('when another decision came first', async () => {
+    it('records that another decision came first', async () => {
       const userCode = await codeOfDevice()
       Object.assign(app.tools.devices, { update: async () => false })
       const { done } = await decide(userCode, 'allow')
@@ -179,7 +179,7 @@ describe('the device authorization grant', () => {
       expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'failure', reason: 'user_code_used' }])
     })
 
-    it('when there is no such code', async () => {
+    it('records an unknown code', async () => {
       await browser.logIn('alice', 'right')
       const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
       await browser.post('/oauth/device', { csrf, user_code: 'BCDF-GHJK' })
@@ -189,7 +189,7 @@ describe('the device authorization grant', () => {
       expect(JSON.stringify(app.lines)).to.not.include('BCDF')
     })
 
-    it('without a login', async () => {
+    it('records a decision without a login', async () => {
       const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/login')).body)
       await browser.post('/oauth/device', { csrf, user_code: 'BCDF-GHJK' })
       expect(outcomes()).to.deep.equal([
@@ -198,15 +198,15 @@ describe('the device authorization grant', () => {
     })
   })
 
-  describe('the page', () => {
-    it('is for who is logged in, and keeps the code on the way', async () => {
+  describe('the verification page', () => {
+    it('requires a login, and keeps the code in the redirects', async () => {
       const answer = await browser.get('/oauth/device?user_code=bcdf-ghjk')
       expect(answer.headers.location).to.equal(
         '/oauth/login?return_to=%2Foauth%2Fdevice%3Fuser_code%3DBCDF-GHJK',
       )
     })
 
-    it('does not ask for the code that the link carried, and says what it is for', async () => {
+    it('takes the code from the link, and shows the requested scopes', async () => {
       await browser.logIn('alice', 'right')
       const { user_code } = await device()
       const page = await browser.get(`/oauth/device?user_code=${user_code.toLowerCase()}`)
@@ -225,7 +225,7 @@ describe('the device authorization grant', () => {
       expect((await browser.get('/oauth/device')).body).to.include('Eight letters, such as WDJB-MJHT')
     })
 
-    it('limits guesses of codes by links too', async () => {
+    it('limits guesses of codes by links, too', async () => {
       await browser.logIn('alice', 'right')
       const guess = () => browser.get('/oauth/device?user_code=BCDF-GHJK')
       for (let i = 0; i < 10; i++) expect((await guess()).code).to.equal(400)
@@ -245,7 +245,7 @@ describe('the device authorization grant', () => {
       expect([locked.code, locked.headers['retry-after']]).to.deep.equal([429, '600'])
     })
 
-    it('takes no decision from elsewhere, or of someone who was not asked', async () => {
+    it('rejects decisions from another site, or from a user who has not seen the page', async () => {
       const { device_code, user_code } = await device()
       await browser.logIn('alice', 'right')
       const decision = { user_code, username: 'alice', decision: 'allow' }

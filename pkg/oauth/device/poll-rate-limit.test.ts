@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createPollRateLimit } from './poll-rate-limit.ts'
 
 describe('createPollRateLimit', () => {
-  it('wants five seconds, and five more each time that it is too soon', () => {
+  it('returns five seconds, and five more after each early poll', () => {
     let nowMs = 0
     const isInTime = createPollRateLimit(() => nowMs)
     const table: readonly [number, boolean][] = [

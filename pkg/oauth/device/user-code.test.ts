@@ -21,9 +21,10 @@ describe('user codes', () => {
     ['', undefined],
   ]
   for (const [typed, code] of table)
-    it(`${JSON.stringify(typed)} is ${code ?? 'none'}`, () => expect(readUserCode(typed)).to.equal(code))
+    it(`normalizes ${JSON.stringify(typed)} to ${code ?? 'nothing'}`, () =>
+      expect(readUserCode(typed)).to.equal(code))
 
-  it('are kept under another name', () => {
+  it('are stored under a hash', () => {
     expect(toDeviceName('WDJB-MJHT'))
       .to.match(/^[0-9a-f]{40}$/)
       .and.not.equal(toDeviceName('WDJB-MJHX'))

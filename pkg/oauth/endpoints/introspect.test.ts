@@ -51,7 +51,7 @@ describe('POST /oauth/introspect', () => {
     })
   })
 
-  it('returns how and when the user of a login with two factors has logged in (RFC 9470)', async () => {
+  it('returns how and when a user with two factors has logged in (RFC 9470)', async () => {
     const subject = { username: 'alice', uid: 'uid-alice', groups: [], clientId: 'kapis', scope: '' }
     const { sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
     const login = { amr: 'pwd otp mfa', authTime: 1_790_000_000 }
@@ -61,7 +61,7 @@ describe('POST /oauth/introspect', () => {
     })
   })
 
-  it('shows its client a refresh token while it is the newest', async () => {
+  it('describes a refresh token to its client while it is the newest', async () => {
     const { iat, exp, jti } = await app.tools.verifier.verifyRefresh(tokens.refresh_token)
     expect(JSON.parse((await introspect({ token: tokens.refresh_token })).body)).to.deep.equal({
       active: true,
@@ -79,14 +79,14 @@ describe('POST /oauth/introspect', () => {
     await expectInactive({ token: tokens.refresh_token })
   })
 
-  it('shows a trusted client the access tokens of others, and no refresh token', async () => {
+  it('describes access tokens of other clients to a trusted client, but no refresh tokens', async () => {
     const trusted = { client_id: 'trusted', client_secret: 's' }
     const answer = await introspect({ ...trusted, token: tokens.access_token })
     expect(JSON.parse(answer.body)).to.include({ active: true, client_id: 'kapis' })
     await expectInactive({ ...trusted, token: tokens.refresh_token })
   })
 
-  it('shows any other client only its own tokens', async () => {
+  it('describes to any other client only its own tokens', async () => {
     const other = { client_id: 'other', client_secret: 's' }
     await expectInactive({ ...other, token: tokens.access_token })
     await expectInactive({ ...other, token: tokens.refresh_token })
@@ -101,7 +101,7 @@ describe('POST /oauth/introspect', () => {
     return { token: issued.token, session }
   }
 
-  it('shows a token for another audience only to its client and that audience', async () => {
+  it('describes a token for another audience only to its client and that audience', async () => {
     const { token } = await issueFor('other', 'kapis')
     const seen = JSON.parse((await introspect({ token })).body)
     expect(seen).to.include({ active: true, client_id: 'kapis', scope: 'read' })
@@ -115,7 +115,7 @@ describe('POST /oauth/introspect', () => {
     await expectInactive({ client_id: 'trusted', client_secret: 's', token })
   })
 
-  it('calls a token for another audience not active once its login has ended', async () => {
+  it('returns inactive for a token with another audience after its session has ended', async () => {
     const { token, session } = await issueFor('other', 'kapis')
     app.sessions.set(session.sid, { ...session, ended: 'revoked' })
     await expectInactive({ token })
@@ -125,17 +125,17 @@ describe('POST /oauth/introspect', () => {
   const over: readonly [string, () => unknown][] = [
     ['has logged out', () => app.form('/oauth/revoke', { ...kapis, token: tokens.refresh_token })],
     ['is disabled', () => app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))],
-    ['is gone', () => app.users.delete('alice')],
+    ['was deleted', () => app.users.delete('alice')],
   ]
   for (const [what, end] of over) {
-    it(`calls tokens of a user who ${what} not active`, async () => {
+    it(`returns inactive for tokens of a user who ${what}`, async () => {
       await end()
       await expectInactive({ token: tokens.access_token })
       await expectInactive({ token: tokens.refresh_token })
     })
   }
 
-  it('calls every other token not active', async () => {
+  it('returns inactive for every other token', async () => {
     const [key] = app.keys.stored
     if (key === undefined) throw new Error('no key')
     const unsigned = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
@@ -155,7 +155,7 @@ describe('POST /oauth/introspect', () => {
 
   const refused: readonly [string, Record<string, string>, number, object][] = [
     [
-      'a public client, which anybody could be',
+      'a public client, which any program can claim to be',
       { client_id: 'cli', client_secret: '' },
       401,
       { error: 'invalid_client', error_description: 'public clients cannot use introspection' },

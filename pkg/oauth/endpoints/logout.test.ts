@@ -35,13 +35,13 @@ describe('/oauth/logout', () => {
     return forge(key, { aud: ['kapis'], sid, token_type: 'id_token', ...changes }, { ...header })
   }
 
-  it('ends the login of the bearer, and no other', async () => {
+  it('ends the session of the bearer token, and no other', async () => {
     const other = await sidOf(await app.login('alice'))
     expect(parsed(await get({}, bearer()))).to.deep.equal(success)
     expect([endOf(sid), endOf(other)]).to.deep.equal(['logout', ''])
   })
 
-  it('takes POST too, with and without a form', async () => {
+  it('accepts POST too, with and without a form', async () => {
     const bare = await app.ask('POST', '/oauth/logout', { headers: bearer() })
     expect(parsed(bare)).to.deep.equal(success)
     expect(endOf(sid)).to.equal('logout')
@@ -50,7 +50,7 @@ describe('/oauth/logout', () => {
     expect(endOf(await sidOf(tokens))).to.equal('logout')
   })
 
-  it('refuses another kind of body, and a parameter in both query and body', async () => {
+  it('rejects another content type, and a parameter in both query and body', async () => {
     const json = await app.ask('POST', '/oauth/logout', {
       headers: { ...bearer(), 'content-type': 'application/json' },
       body: '{}',
@@ -64,7 +64,7 @@ describe('/oauth/logout', () => {
     expect(endOf(sid)).to.equal('')
   })
 
-  it('ends every login of the user with all=true, and no others', async () => {
+  it('ends every session of the user with all=true, and no others', async () => {
     app.users.set('bob', memoryUser('bob'))
     const bob = await sidOf(await app.login('bob'))
     const second = await sidOf(await app.login('alice'))
@@ -73,19 +73,19 @@ describe('/oauth/logout', () => {
     expect(endOf(bob)).to.equal('')
   })
 
-  it('does nothing without a login', async () => {
+  it('does nothing without a session', async () => {
     expect(parsed(await get({}))).to.deep.equal(success)
     expect(endOf(sid)).to.equal('')
   })
 
-  it('ends the login that an ID token names, expired or not', async () => {
+  it('ends the session that an ID token names, expired or not', async () => {
     const expired = await idToken({ exp: 1000, iat: 900 })
     expect(parsed(await get({ id_token_hint: expired }))).to.deep.equal(success)
     expect(endOf(sid)).to.equal('logout')
   })
 
   for (const alg of ['ES256', 'RS256'] as const) {
-    it(`takes the ID tokens that are given out: ${alg}`, async () => {
+    it(`accepts ID tokens signed with ${alg}`, async () => {
       const person = { username: 'alice', displayName: '', email: '', lang: '', groups: [] }
       const login = {
         isEmailVerified: true,
@@ -103,7 +103,7 @@ describe('/oauth/logout', () => {
     })
   }
 
-  it('sends the user to a place of the client, with the state that was given', async () => {
+  it('redirects the user to the post-logout URI of the client, with the given state', async () => {
     const rows: readonly [Record<string, string>, string][] = [
       [{ post_logout_redirect_uri: 'https://console.example.org/bye' }, 'https://console.example.org/bye'],
       [
@@ -132,21 +132,25 @@ describe('/oauth/logout', () => {
   const noHint = 'the parameter id_token_hint is not an ID token of this issuer'
   const refused: readonly [string, () => Promise<Record<string, string>> | Record<string, string>, string][] =
     [
-      ['another place', () => ({ post_logout_redirect_uri: 'https://evil.example.org' }), astray],
-      ['a place below one', () => ({ post_logout_redirect_uri: `${uri}/x` }), astray],
-      ['a place with a query', () => ({ post_logout_redirect_uri: `${uri}?x` }), astray],
-      ['a place in capitals', () => ({ post_logout_redirect_uri: uri.toUpperCase() }), astray],
+      ['another redirect URI', () => ({ post_logout_redirect_uri: 'https://evil.example.org' }), astray],
+      ['a path below a registered URI', () => ({ post_logout_redirect_uri: `${uri}/x` }), astray],
+      ['a redirect URI with a query', () => ({ post_logout_redirect_uri: `${uri}?x` }), astray],
+      ['a redirect URI in capitals', () => ({ post_logout_redirect_uri: uri.toUpperCase() }), astray],
       ['a path', () => ({ post_logout_redirect_uri: '//evil.example.org' }), astray],
-      ['a place of another client', () => ({ post_logout_redirect_uri: uri, client_id: 'other' }), astray],
       [
-        'a place of no client',
+        'a redirect URI of another client',
+        () => ({ post_logout_redirect_uri: uri, client_id: 'other' }),
+        astray,
+      ],
+      [
+        'a redirect URI without a client',
         () => ({ post_logout_redirect_uri: uri, client_id: 'nonexistent' }),
         'the OAuth client was not found',
       ],
-      ['a flag that is none', () => ({ all: 'yes' }), 'the parameter all must be true or false'],
-      ['garbage for a hint', () => ({ id_token_hint: 'garbage' }), noHint],
-      ['an access token for a hint', () => ({ id_token_hint: tokens.access_token }), noHint],
-      ['a refresh token for a hint', () => ({ id_token_hint: tokens.refresh_token }), noHint],
+      ['an invalid boolean', () => ({ all: 'yes' }), 'the parameter all must be true or false'],
+      ['an invalid token as a hint', () => ({ id_token_hint: 'garbage' }), noHint],
+      ['an access token as a hint', () => ({ id_token_hint: tokens.access_token }), noHint],
+      ['a refresh token as a hint', () => ({ id_token_hint: tokens.refresh_token }), noHint],
       [
         'a hint of another issuer',
         async () => ({ id_token_hint: await idToken({ iss: 'https://evil' }) }),
@@ -159,7 +163,7 @@ describe('/oauth/logout', () => {
       ],
     ]
   for (const [what, query, description] of refused) {
-    it(`refuses ${what}, and ends no login`, async () => {
+    it(`rejects ${what}, and ends no session`, async () => {
       const answer = await get(await query(), bearer())
       expect(parsed(answer)).to.deep.equal([
         400,
@@ -170,7 +174,7 @@ describe('/oauth/logout', () => {
     })
   }
 
-  it('does not end every login by a hint', async () => {
+  it('does not end all sessions with only a hint', async () => {
     expect(parsed(await get({ all: 'true', id_token_hint: await idToken() }))).to.deep.equal([
       400,
       { error: 'invalid_request', error_description: 'all=true requires the access token of the login' },
@@ -179,7 +183,7 @@ describe('/oauth/logout', () => {
   })
 
   for (const scope of ['read', 'full'])
-    it(`does not end every login by a personal access token (${scope}), which ends itself`, async () => {
+    it(`does not end all sessions with a personal access token (${scope}), but revokes that token`, async () => {
       const made = await app.ask('POST', '/oauth/personal-access-tokens', {
         headers: { ...bearer(), 'content-type': 'application/json' },
         body: JSON.stringify({ name: 'ci', scope }),
@@ -196,7 +200,7 @@ describe('/oauth/logout', () => {
       expect([endOf(sid), endOf(id)]).to.deep.equal(['', 'logout'])
     })
 
-  it('refuses a parameter that is given twice', async () => {
+  it('rejects a duplicate parameter', async () => {
     const answer = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
     expect(parsed(answer)).to.deep.equal([
       400,

@@ -10,7 +10,7 @@ const seen = ({ code, headers, body }: Answer) => ({
   body: JSON.parse(body),
 })
 
-describe('/oauth/userinfo with the password of a user', () => {
+describe('/oauth/userinfo with a password', () => {
   let app: TestApp
   beforeEach(async () => {
     app = await startApp()
@@ -28,7 +28,7 @@ describe('/oauth/userinfo with the password of a user', () => {
   })
 
   for (const login of ['alice', 'alice@kapis.io']) {
-    it(`shows everything to ${login}, and begins nothing`, async () => {
+    it(`returns all claims to ${login}, and starts no session`, async () => {
       const answer = await ask(basic(`${login}:right`))
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
         200,
@@ -41,12 +41,12 @@ describe('/oauth/userinfo with the password of a user', () => {
     })
   }
 
-  it('answers HEAD as GET', async () => {
+  it('answers HEAD like GET', async () => {
     const answer = await ask(basic('alice:right'), 'HEAD')
     expect([answer.code, answer.body]).to.deep.equal([200, ''])
   })
 
-  it('takes a password with colons, and one that is not ASCII', async () => {
+  it('accepts a password with colons, and one that is not ASCII', async () => {
     for (const passwordHash of ['a:b::c', 'pässwörd €', '%41+ ']) {
       app.users.set('alice', memoryUser('alice', { inlineHash: passwordHash }))
       expect(await ask(basic(`alice:${passwordHash}`)), passwordHash).to.include({ code: 200 })
@@ -60,14 +60,14 @@ describe('/oauth/userinfo with the password of a user', () => {
 
   const wrong: readonly [string, string, string | undefined][] = [
     ['a wrong password', 'alice:wrong', 'alice'],
-    ['no password', 'alice:', 'alice'],
+    ['an empty password', 'alice:', 'alice'],
     ['an unknown name', 'nonexistent:right', undefined],
-    ['no name', ':right', undefined],
+    ['an empty name', ':right', undefined],
     ['a user without a password', 'nopassword:right', 'nopassword'],
-    ['a disabled user’s wrong password', 'disabled:wrong', 'disabled'],
+    ['a wrong password of a disabled user', 'disabled:wrong', 'disabled'],
   ]
   for (const [what, credential, user] of wrong) {
-    it(`says of ${what} what it says of any`, async () => {
+    it(`answers ${what} in the same way as any failure`, async () => {
       expect(seen(await ask(basic(credential)))).to.deep.equal(refused('incorrect password'))
       expect(lastLine()).to.include({
         outcome: 'failure',
@@ -77,26 +77,26 @@ describe('/oauth/userinfo with the password of a user', () => {
     })
   }
 
-  it('reports it to a disabled user with the right password', async () => {
+  it('reports to a disabled user with the right password that the account is disabled', async () => {
     expect(seen(await ask(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
     expect(lastLine()).to.include({ reason: 'user_disabled', user: 'disabled' })
   })
 
   const broken: readonly [string, string][] = [
-    ['no colon', basic('alice')],
-    ['no base64', 'Basic !'],
+    ['a credential without a colon', basic('alice')],
+    ['a credential that is not base64', 'Basic !'],
     ['nothing', 'Basic'],
     ['no UTF-8', basic(Uint8Array.of(0x61, 0x3a, 0xff))],
     ['two credentials in one header', `${basic('alice:right')}, ${basic('alice:right')}`],
   ]
   for (const [what, authorization] of broken) {
-    it(`cannot read ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(seen(await ask(authorization))).to.deep.equal(refused('invalid Basic credential'))
       expect(lastLine()).to.include({ outcome: 'failure', reason: 'broken_credential' })
     })
   }
 
-  it('locks as the password grant does, and together with it', async () => {
+  it('locks like the password grant does, with the same counters', async () => {
     for (const name of ['alice', 'nonexistent']) {
       const guess = { grant_type: 'password', username: name, password: 'wrong' }
       for (let i = 0; i < 2; i++) expect(await app.token(guess)).to.include({ code: 400 })
@@ -116,7 +116,7 @@ describe('/oauth/userinfo with the password of a user', () => {
     expect(app.sessions.size).to.equal(0)
   })
 
-  it('gives no access to anything else', async () => {
+  it('grants access to no other endpoint', async () => {
     const authorization = basic('alice:right')
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const rows: readonly [string, string, Record<string, string>?][] = [
@@ -147,7 +147,7 @@ describe('/oauth/userinfo with the password of a user', () => {
     expect(app.sessions.size).to.equal(0)
   })
 
-  it('never writes a password down', async () => {
+  it('never logs a password', async () => {
     for (const credential of ['alice:Secret-1', 'Secret-1:right', 'Secret-1', 'disabled:right'])
       await ask(basic(credential))
     const text = JSON.stringify(app.lines)

@@ -34,13 +34,13 @@ describe(path, () => {
   }
 
   const made: readonly [string, object, { scope: string; seconds: number }][] = [
-    ['with no more than a name', { name: 'ci' }, { scope: 'full', seconds: 30 * 86_400 }],
-    ['to read alone', { name: 'ci', scope: 'read' }, { scope: 'read', seconds: 30 * 86_400 }],
+    ['with only a name', { name: 'ci' }, { scope: 'full', seconds: 30 * 86_400 }],
+    ['that is read-only', { name: 'ci', scope: 'read' }, { scope: 'read', seconds: 30 * 86_400 }],
     ['for a minute', { name: 'ci', expiresInSeconds: 60 }, { scope: 'full', seconds: 60 }],
     ['for a year', { name: 'ci', expiresInSeconds: 366 * 86_400 }, { scope: 'full', seconds: 366 * 86_400 }],
   ]
   for (const [what, body, { scope, seconds }] of made) {
-    it(`makes one ${what}`, async () => {
+    it(`creates a token ${what}`, async () => {
       const answer = await ask('POST', body)
       expect(answer.code).to.equal(201)
       expect(answer.headers['cache-control']).to.equal('no-store')
@@ -68,7 +68,7 @@ describe(path, () => {
     })
   }
 
-  it('lists those of the caller, without the tokens', async () => {
+  it('lists the tokens of the caller, without their values', async () => {
     const { token: secret, ...first } = await create({ name: 'a' })
     const second = await create({ name: 'b', scope: 'read' })
     app.users.set('bob', memoryUser('bob'))
@@ -81,7 +81,7 @@ describe(path, () => {
     expect(answer.body).to.not.contain(secret)
   })
 
-  it('ends one, immediately and permanently', async () => {
+  it('revokes a token, immediately and permanently', async () => {
     const { id, token: pat } = await create({ name: 'a' })
     const headers = { authorization: `Bearer ${pat}` }
     expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
@@ -92,7 +92,7 @@ describe(path, () => {
   })
 
   const unknown = [404, { error: 'invalid_request', error_description: 'unknown personal access token' }]
-  it('ends none of someone else, and no login', async () => {
+  it('revokes neither tokens of other users nor sessions', async () => {
     const { id } = await create({ name: 'a' })
     app.users.set('bob', memoryUser('bob'))
     const as = (await app.login('bob')).access_token
@@ -103,7 +103,7 @@ describe(path, () => {
     expect(app.sessions.get(id)?.ended).to.equal('')
   })
 
-  it('is as good as the login that made it, and its user', async () => {
+  it('creates a token that becomes invalid with its user and identity provider', async () => {
     const { sid } = await app.tools.verifier.verifyAccess(token)
     const login = app.sessions.get(sid)
     if (login === undefined) throw new Error('no session')
@@ -117,7 +117,7 @@ describe(path, () => {
     expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
   })
 
-  it('is neither made nor ended before a password that an administrator set is changed', async () => {
+  it('neither creates nor revokes tokens until a password that an administrator set is changed', async () => {
     const { id } = await create({ name: 'a' })
     app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
     const refused = [
@@ -132,7 +132,7 @@ describe(path, () => {
     expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
   })
 
-  it('is neither made nor ended with a login without the second factor that the policy requires', async () => {
+  it('neither creates nor revokes tokens in a session without the second factor that the policy requires', async () => {
     const { id } = await create({ name: 'a' })
     app.requiredGroups.push('dev')
     try {
@@ -153,7 +153,7 @@ describe(path, () => {
     }
   })
 
-  it('is not created by a login that has ended, even before the watch reports it', async () => {
+  it('creates no token in a session that has ended, even before the watch reports it', async () => {
     const { sid } = await app.tools.verifier.verifyAccess(token)
     const session = app.sessions.get(sid)
     if (session === undefined) throw new Error('no session')
@@ -167,7 +167,7 @@ describe(path, () => {
     }
   })
 
-  it('is not made, seen or ended by another token', async () => {
+  it('rejects requests with another token than that of a session', async () => {
     const { id, token: as } = await create({ name: 'a' })
     const refused = [
       403,
@@ -181,7 +181,7 @@ describe(path, () => {
     expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(refused)
   })
 
-  it('redirects no one to a login', async () => {
+  it('does not redirect to a login page', async () => {
     for (const [method, at] of [
       ['GET', path],
       ['POST', path],
@@ -192,7 +192,7 @@ describe(path, () => {
     }
   })
 
-  it('makes a hundred, and no more until one has gone', async () => {
+  it('creates at most a hundred tokens until one is deleted', async () => {
     for (let i = 0; i < 100; i++) await create({ name: `t${i}` })
     expect(parsed(await ask('POST', { name: 'more' }))).to.deep.equal([
       400,
@@ -214,12 +214,12 @@ describe(path, () => {
     ['an unknown scope', { name: 'a', scope: 'write' }, scope],
     ['two scopes', { name: 'a', scope: 'read full' }, scope],
     ['a list of scopes', { name: 'a', scope: ['read'] }, scope],
-    ['no life at all', { name: 'a', expiresInSeconds: 0 }, life],
-    ['a life for ever', { name: 'a', expiresInSeconds: 1e12 }, life],
-    ['half a second', { name: 'a', expiresInSeconds: 60.5 }, life],
-    ['text for a life', { name: 'a', expiresInSeconds: '60' }, life],
+    ['a lifetime of zero', { name: 'a', expiresInSeconds: 0 }, life],
+    ['an unlimited lifetime', { name: 'a', expiresInSeconds: 1e12 }, life],
+    ['a lifetime of half a second', { name: 'a', expiresInSeconds: 60.5 }, life],
+    ['a string as the lifetime', { name: 'a', expiresInSeconds: '60' }, life],
     [
-      'an unknown member',
+      'an unknown field',
       { name: 'a', expiresIn: 60 },
       'unknown fields; supported: name, scope, expiresInSeconds',
     ],

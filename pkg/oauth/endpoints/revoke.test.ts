@@ -23,7 +23,7 @@ describe('POST /oauth/revoke', () => {
 
   for (const kind of ['access_token', 'refresh_token'] as const) {
     for (const hint of [undefined, 'access_token', 'refresh_token', 'nonsense']) {
-      it(`ends the login of its ${kind}, with the hint ${hint}`, async () => {
+      it(`ends the session of its ${kind}, with the hint ${hint}`, async () => {
         const answer = await revoke({
           token: tokens[kind],
           ...(hint === undefined ? {} : { token_type_hint: hint }),
@@ -40,7 +40,7 @@ describe('POST /oauth/revoke', () => {
     }
   }
 
-  it('ends an exchanged token of its client for another audience, and not the login', async () => {
+  it('revokes an exchanged token of its client for another audience, and not the session', async () => {
     const login = await sessionOf(tokens)
     const { issued, session } = await issueAccessToken(app.tools, {
       user: memoryUser('alice'),
@@ -55,14 +55,14 @@ describe('POST /oauth/revoke', () => {
     ])
   })
 
-  it('takes HTTP Basic for the client', async () => {
+  it('accepts HTTP Basic for the client', async () => {
     const authorization = `Basic ${Buffer.from('kapis:kapis').toString('base64')}`
     const answer = await app.form('/oauth/revoke', { token: tokens.access_token }, { authorization })
     expect(answer.code).to.equal(200)
     expect((await sessionOf(tokens))?.ended).to.equal('revoked by its client')
   })
 
-  it('answers a second time as the first', async () => {
+  it('answers a repeated request in the same way', async () => {
     await revoke({ token: tokens.refresh_token })
     expect(await revoke({ token: tokens.refresh_token })).to.include({ code: 200, body: '' })
   })
@@ -72,7 +72,7 @@ describe('POST /oauth/revoke', () => {
     ['60 KB', () => 'x'.repeat(60_000)],
     ['a truncated token', () => tokens.access_token.slice(0, -4)],
     [
-      'one that has expired',
+      'an expired token',
       async () => {
         const subject = {
           username: 'alice',
@@ -87,7 +87,7 @@ describe('POST /oauth/revoke', () => {
     ],
   ]
   for (const [what, make] of unknown) {
-    it(`answers ${what} as if it had been good`, async () => {
+    it(`answers ${what} like a valid token`, async () => {
       const answer = await revoke({ token: await make() })
       expect([answer.code, answer.body]).to.deep.equal([200, ''])
       expect((await sessionOf(tokens))?.ended).to.equal('')

@@ -28,7 +28,7 @@ describe('POST /oauth/authenticate', () => {
   }
 
   for (const version of [apiVersion, 'authentication.k8s.io/v1beta1']) {
-    it(`says whose a token is: ${version}`, async () => {
+    it(`returns the user of a token: ${version}`, async () => {
       const answer = await review({ token: tokens.access_token }, version)
       const { jti } = await app.tools.verifier.verifyAccess(tokens.access_token)
       expect(answer.code).to.equal(200)
@@ -49,7 +49,7 @@ describe('POST /oauth/authenticate', () => {
     })
   }
 
-  it('says which of the audiences the token is for', async () => {
+  it('returns which of the audiences the token is for', async () => {
     const { authenticated, audiences } = await statusOf({
       token: tokens.access_token,
       audiences: ['https://kubernetes.default.svc', 'kapis.io'],
@@ -65,7 +65,7 @@ describe('POST /oauth/authenticate', () => {
     ['a refresh token', () => tokens.refresh_token],
     ['a truncated token', () => tokens.access_token.slice(0, -4)],
     [
-      'a token that may only read, which a kube-apiserver could not hold to that',
+      'a read-only token, which a kube-apiserver could not restrict',
       async () => {
         const { sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
         const subject = {
@@ -80,21 +80,21 @@ describe('POST /oauth/authenticate', () => {
       },
     ],
     [
-      'a token of a login that has ended',
+      'a token of a session that has ended',
       async () => {
         await app.form('/oauth/revoke', { ...kapis, token: tokens.refresh_token })
         return tokens.access_token
       },
     ],
     [
-      'a token of a user who is disabled',
+      'a token of a disabled user',
       () => {
         app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))
         return tokens.access_token
       },
     ],
     [
-      'a token of a user who is gone',
+      'a token of a deleted user',
       () => {
         app.users.delete('alice')
         return tokens.access_token
@@ -114,20 +114,20 @@ describe('POST /oauth/authenticate', () => {
     ['no JSON', '{', 400, 'the body is not valid JSON'],
     ['nothing', '', 400, 'the body is not valid JSON'],
     ['a list', '[]', 400, one],
-    ['another kind', JSON.stringify({ apiVersion, kind: 'User' }), 400, one],
-    ['another version', JSON.stringify({ apiVersion: 'v1', kind }), 400, one],
-    ['no spec', JSON.stringify({ apiVersion, kind }), 400, required],
+    ['an unknown kind', JSON.stringify({ apiVersion, kind: 'User' }), 400, one],
+    ['an unknown apiVersion', JSON.stringify({ apiVersion: 'v1', kind }), 400, one],
+    ['a missing spec', JSON.stringify({ apiVersion, kind }), 400, required],
     ['an empty token', JSON.stringify({ apiVersion, kind, spec: { token: '' } }), 400, required],
     ['a number for a token', JSON.stringify({ apiVersion, kind, spec: { token: 1 } }), 400, required],
     [
-      'text for the audiences',
+      'a string for the audiences',
       JSON.stringify({ apiVersion, kind, spec: { token: 'x', audiences: 'x' } }),
       400,
       'spec.audiences must be a list of strings',
     ],
   ]
   for (const [what, body, code, message] of malformed) {
-    it(`refuses ${what} as Kubernetes would`, async () => {
+    it(`rejects ${what} as Kubernetes does`, async () => {
       const answer = await send(body)
       expect(answer.code).to.equal(code)
       expect(JSON.parse(answer.body)).to.deep.equal({

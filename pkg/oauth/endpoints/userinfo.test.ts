@@ -31,7 +31,7 @@ describe('/oauth/userinfo', () => {
   ]
   for (const [scope, claims] of rows) {
     for (const method of ['GET', 'POST']) {
-      it(`shows ${method} with the scope '${scope}' what that names`, async () => {
+      it(`returns for ${method} with the scope '${scope}' the claims of that scope`, async () => {
         const answer = await ask(method, scope)
         expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { sub: 'alice', ...claims }])
         expect(answer.headers['cache-control']).to.equal('no-store')
@@ -39,7 +39,7 @@ describe('/oauth/userinfo', () => {
     }
   }
 
-  it('leaves out what a user has not', async () => {
+  it('omits claims without a value', async () => {
     app.users.set('bob', memoryUser('bob', { email: '' }))
     const bob = { sub: 'bob', preferred_username: 'bob' }
     expect(JSON.parse((await ask('GET', '', 'bob')).body)).to.deep.equal(bob)
@@ -57,14 +57,14 @@ describe('/oauth/userinfo', () => {
     const post = (fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) =>
       app.form('/oauth/userinfo', fields, headers)
 
-    it('shows the same', async () => {
+    it('returns the same claims', async () => {
       const { access_token } = await app.login('alice', { scope: 'openid email' })
       const answer = await post({ access_token })
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { sub: 'alice', ...email }])
       expect(answer.headers['cache-control']).to.equal('no-store')
     })
 
-    it('wants it in one place', async () => {
+    it('accepts the token in one place only', async () => {
       const { access_token } = await app.login('alice')
       const twice = await post({ access_token }, { authorization: `Bearer ${access_token}` })
       expect([twice.code, JSON.parse(twice.body)]).to.deep.equal([
@@ -80,7 +80,7 @@ describe('/oauth/userinfo', () => {
       expect(repeated.code).to.equal(400)
     })
 
-    it('refuses one that is not good in the words of a bad bearer', async () => {
+    it('rejects an invalid token like an invalid bearer token', async () => {
       const { refresh_token } = await app.login('alice')
       for (const access_token of ['garbage', refresh_token, 'x'.repeat(50_000)]) {
         const answer = await post({ access_token })
@@ -89,7 +89,7 @@ describe('/oauth/userinfo', () => {
       }
     })
 
-    it('takes no JSON', async () => {
+    it('rejects a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
       const answer = await app.ask('POST', '/oauth/userinfo', { headers, body: '{}' })
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
@@ -102,7 +102,7 @@ describe('/oauth/userinfo', () => {
     })
   })
 
-  it('is not for refresh tokens', async () => {
+  it('rejects refresh tokens', async () => {
     const { refresh_token } = await app.login('alice')
     const headers = { authorization: `Bearer ${refresh_token}` }
     expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })

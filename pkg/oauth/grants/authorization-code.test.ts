@@ -20,7 +20,7 @@ describe('authorizationCodeGrant', () => {
   })
   afterEach(() => setup.app.close())
 
-  it('gives tokens for the code, and an ID token that says who and when', async () => {
+  it('returns tokens for the code, and an ID token with the user and the time of the login', async () => {
     const code = await setup.codeOf({ scope: 'openid profile email unknown', nonce: 'n1', ...pkce })
     const answer = await setup.exchange(code, { code_verifier: verifier, ...web })
     expect(answer.code).to.equal(200)
@@ -52,7 +52,7 @@ describe('authorizationCodeGrant', () => {
     expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('RS256')
   })
 
-  it('signs with ES256 for a client that says so, and says no more than the scope names', async () => {
+  it('signs with ES256 for a client that requests it, and includes only the claims of the scope', async () => {
     const code = await setup.codeOf({ client_id: 'es256', scope: 'openid' })
     const answer = await setup.exchange(code, { client_id: 'es256', client_secret: 's', grant_type: 'code' })
     const { id_token } = JSON.parse(answer.body)
@@ -62,7 +62,7 @@ describe('authorizationCodeGrant', () => {
     ])
   })
 
-  it('gives no ID token where openid was not asked for, and takes none as a token', async () => {
+  it('returns no ID token without openid, and accepts none as an access token', async () => {
     const plain = JSON.parse((await setup.exchange(await setup.codeOf())).body)
     expect(plain).to.not.have.property('id_token')
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
@@ -80,9 +80,9 @@ describe('authorizationCodeGrant', () => {
   })
 
   const scopes: readonly [string, Record<string, string>, object][] = [
-    ['says no scope where none was asked for, since an empty one is none', {}, {}],
-    ['says that nothing was granted of what was asked for', { scope: 'unknown' }, { scope: '' }],
-    ['says what was granted, though it was asked for', { scope: 'email' }, { scope: 'email' }],
+    ['omits scope from the response if none was requested, since it must not be empty', {}, {}],
+    ['returns an empty scope if nothing was granted', { scope: 'unknown' }, { scope: '' }],
+    ['returns the granted scope even if it equals the requested one', { scope: 'email' }, { scope: 'email' }],
   ]
   for (const [what, request, said] of scopes) {
     it(what, async () => {
@@ -99,7 +99,7 @@ describe('authorizationCodeGrant', () => {
       return JSON.parse(answer.body).error_description
     }
 
-    it('is good once: a second use ends the login of the first', async () => {
+    it('is valid once: a second use ends the session of the first', async () => {
       const code = await setup.codeOf()
       const { refresh_token } = JSON.parse((await setup.exchange(code)).body)
       expect(invalid(await setup.exchange(code))).to.equal('the code was used before; the login has ended')
@@ -111,7 +111,7 @@ describe('authorizationCodeGrant', () => {
       expect(invalid(refreshed)).to.equal('the login has ended')
     })
 
-    it('creates one login for two concurrent uses, and ends it', async () => {
+    it('creates one session for two concurrent uses, and ends it', async () => {
       const code = await setup.codeOf()
       const answers = await Promise.all([setup.exchange(code), setup.exchange(code), setup.exchange(code)])
       expect(answers.filter(answer => answer.code === 200)).to.have.length(1)
@@ -126,11 +126,11 @@ describe('authorizationCodeGrant', () => {
         'the parameter redirect_uri does not match the authorization request',
       ],
       [
-        'no redirect_uri',
+        'a missing redirect_uri',
         { redirect_uri: '' },
         'the parameter redirect_uri does not match the authorization request',
       ],
-      ['no verifier', {}, 'the parameter code_verifier does not match the code_challenge'],
+      ['a missing verifier', {}, 'the parameter code_verifier does not match the code_challenge'],
       [
         'another verifier',
         { code_verifier: 'w'.repeat(43) },
@@ -138,7 +138,7 @@ describe('authorizationCodeGrant', () => {
       ],
     ]
     for (const [what, more, description] of bindings) {
-      it(`is worth nothing with ${what}, and is not used up by the try`, async () => {
+      it(`is rejected with ${what}, but stays valid`, async () => {
         const code = await setup.codeOf(pkce)
         const form = { ...web, ...more }
         expect(invalid(await setup.exchange(code, form))).to.equal(description)
@@ -147,7 +147,7 @@ describe('authorizationCodeGrant', () => {
       })
     }
 
-    it('that was got without PKCE takes no verifier (downgrade)', async () => {
+    it('that was issued without PKCE is rejected with a verifier (downgrade)', async () => {
       const answer = await setup.exchange(await setup.codeOf(), {
         code_verifier: verifier,
         ...web,
@@ -165,7 +165,7 @@ describe('authorizationCodeGrant', () => {
       expect(answer.code).to.equal(401)
     })
 
-    it('ends with the login of the browser, and with the user', async () => {
+    it('becomes invalid with the browser session, and with the user', async () => {
       const code = await setup.codeOf()
       const page = await setup.browser.get('/oauth/session')
       await setup.browser.post('/oauth/session', hiddenFieldsOf(page.body))
@@ -177,13 +177,13 @@ describe('authorizationCodeGrant', () => {
       expect(invalid(await setup.exchange(other))).to.equal('authenticated user does not exist')
     })
 
-    it('starts no login of a user who needs a second factor since', async () => {
+    it('starts no session of a user who must use a second factor since', async () => {
       const code = await setup.codeOf()
       setup.app.requiredGroups.push('dev')
       expect(invalid(await setup.exchange(code))).to.equal('this user needs a second factor: log in again')
     })
 
-    it('goes to a native app on whatever port it has, with PKCE', async () => {
+    it('is sent to any loopback port of a native app, with PKCE', async () => {
       await setup.browser.logIn('alice', 'right')
       const uri = 'http://127.0.0.1:51004/cb'
       const answer = await setup.authorize({ client_id: 'spa', redirect_uri: uri, ...pkce })

@@ -27,7 +27,7 @@ describe('client_credentials', () => {
       ...more,
     })
 
-  it('gives the rights of the user that the client names, for a while, and nothing to refresh', async () => {
+  it('returns a token with the rights of the client’s user, for a limited time, and no refresh token', async () => {
     const answer = await ask({ scope: 'openid' })
     expect(answer.code).to.equal(200)
     const { access_token, ...rest } = JSON.parse(answer.body)
@@ -46,7 +46,7 @@ describe('client_credentials', () => {
     })
   })
 
-  it('is for clients that are allowed it, and for no other', async () => {
+  it('is available only to clients with this grant', async () => {
     const answer = await app.token({ grant_type: 'client_credentials' })
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
       400,
@@ -54,7 +54,7 @@ describe('client_credentials', () => {
     ])
   })
 
-  it('wants the secret of the client', async () => {
+  it('requires the secret of the client', async () => {
     const answer = await ask({ client_secret: 'wrong' })
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
       401,
@@ -71,7 +71,7 @@ describe('client_credentials', () => {
     ],
   ]
   for (const [what, change, description] of gone) {
-    it(`gives nothing when the user ${what}`, async () => {
+    it(`returns no token when the user ${what}`, async () => {
       change()
       const answer = await ask()
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([

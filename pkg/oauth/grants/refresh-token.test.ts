@@ -30,7 +30,7 @@ describe('refresh_token', () => {
     if (session) app.sessions.set(session.sid, { ...session, rotatedAtMs: session.rotatedAtMs - ms })
   }
 
-  it('gives a new pair of the same login', async () => {
+  it('returns a new pair of tokens for the same session', async () => {
     const first = await login('openid')
     const answer = await refresh(first.refresh_token)
     const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
@@ -42,7 +42,7 @@ describe('refresh_token', () => {
     expect(await app.tools.verifier.verifyRefresh(refresh_token)).to.include({ sid, scope: 'openid' })
   })
 
-  it('is not given to a client that may not use it, whose login lasts as long as its access token', async () => {
+  it('is not issued to a client without this grant, whose session ends with its access token', async () => {
     const device = 'urn:ietf:params:oauth:grant-type:device_code' as const
     const client = memoryClient('once', { grantTypes: ['password', 'authorization_code', device] })
     app.clients.set('once', { client, secret: 's' })
@@ -66,12 +66,12 @@ describe('refresh_token', () => {
     expect(app.sessions.get(sid)?.ended).to.equal('revoked by its client')
   })
 
-  it('goes on for as many times as it is used in turn', async () => {
+  it('can be refreshed any number of times in sequence', async () => {
     let { refresh_token: token } = await login()
     for (let i = 0; i < 4; i++) token = (await refreshed(token)).refresh_token
   })
 
-  it('takes the groups that the user has by now', async () => {
+  it('uses the current groups of the user', async () => {
     const { refresh_token } = await login()
     app.users.set('alice', memoryUser('alice', { groups: ['ops'] }))
     const { access_token } = await refreshed(refresh_token)
@@ -79,7 +79,7 @@ describe('refresh_token', () => {
     expect(payload.groups).to.deep.equal(['ops'])
   })
 
-  it('gives the same token again to a client whose answer was lost', async () => {
+  it('returns the same token again to a client that has lost the response', async () => {
     const { refresh_token: lost } = await login()
     const [a, b] = [await refreshed(lost), await refreshed(lost)]
     const jti = async (tokens: Tokens) => (await app.tools.verifier.verifyRefresh(tokens.refresh_token)).jti
@@ -88,7 +88,7 @@ describe('refresh_token', () => {
     await refreshed(b.refresh_token)
   })
 
-  it('gives one login to requests that arrive together, on any replica', async () => {
+  it('continues one session for concurrent requests, on any replica', async () => {
     const { refresh_token } = await login()
     const answers = await Promise.all(Array.from({ length: 5 }, () => refreshed(refresh_token)))
     const ids = await Promise.all(
@@ -97,7 +97,7 @@ describe('refresh_token', () => {
     expect(new Set(ids).size).to.equal(1)
   })
 
-  it('ends the login when a token comes back after the grace, for anyone who holds it', async () => {
+  it('ends the session when an old token is used after the grace period, by any client', async () => {
     const { refresh_token: stolen } = await login()
     const { refresh_token: current } = await refreshed(stolen)
     await age(stolen, 11_000)
@@ -115,7 +115,7 @@ describe('refresh_token', () => {
     })
   })
 
-  it('ends the login when a token comes back that is two refreshes old, within the grace as well', async () => {
+  it('ends the session when a token is used that is two refreshes old, even within the grace period', async () => {
     const { refresh_token: stolen } = await login()
     await refreshed((await refreshed(stolen)).refresh_token)
     expect(await refresh(stolen)).to.include({ code: 400 })
@@ -127,12 +127,12 @@ describe('refresh_token', () => {
   const gone = { error: 'invalid_grant', error_description: 'authenticated user does not exist' }
   const changes: readonly [string, () => void, object][] = [
     ['has a new password', () => app.users.set('alice', memoryUser('alice', { credential: 'c2' })), ended],
-    ['is another one by now', () => app.users.set('alice', memoryUser('alice', { uid: 'u2' })), ended],
+    ['was replaced by another user', () => app.users.set('alice', memoryUser('alice', { uid: 'u2' })), ended],
     ['is disabled', () => app.users.set('alice', memoryUser('alice', { state: 'Disabled' })), inactive],
-    ['is gone', () => app.users.delete('alice'), gone],
+    ['was deleted', () => app.users.delete('alice'), gone],
   ]
   for (const [what, change, body] of changes) {
-    it(`ends with a user who ${what}`, async () => {
+    it(`is rejected for a user who ${what}`, async () => {
       const { refresh_token } = await login()
       change()
       const answer = await refresh(refresh_token)
@@ -141,13 +141,13 @@ describe('refresh_token', () => {
     })
   }
 
-  it('goes on for a user who is locked: anybody could have done that', async () => {
+  it('is accepted for a locked user: any caller could have caused the lock', async () => {
     const { refresh_token } = await login()
     app.users.set('alice', memoryUser('alice', { state: 'AuthLimitExceeded' }))
     await refreshed(refresh_token)
   })
 
-  it('has the lifetimes of its client, and none beyond the age that a login can have', async () => {
+  it('has the lifetimes of its client, limited by the maximum age of a session', async () => {
     const client = memoryClient('short', {
       accessTokenMaxAgeSeconds: 60,
       accessTokenInactivityTimeoutSeconds: 30,
@@ -168,13 +168,13 @@ describe('refresh_token', () => {
     expect(JSON.parse((await refresh(near.refresh_token, form)).body)).to.deep.equal(ended)
   })
 
-  it('ends with a login that is gone', async () => {
+  it('is rejected after its session was deleted', async () => {
     const { refresh_token } = await login()
     app.sessions.delete(await sidOf(refresh_token))
     expect(JSON.parse((await refresh(refresh_token)).body)).to.deep.equal(ended)
   })
 
-  it('narrows the scope, and never widens it', async () => {
+  it('can narrow the scope, and never widen it', async () => {
     const { refresh_token } = await login('openid email')
     const narrowed = await refresh(refresh_token, { scope: 'openid' })
     const { access_token, refresh_token: next } = JSON.parse(narrowed.body)
@@ -197,7 +197,7 @@ describe('refresh_token', () => {
     })
   })
 
-  it('tolerates a refresh token as bearer, an old one too, since consoles send it along', async () => {
+  it('is accepted next to a refresh token as the bearer token, even an old one, since consoles send it', async () => {
     const { refresh_token } = await login()
     const authorization = `Bearer ${refresh_token}`
     const form = { client_id: 'kapis', client_secret: 'kapis' }
@@ -215,10 +215,10 @@ describe('refresh_token', () => {
     ],
     ['garbage', () => 'garbage', invalid],
     ['an access token', async () => (await login()).access_token, invalid],
-    ['a token that is cut off', async () => (await login()).refresh_token.slice(0, -3), invalid],
+    ['a truncated token', async () => (await login()).refresh_token.slice(0, -3), invalid],
     ['60 KB', () => 'x'.repeat(60_000), invalid],
     [
-      'an expired one',
+      'an expired token',
       async () => {
         const { refresh_token } = await login()
         const { sid, clientId, scope } = await app.tools.verifier.verifyRefresh(refresh_token)

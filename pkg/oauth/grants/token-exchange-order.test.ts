@@ -9,18 +9,18 @@ describe('the policy of a token exchange', () => {
 
   const other: ExchangePolicy = { ...ofCi, name: 'other', user: 'alice' }
   const orders: readonly (readonly [string, readonly ExchangePolicy[], string | undefined])[] = [
-    ['the first of two', [other, ofCi], 'other'],
+    ['the first of two matching policies', [other, ofCi], 'other'],
     ['the second if the claims differ', [{ ...other, claims: { repository: 'x' } }, ofCi], 'deploy'],
     ['the second if the client differs', [{ ...other, clients: ['x'] }, ofCi], 'deploy'],
     ['the second if the audience differs', [{ ...other, subjectAudience: 'https://x' }, ofCi], 'deploy'],
     [
-      'the first, whatever audience is asked for',
+      'the first policy, with any requested audience',
       [{ ...other, audiences: ['https://wiki.example.org'] }, ofCi],
       undefined,
     ],
   ]
   for (const [what, policies, expected] of orders) {
-    it(`is decided by ${what}`, async () => {
+    it(`applies with ${what}`, async () => {
       setup.app.workloads.policies.splice(0, setup.app.workloads.policies.length, ...policies)
       const { code } = await exchange(await ciToken())
       expect(code).to.equal(expected === undefined ? 400 : 200)
@@ -29,7 +29,7 @@ describe('the policy of a token exchange', () => {
     })
   }
 
-  it('is decided in the order of the policies for a token of several audiences', async () => {
+  it('applies in the order of the policies for a token with several audiences', async () => {
     const token = await setup.app.workloads.sign({ iss: 'https://kubernetes.default.svc' })
     for (const name of [issuer, 'https://second'])
       setup.app.workloads.serviceAccounts.set(`${token} ${name}`, 'system:serviceaccount:ci:runner')
@@ -43,7 +43,7 @@ describe('the policy of a token exchange', () => {
     expect(setup.app.lines.findLast(({ audit }) => audit === 'token')?.policy).to.equal('second')
   })
 
-  it('asks the policies of the cluster after those of its issuer', async () => {
+  it('applies to the cluster after the policies with its issuer', async () => {
     const cluster = 'https://kubernetes.default.svc'
     const token = await setup.app.workloads.sign({ iss: cluster, sub: 'x', aud: issuer })
     setup.app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')

@@ -33,7 +33,7 @@ describe('the scope of an exchanged token', () => {
     ['', 'openid', undefined],
   ]
   for (const [login, asked, got] of widths) {
-    it(`gives ${got ?? 'nothing'} for a login with "${login}" if asked for ${asked}`, async () => {
+    it(`is ${got ?? 'nothing'} for a session with "${login}" if ${asked} is requested`, async () => {
       const { access_token: own } = await setup.app.login('alice', login === '' ? {} : { scope: login })
       const { code, body } = await exchange(own, asked === undefined ? {} : { scope: asked })
       if (got === undefined) {
@@ -47,7 +47,7 @@ describe('the scope of an exchanged token', () => {
     })
   }
 
-  it('keeps to its scope wherever the token is taken', async () => {
+  it('is enforced at every endpoint that accepts the token', async () => {
     const { access_token: own } = await setup.app.login('alice', { scope: 'openid' })
     const { body } = await exchange(own, { scope: 'read' })
     const { access_token: token } = body
@@ -71,7 +71,7 @@ describe('the scope of an exchanged token', () => {
     expect((await exchange(token)).code).to.equal(400)
   })
 
-  it('lets the client have only its own scopes of a login', async () => {
+  it('is limited to the client’s own scopes', async () => {
     const ci = { public: true, trusted: false, grantTypes: [grant] } as const
     const setRestrictions = (scopeRestrictions: readonly string[]) =>
       setup.app.clients.set('ci', {

@@ -7,7 +7,7 @@ describe('token exchange', () => {
   const setup = useExchange()
   const { exchange, ciToken } = setup
 
-  it('gives a workload of another issuer a short token of the user of the policy', async () => {
+  it('returns to a workload of another issuer a short-lived token for the user of the policy', async () => {
     const { code, body } = await exchange(await ciToken())
     const { access_token: token, ...rest } = body
     expect([code, rest]).to.deep.equal([
@@ -28,7 +28,7 @@ describe('token exchange', () => {
     })
   })
 
-  it('gives a service account of the cluster a token', async () => {
+  it('returns a token to a service account of the cluster', async () => {
     const token = await setup.app.workloads.sign({ iss: 'https://kubernetes.default.svc' })
     setup.app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
     expect((await exchange(token)).code).to.equal(200)
@@ -46,7 +46,7 @@ describe('token exchange', () => {
     )
   })
 
-  it('narrows a token of a user, which ends with its login', async () => {
+  it('returns a narrowed token of a user, which ends with the session', async () => {
     const { access_token: own } = await setup.app.login('alice')
     const given = { subject_token_type: type('access_token'), scope: 'read' }
     const { code, body } = await exchange(own, given)
@@ -64,7 +64,7 @@ describe('token exchange', () => {
     )
   })
 
-  it('takes no token of a login without the second factor that the policy requires', async () => {
+  it('rejects a token of a session without the second factor that the policy requires', async () => {
     const { access_token: own } = await setup.app.login('alice')
     const { sid } = await setup.app.tools.verifier.verifyAccess(own)
     const session = setup.app.sessions.get(sid)
@@ -84,7 +84,7 @@ describe('token exchange', () => {
     }
   })
 
-  it('issues a token for another audience, which Kapis rejects', async () => {
+  it('returns a token for another audience, which Kapis rejects', async () => {
     const { access_token: own } = await setup.app.login('alice')
     const { body } = await exchange(own, { audience: 'https://wiki.example.org' })
     const [, payload = ''] = body.access_token.split('.')
@@ -96,7 +96,7 @@ describe('token exchange', () => {
     ).to.equal(401)
   })
 
-  it('does not outlive the subject token', async () => {
+  it('returns no token that outlives the subject token', async () => {
     const soon = Math.floor(Date.now() / 1000) + 60
     const { body } = await exchange(await ciToken({ exp: soon }))
     expect(body.expires_in).to.be.within(50, 60)
@@ -122,7 +122,7 @@ describe('token exchange', () => {
       'the subject token is invalid: unexpected "aud" claim value',
     ],
     [
-      'no subject',
+      'a missing subject',
       () => ciToken({ sub: undefined }),
       {},
       'the subject token is invalid: missing required "sub" claim',
@@ -134,7 +134,7 @@ describe('token exchange', () => {
       'the subject token is invalid: "exp" claim timestamp check failed',
     ],
     [
-      'a token without an end',
+      'a token without exp',
       () => ciToken({ exp: undefined }),
       {},
       'the subject token is invalid: missing required "exp" claim',
@@ -147,12 +147,12 @@ describe('token exchange', () => {
     ],
     ['no JWT', async () => 'x', {}, 'no policy is for the issuer of the subject token'],
     [
-      'another signature',
+      'an invalid signature',
       async () => `${(await ciToken()).slice(0, -8)}AAAAAAAA`,
       {},
       'the subject token is invalid: signature verification failed',
     ],
-    ['an actor', ciToken, { actor_token: 'x' }, 'the parameter actor_token is not supported'],
+    ['an actor token', ciToken, { actor_token: 'x' }, 'the parameter actor_token is not supported'],
     [
       'SAML',
       ciToken,
@@ -172,7 +172,7 @@ describe('token exchange', () => {
       `invalid audience; supported: ${audience}`,
     ],
     [
-      'two targets',
+      'two audiences',
       ciToken,
       { audience, resource: 'https://wiki.example.org' },
       `invalid audience; supported: ${audience}`,
@@ -186,13 +186,13 @@ describe('token exchange', () => {
     })
   }
 
-  it('says when the keys of the issuer cannot be read', async () => {
+  it('reports that the keys of the issuer cannot be fetched', async () => {
     setup.app.workloads.state.isDown = true
     const { code, body } = await exchange(await ciToken())
     expect([code, body.error]).to.deep.equal([503, 'temporarily_unavailable'])
   })
 
-  it('is for the clients of a policy', async () => {
+  it('is available only to the clients of a policy', async () => {
     setup.app.workloads.policies.length = 0
     expect(await exchange(await ciToken())).to.deep.equal({
       code: 400,
@@ -203,7 +203,7 @@ describe('token exchange', () => {
     })
   })
 
-  it('gives nothing for a user who is disabled, unknown, or must change the password', async () => {
+  it('returns no token for a user who is disabled, unknown, or must change the password', async () => {
     setup.app.users.set('robot', memoryUser('robot', { state: 'Disabled' }))
     expect((await exchange(await ciToken())).body.error_description).to.equal('account is not active')
     setup.app.users.delete('robot')

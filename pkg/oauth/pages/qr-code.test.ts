@@ -3,7 +3,7 @@ import decodeQR from 'qr/decode.js'
 import { qrCode } from './qr-code.ts'
 
 describe('qrCode', () => {
-  it('draws what a reader reads, with a white border', () => {
+  it('draws a code that a reader can scan, with a white border', () => {
     const text =
       'otpauth://totp/My%20Platform:alice?issuer=My%20Platform&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
     const { text: svg } = qrCode(text, 'a "label"')

@@ -15,7 +15,7 @@ describe('GET /oauth/callback/{idp}', () => {
   })
   after(() => app.close())
 
-  it('shows a user who must change the password first the reason, and does not log in', async () => {
+  it('tells a user who must change the password first, and does not log in', async () => {
     const browser = createBrowser(app)
     const away = locationOf(await browser.get('/oauth/login/sso?return_to=/oauth/device'))
     const state = away.searchParams.get('state')
@@ -35,7 +35,7 @@ describe('GET /oauth/callback/{idp}', () => {
     })
   })
 
-  it('takes no state that has expired, or was signed for something else', async () => {
+  it('rejects a state that has expired, or was signed for another purpose', async () => {
     const state = 's'.repeat(43)
     const claims = {
       idp: 'sso',
@@ -81,7 +81,7 @@ describe('GET /oauth/callback/{idp}', () => {
     expect(app.sessions.size).to.equal(0)
   })
 
-  it('reports a state that is too large for a cookie immediately, and starts no login', async () => {
+  it('reports immediately a state that is too large for a cookie, and starts no login', async () => {
     const path = (length: number) =>
       `/oauth/login/sso?${new URLSearchParams({ return_to: `/oauth/authorize?state=${'x'.repeat(length)}` })}`
     const good = await app.ask('GET', path(2_000))
@@ -99,7 +99,7 @@ describe('GET /oauth/callback/{idp}', () => {
     expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({ reason: 'request_too_long' })
   })
 
-  it('gives no tokens to a client that was removed meanwhile', async () => {
+  it('returns no tokens for a client that was deleted in the meantime', async () => {
     app.clients.set('gone', { client: memoryClient('gone'), secret: 's' })
     const browser = createBrowser(app)
     const away = locationOf(await browser.get('/oauth/login/sso?client_id=gone'))

@@ -60,7 +60,7 @@ describe('createOAuthApp', () => {
     '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/oauth',
   ]) {
-    it(`serves discovery at ${path}`, async () => {
+    it(`serves the discovery document at ${path}`, async () => {
       const answer = await app.ask('GET', path)
       expect(answer.code).to.equal(200)
       expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
@@ -68,7 +68,7 @@ describe('createOAuthApp', () => {
     })
   }
 
-  it('serves the public half of its keys', async () => {
+  it('serves the public keys', async () => {
     const answer = await app.ask('GET', '/oauth/keys')
     expect(answer.code).to.equal(200)
     expect(answer.headers['cache-control']).to.equal('public, max-age=300')
@@ -76,7 +76,7 @@ describe('createOAuthApp', () => {
     expect(answer.body).to.not.match(/"(d|p|q|dp|dq|qi|oth|k)":/)
   })
 
-  it('says whether it is ready', async () => {
+  it('reports its readiness', async () => {
     const ready = await app.ask('GET', '/healthz')
     app.state.isReady = false
     const starting = await app.ask('GET', '/healthz')
@@ -135,7 +135,7 @@ describe('createOAuthApp', () => {
     ['PUT', '/oauth/login', 405],
     ['POST', '/oauth/login', 415],
   ] as const) {
-    it(`shows people on a page that ${method} ${path} is ${code}, with a way on`, async () => {
+    it(`shows browsers an error page with a link: ${method} ${path} is ${code}`, async () => {
       const answer = await app.ask(method, path, {
         headers: { accept: 'text/html,*/*;q=0.8', 'content-type': 'text/plain' },
         ...(method === 'GET' ? {} : { body: 'x' }),
@@ -161,7 +161,7 @@ describe('createOAuthApp', () => {
     ['GET', '/oauth/personal-access-tokens'],
     ['DELETE', '/oauth/personal-access-tokens/x'],
   ] as const) {
-    it(`does not take a bad bearer for none: ${method} ${path}`, async () => {
+    it(`rejects an invalid bearer token instead of ignoring it: ${method} ${path}`, async () => {
       const answer = await app.ask(method, path, { headers: { authorization: 'Bearer garbage' } })
       expect(answer.code).to.equal(401)
       expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')

@@ -54,7 +54,7 @@ describe('CORS', () => {
     '/.well-known/oauth-authorization-server/oauth',
     '/oauth/keys',
   ]) {
-    it(`lets any page read ${path}, without credentials`, async () => {
+    it(`allows every origin to read ${path}, without credentials`, async () => {
       for (const headers of [{}, { origin: 'https://anybody.test' }, { origin: 'null' }]) {
         const answer = await app.ask('GET', path, { headers })
         expect([answer.code, cors(answer.headers)]).to.deep.equal([
@@ -88,7 +88,7 @@ describe('CORS', () => {
     'access-control-expose-headers': 'WWW-Authenticate, Retry-After, X-Request-Id',
   })
   for (const [path, methods] of endpoints) {
-    it(`lets the pages of clients read ${path}, failures among them`, async () => {
+    it(`allows the origins of clients to read ${path}, error responses included`, async () => {
       for (const origin of allowed) {
         const { code, headers, body } = await preflight(path, origin)
         expect([code, body, cors(headers)], origin).to.deep.equal([
@@ -107,7 +107,7 @@ describe('CORS', () => {
       }
     })
 
-    it(`lets no other page read ${path}`, async () => {
+    it(`allows no other origin to read ${path}`, async () => {
       for (const origin of refused) {
         const { code, headers } = await preflight(path, origin)
         expect([code, cors(headers), headers.vary], origin).to.deep.equal([405, {}, 'Origin'])
@@ -118,7 +118,7 @@ describe('CORS', () => {
     })
   }
 
-  it('forgets a client that has gone', async () => {
+  it('stops allowing the origin of a deleted client', async () => {
     app.clients.set('gone', {
       client: memoryClient('gone', { allowedOrigins: ['https://gone.test'] }),
       secret: 's',
@@ -128,7 +128,7 @@ describe('CORS', () => {
     expect((await preflight('/oauth/token', 'https://gone.test')).code).to.equal(405)
   })
 
-  it('is not for what browsers are sent to (RFC 9700 section 2.6)', async () => {
+  it('does not apply to pages that browsers are redirected to (RFC 9700 section 2.6)', async () => {
     for (const path of ['authorize', 'login', 'consent', 'device', 'session', 'logout', 'logout/confirm']) {
       const [origin = ''] = allowed
       const { code, headers } = await preflight(`/oauth/${path}`, origin)

@@ -7,5 +7,6 @@ describe('endpointBase', () => {
     ['https://k.test', 'https://k.test/oauth'],
     ['https://k.test/a', 'https://k.test/a/oauth'],
   ] as const
-  for (const [issuer, base] of rows) it(`of ${issuer}`, () => expect(endpointBase(issuer)).to.equal(base))
+  for (const [issuer, base] of rows)
+    it(`is correct for ${issuer}`, () => expect(endpointBase(issuer)).to.equal(base))
 })

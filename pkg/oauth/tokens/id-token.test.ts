@@ -25,7 +25,7 @@ describe('the ID token of a token response', () => {
   const halfHash = (token = '') =>
     createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url')
 
-  it('is of the same login at each refresh, without its nonce', async () => {
+  it('names the same login at each refresh, without its nonce', async () => {
     const code = await setup.codeOf({ scope: 'openid email', nonce: 'n' })
     const first = tokensOf(await setup.exchange(code))
     const { nonce, jti, ...claims } = decode(first.id_token ?? '')
@@ -50,7 +50,7 @@ describe('the ID token of a token response', () => {
     }
   })
 
-  it('is there for the password grant, of the moment', async () => {
+  it('is issued by the password grant, with the current time as the login', async () => {
     const { id_token, access_token } = await password('openid profile')
     const { iat, exp, auth_time, sid, ...claims } = decode(id_token ?? '')
     expect(claims).to.include({ iss: issuer, sub: 'alice', aud: 'web', at_hash: halfHash(access_token) })
@@ -59,14 +59,14 @@ describe('the ID token of a token response', () => {
     expect(sid).to.equal(decode(access_token ?? '').sid)
   })
 
-  it('is there with openid alone, and not where a refresh asks for less', async () => {
+  it('requires openid, and is omitted if a refresh narrows the scope', async () => {
     for (const scope of ['', 'email', 'profile email'])
       expect(await password(scope), scope).to.not.have.property('id_token')
     const { refresh_token } = await password('openid email')
     expect(await refresh(refresh_token, { scope: 'email' })).to.not.have.property('id_token')
   })
 
-  it('says nothing of when the user logged in where that was not written down', async () => {
+  it('omits auth_time if the session has no time of login', async () => {
     const { id_token, refresh_token } = await password('openid')
     const { sid } = decode(id_token ?? '')
     const session = setup.app.sessions.get(sid)
@@ -76,7 +76,7 @@ describe('the ID token of a token response', () => {
     expect(again).to.include({ sid, sub: 'alice' }).and.not.have.property('auth_time')
   })
 
-  it('is a hint for the logout of its login, whichever of them it is', async () => {
+  it('is a valid hint for the logout of its session, at any refresh', async () => {
     const first = await password('openid')
     const second = await refresh(first.refresh_token)
     for (const token of [second.id_token, first.id_token]) {

@@ -33,7 +33,7 @@ describe('grantScope', () => {
     ['x'.repeat(1025), free, 'the parameter scope is malformed'],
   ]
   for (const [requested, client, expected] of cases)
-    it(`${requested?.slice(0, 20)} for ${client.scopeRestrictions.join() || 'any'}: ${expected}`, () =>
+    it(`grants ${expected} for ${requested?.slice(0, 20)} and ${client.scopeRestrictions.join() || 'any'}`, () =>
       expect(orError(() => grantScope(requested, client))).to.equal(expected))
 })
 
@@ -50,7 +50,7 @@ describe('narrowScope', () => {
     ['', 'read', onlyForOthers],
   ]
   for (const [granted, requested, expected] of cases)
-    it(`"${granted}" to ${requested}: ${expected}`, () =>
+    it(`narrows "${granted}" for ${requested} to ${expected}`, () =>
       expect(orError(() => narrowScope(granted, requested, free))).to.equal(expected))
 })
 
@@ -69,12 +69,12 @@ describe('exchangeScope', () => {
     ['openid', `read ${'x'.repeat(1024)}`, malformed],
   ]
   for (const [granted, requested, expected] of cases)
-    it(`"${granted}" to ${requested?.slice(0, 20)}: ${expected}`, () =>
+    it(`returns ${expected} for "${granted}" and ${requested?.slice(0, 20)}`, () =>
       expect(orError(() => exchangeScope(requested, free, { granted, mustBeRead: false }))).to.equal(
         expected,
       ))
 
-  it('is read-only by the policy, whatever is requested', () => {
+  it('returns a read-only scope if the policy requires it, for any request', () => {
     for (const requested of [undefined, 'openid'])
       expect(
         exchangeScope(requested, free, { granted: 'openid', mustBeRead: true }),
@@ -83,7 +83,7 @@ describe('exchangeScope', () => {
   })
 })
 
-describe('a login with the scope read', () => {
+describe('a login with the scope read only', () => {
   let app: TestApp
   before(async () => {
     app = await startApp()
@@ -100,7 +100,7 @@ describe('a login with the scope read', () => {
   const password = { grant_type: 'password', username: 'alice', password: 'right' }
 
   for (const scope of ['read', 'openid read']) {
-    it(`is refused by every grant: ${scope}`, async () => {
+    it(`is rejected by every grant: ${scope}`, async () => {
       const { refresh_token } = await app.login('alice', { scope: 'openid' })
       const before = app.sessions.size
       const ci = { client_id: 'ci', client_secret: 's' }

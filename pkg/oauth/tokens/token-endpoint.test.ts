@@ -29,7 +29,7 @@ describe('POST /oauth/token', () => {
     expect(answer.headers['x-powered-by']).to.equal(undefined)
   }
 
-  it('answers with both tokens, and that they are not to be stored', async () => {
+  it('returns both tokens, and forbids caching', async () => {
     const answer = await app.token(alice)
     expect(answer.code).to.equal(200)
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
@@ -43,7 +43,7 @@ describe('POST /oauth/token', () => {
     expect(app.sessions.get(claims.sid)).to.include({ user: 'alice', userUid: 'uid-alice', credential: 'c1' })
   })
 
-  it('leaves the other logins of a user, unless only one is allowed', async () => {
+  it('keeps the other sessions of a user, unless only one is allowed', async () => {
     const sidOf = async (answer: Answer) =>
       (await app.tools.verifier.verifyAccess(JSON.parse(answer.body).access_token)).sid
     const [first, second] = [await sidOf(await app.token(alice)), await sidOf(await app.token(alice))]
@@ -58,33 +58,37 @@ describe('POST /oauth/token', () => {
     }
   })
 
-  it('takes an e-mail address for a user name', async () => {
+  it('accepts an e-mail address as the user name', async () => {
     expect(await app.token({ ...alice, username: 'alice@kapis.io' })).to.include({ code: 200 })
   })
 
-  it('says which scope was granted when it is not the one that was asked for', async () => {
+  it('returns the granted scope if it differs from the requested one', async () => {
     const granted = JSON.parse((await app.token({ ...alice, scope: 'openid admin' })).body)
     expect(granted.scope).to.equal('openid')
     const exact = JSON.parse((await app.token({ ...alice, scope: 'openid email' })).body)
     expect(exact).to.not.have.property('scope')
   })
 
-  describe('client', () => {
+  describe('client authentication', () => {
     const right: readonly [string, Record<string, string>, Record<string, string>][] = [
-      ['by form', { client_id: 'kapis', client_secret: 'kapis' }, {}],
+      ['with form fields', { client_id: 'kapis', client_secret: 'kapis' }, {}],
       ['by Basic', {}, { authorization: basic('kapis', 'kapis') }],
-      ['by Basic in lower case', {}, { authorization: basic('kapis', 'kapis').replace('Basic', 'basic') }],
-      ['by Basic, named again', { client_id: 'kapis' }, { authorization: basic('kapis', 'kapis') }],
-      ['with colon, space and umlaut, by Basic', {}, { authorization: basic('a:b c', 'p%+ä') }],
-      ['with colon, space and umlaut, by form', { client_id: 'a:b c', client_secret: 'p%+ä' }, {}],
+      ['with Basic in lower case', {}, { authorization: basic('kapis', 'kapis').replace('Basic', 'basic') }],
+      [
+        'with Basic and a matching client_id',
+        { client_id: 'kapis' },
+        { authorization: basic('kapis', 'kapis') },
+      ],
+      ['with colon, space and umlaut, in Basic', {}, { authorization: basic('a:b c', 'p%+ä') }],
+      ['with colon, space and umlaut, in a form', { client_id: 'a:b c', client_secret: 'p%+ä' }, {}],
     ]
     for (const [what, form, headers] of right) {
-      it(`is known ${what}`, async () => {
+      it(`succeeds ${what}`, async () => {
         expect(await app.token({ ...alice, ...form }, headers)).to.include({ code: 200 })
       })
     }
 
-    it('is held up after too many wrong secrets, at that address and as that client alone', async () => {
+    it('is locked after too many wrong secrets, for that address and client only', async () => {
       const from = (address: string) => ({ 'x-forwarded-for': address })
       const guess = (client_id: string, address: string, client_secret = 'wrong') =>
         app.token({ ...alice, client_id, client_secret }, from(address))
@@ -139,28 +143,28 @@ describe('POST /oauth/token', () => {
       ['under two names', { client_id: 'cli' }, { authorization: basic('kapis', 'kapis') }, 400, twoWays],
     ]
     for (const [what, form, headers, code, body, authenticate] of refused) {
-      it(`is refused: ${what}`, async () => {
+      it(`fails: ${what}`, async () => {
         const answer = await app.token({ ...alice, ...form }, headers)
         expectError(answer, code, body)
         expect(answer.headers['www-authenticate']).to.equal(authenticate)
       })
     }
 
-    it('gets no token by a grant that it is not allowed', async () => {
+    it('rejects a grant that the client may not use', async () => {
       expectError(await app.token({ ...alice, client_id: 'cli' }), 400, {
         error: 'unauthorized_client',
         error_description: 'the client may not use this grant type',
       })
     })
 
-    it('that is restricted is granted no other scope', async () => {
+    it('grants a restricted client no other scope', async () => {
       const client = memoryClient('narrow', { scopeRestrictions: ['openid'] })
       app.clients.set('narrow', { client, secret: 's' })
       const form = { ...alice, client_id: 'narrow', client_secret: 's', scope: 'openid email' }
       expect(JSON.parse((await app.token(form)).body).scope).to.equal('openid')
     })
 
-    it('is asked for before the grant', async () => {
+    it('is checked before the grant', async () => {
       expect(await app.token({ grant_type: 'nothing', client_id: 'nonexistent' })).to.include({ code: 401 })
     })
   })
@@ -171,7 +175,7 @@ describe('POST /oauth/token', () => {
     })
 
     for (const grant of ['implicit', 'Password', '__proto__']) {
-      it(`is refused when it is ${grant}`, async () => {
+      it(`is rejected if it is ${grant}`, async () => {
         expectError(await app.token({ ...alice, grant_type: grant }), 400, {
           error: 'unsupported_grant_type',
         })
@@ -185,18 +189,18 @@ describe('POST /oauth/token', () => {
       ['a wrong password', { password: 'wrong' }, 400, incorrect],
       ['a password in capitals', { password: 'RIGHT' }, 400, incorrect],
       ['an unknown user', { username: 'nonexistent' }, 400, incorrect],
-      ['no user', { username: '' }, 400, required('username')],
-      ['no password', { password: '' }, 400, required('password')],
+      ['a missing user', { username: '' }, 400, required('username')],
+      ['a missing password', { password: '' }, 400, required('password')],
       ['a user without a password', { username: 'nopassword' }, 400, incorrect],
-      ['a wrong password of one who is disabled', { username: 'disabled', password: 'x' }, 400, incorrect],
+      ['a wrong password of a disabled user', { username: 'disabled', password: 'x' }, 400, incorrect],
       [
-        'one who is disabled',
+        'a disabled user',
         { username: 'disabled' },
         400,
         { error: 'invalid_grant', error_description: 'account is not active' },
       ],
       [
-        'one who is locked',
+        'a locked user',
         { username: 'locked' },
         429,
         { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
@@ -208,7 +212,7 @@ describe('POST /oauth/token', () => {
         { error: 'invalid_scope', error_description: 'the parameter scope is malformed' },
       ],
       [
-        'a scope without end',
+        'a very long scope',
         { scope: 'a'.repeat(2000) },
         400,
         { error: 'invalid_scope', error_description: 'the parameter scope is malformed' },
@@ -231,19 +235,19 @@ describe('POST /oauth/token', () => {
       app.ask('POST', `/oauth/token${query}`, { headers, body })
 
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'nonsense']) {
-      it(`of ${type} is 415`, async () => {
+      it(`of type ${type} is answered with 415`, async () => {
         const answer = await post(form, { 'content-type': type })
         expectError(answer, 415, media)
         expect(answer.headers['accept-post']).to.equal(formType)
       })
     }
-    it('of no type is 415', async () => {
+    it('without a type is answered with 415', async () => {
       expectError(await post(form, {}), 415, media)
     })
-    it('that is not there is 415', async () => {
+    it('that is missing is answered with 415', async () => {
       expectError(await app.ask('POST', '/oauth/token'), 415, media)
     })
-    it('may name several resources (RFC 8707), which are absolute URIs', async () => {
+    it('may contain several resources (RFC 8707), which are absolute URIs', async () => {
       const resource = (...values: readonly string[]) =>
         values.map(value => `&resource=${encodeURIComponent(value)}`).join('')
       const good = ['https://a.example.org', 'https://a.example.org/b?c=d', 'urn:x:y']
@@ -255,10 +259,10 @@ describe('POST /oauth/token', () => {
           error_description: 'the parameter resource must be an absolute URI without fragment',
         })
     })
-    it('may say its charset', async () => {
+    it('may declare its charset', async () => {
       expect(await post(form, { 'content-type': `${formType}; charset=UTF-8` })).to.include({ code: 200 })
     })
-    it('is where parameters count: in the query they are ignored', async () => {
+    it('contains the parameters: those in the query are ignored', async () => {
       expectError(
         await post(client, undefined, '?grant_type=password&username=alice&password=right'),
         400,
@@ -269,41 +273,41 @@ describe('POST /oauth/token', () => {
       })
     })
     for (const name of ['grant_type', 'client_id', 'password', 'unheard-of']) {
-      it(`that gives ${name} twice is refused, the same value or not`, async () => {
+      it(`with a duplicate ${name} is rejected, with equal values too`, async () => {
         expectError(await post(`${form}&${name}=x&${name}=`), 400, {
           error: 'invalid_request',
           error_description: `the parameter ${name} is given more than once`,
         })
       })
     }
-    it('does not have its names repeated as they are', async () => {
+    it('has parameter names that are not quoted in errors', async () => {
       expectError(await post('%22%5C%0a%3Cb%3E=1&%22%5C%0a%3Cb%3E=2'), 400, {
         error: 'invalid_request',
         error_description: 'the parameter ???<b> is given more than once',
       })
     })
     for (const broken of ['password=100%', 'password=%zz', '%=1', 'password=%ff']) {
-      it(`with ${broken} is refused`, async () => {
+      it(`with ${broken} is rejected`, async () => {
         expectError(await post(`grant_type=password&username=alice&${client}&${broken}`), 400, {
           error: 'invalid_request',
           error_description: 'the body contains an invalid percent-encoding',
         })
       })
     }
-    it('of more than 256 KB is 413', async () => {
+    it('of more than 256 KB is answered with 413', async () => {
       expectError(await post(`${form}&x=${'y'.repeat(262_144)}`), 413, {
         error: 'invalid_request',
         error_description: 'the body is larger than 256kb',
       })
     })
-    it('of another charset is 415', async () => {
+    it('of another charset is answered with 415', async () => {
       expectError(await post(form, { 'content-type': `${formType}; charset=nonsense` }), 415, {
         error: 'invalid_request',
         error_description: 'the body must be UTF-8',
       })
     })
 
-    it('of another encoding is 415, and says which it may have', async () => {
+    it('of another encoding is answered with 415, which lists the supported ones', async () => {
       const answer = await post(form, { 'content-type': formType, 'content-encoding': 'compress' })
       expectError(answer, 415, {
         error: 'invalid_request',
@@ -313,7 +317,7 @@ describe('POST /oauth/token', () => {
     })
 
     for (const encoding of ['gzip', 'deflate', 'br', 'zstd']) {
-      it(`that says to be ${encoding} and is not is 400`, async () => {
+      it(`that is declared as ${encoding} but is not is answered with 400`, async () => {
         const headers = { 'content-type': formType, 'content-encoding': encoding }
         expectError(await post(form, headers), 400, {
           error: 'invalid_request',
@@ -324,7 +328,7 @@ describe('POST /oauth/token', () => {
   })
 
   describe('audit', () => {
-    it('names every outcome, and no credential', async () => {
+    it('records every outcome, and no credential', async () => {
       app.lines.length = 0
       const headers = { 'x-request-id': 'id-1', 'x-forwarded-for': '192.0.2.1' }
       await app.token(alice, headers)
@@ -348,7 +352,7 @@ describe('POST /oauth/token', () => {
       expect(JSON.stringify(app.lines)).to.not.contain('hunter2')
     })
 
-    it('counts them', async () => {
+    it('counts every outcome', async () => {
       const { body } = await app.ask('GET', '/metrics')
       expect(body).to.match(
         /^kapis_oauth_token_requests_total\{grant="password",outcome="wrong_password"\} \d+$/m,
@@ -357,7 +361,7 @@ describe('POST /oauth/token', () => {
     })
   })
 
-  it('is 503 until users are known: a right password must not seem wrong', async () => {
+  it('answers 503 until users are loaded: a right password must not seem wrong', async () => {
     app.state.isReady = false
     const answer = await app.token(alice)
     app.state.isReady = true

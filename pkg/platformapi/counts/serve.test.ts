@@ -27,7 +27,7 @@ describe('createCounts', () => {
     return { code, body: JSON.parse(text) }
   }
 
-  it('counts each kind once by a list of its own, and says why one is not counted', async () => {
+  it('counts each kind with one list, and reports why a kind is not counted', async () => {
     const asked: string[] = []
     const { code, body } = await ask(
       '?kinds=pods,secrets,pods,nodes',
@@ -49,7 +49,7 @@ describe('createCounts', () => {
     expect(JSON.stringify(nodes)).to.not.contain('a fault of the server')
   })
 
-  it('counts no further kinds for a response that the deadline has ended', async () => {
+  it('stops counting when the deadline has ended the response', async () => {
     let asked = 0
     const ended = Promise.withResolvers<void>()
     let outer: ServerResponse | undefined
@@ -70,7 +70,7 @@ describe('createCounts', () => {
     expect(asked).to.equal(1)
   })
 
-  it('counts in a namespace, by default what can be in one', async () => {
+  it('counts in a namespace the namespaced kinds by default', async () => {
     const asked: string[] = []
     const { body } = await ask('?namespace=shop', ({ res, rawPath }) => {
       asked.push(rawPath)

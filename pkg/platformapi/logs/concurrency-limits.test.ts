@@ -6,7 +6,7 @@ import { withConcurrencyLimits } from './concurrency-limits.ts'
 import { freePlaces } from './fixtures.ts'
 
 describe('withConcurrencyLimits', () => {
-  it('takes a place of the caller for each search of any kind, until it ends', async () => {
+  it('counts each search of a caller, of any kind, until it ends', async () => {
     const users: string[] = []
     let held = 0
     const places = {

@@ -73,13 +73,13 @@ describe('toCsvRow', () => {
     })
   }
 
-  it('takes no time for many tabs', () => {
+  it('writes many tabs in linear time', () => {
     const since = performance.now()
     for (const text of ['\t', ';\t', ";' ", "\t'"]) toCsvRow([text.repeat(200_000)])
     expect(performance.now() - since).to.be.below(2_000)
   })
 
-  it('is read again in no time either', () => {
+  it('writes text that a regular expression parses back in linear time', () => {
     const since = performance.now()
     for (const text of ['\t', ';\t', ";' ", "\t'", "'", "'\t="]) {
       const value = text.repeat(200_000)
@@ -88,7 +88,7 @@ describe('toCsvRow', () => {
     expect(performance.now() - since).to.be.below(2_000)
   })
 
-  it('loses nothing, and has no cell that a spreadsheet takes for a formula', () => {
+  it('preserves all values, and has no cell that a spreadsheet treats as a formula', () => {
     const pieces = fc.constantFrom(
       '=',
       '+',

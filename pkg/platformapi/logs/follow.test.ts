@@ -47,7 +47,7 @@ describe('sendFollow', () => {
     expect(sent).to.be.below(1000)
   })
 
-  it('waits for a client that reads slowly', async () => {
+  it('keeps a client that reads slowly', async () => {
     let sent = 0
     const [response] = await follow(async function* () {
       for (; sent < 80; sent += 1) yield [long]
@@ -64,18 +64,18 @@ describe('sendFollow', () => {
     await sleep(10_000, undefined, { signal }).catch(() => undefined)
   }
 
-  it('ends when the permission does', async () => {
+  it('ends when the permission is revoked', async () => {
     const [response, ended] = await follow(quiet, async () => false)
     expect(await response?.toArray()).to.deep.equal([])
     expect(await ended).to.equal(undefined)
   })
 
   const unchecked: Readonly<Record<string, () => Promise<boolean>>> = {
-    'fails to be checked': () => Promise.reject(unavailable('kube-apiserver is not responding')),
+    'cannot be checked': () => Promise.reject(unavailable('kube-apiserver is not responding')),
     'takes too long to be checked': () => new Promise(() => undefined),
   }
   for (const [what, isPermitted] of Object.entries(unchecked)) {
-    it(`breaks off when the permission ${what}, which is not the end of the log`, async () => {
+    it(`aborts the response when the permission ${what}, so that it does not look complete`, async () => {
       const [response, ended] = await follow(quiet, isPermitted)
       const read = await response?.toArray().catch((error: unknown) => error)
       expect(read).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
@@ -85,7 +85,7 @@ describe('sendFollow', () => {
     })
   }
 
-  it('goes on when the permission can be checked again', async () => {
+  it('continues when the permission can be checked again', async () => {
     let count = 0
     const [response, ended] = await follow(
       async function* (signal) {
@@ -102,7 +102,7 @@ describe('sendFollow', () => {
     expect(await ended).to.equal(undefined)
   })
 
-  it('breaks off when the store fails, which is not the end of the log', async () => {
+  it('aborts the response when the store fails, so that it does not look complete', async () => {
     const failure = unavailable('the log store was interrupted; try again')
     const [response, ended] = await follow(async function* () {
       yield [long]

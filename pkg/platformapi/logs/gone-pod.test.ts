@@ -80,7 +80,7 @@ describe('createGonePodLogs', () => {
     '?previous=false&timestamps=0&tailLines=1': 'no end\n',
   }
   for (const [query, text] of Object.entries(logs)) {
-    it(`answers log${query}`, async () => {
+    it(`returns log${query}`, async () => {
       const answer = await get(`${path}/log${query}`)
       expect([answer.code, answer.text]).to.deep.equal([200, text])
       expect(answer.headers).to.include({ 'content-type': 'text/plain', warning: warning('web-0') })
@@ -120,13 +120,13 @@ describe('createGonePodLogs', () => {
     ],
   }
   for (const [query, [expected, message]] of Object.entries(invalid)) {
-    it(`refuses log${query} as kube-apiserver does`, async () => {
+    it(`rejects log${query} as kube-apiserver does`, async () => {
       const { code, text } = await get(`${path}/log${query}`)
       expect([code, JSON.parse(text).message]).to.deep.equal([expected, message])
     })
   }
 
-  it('has the whole Status of a value that is not allowed', async () => {
+  it('returns the same Status as kube-apiserver for an invalid value', async () => {
     const { text } = await get(`${path}/log?tailLines=-1`)
     expect(JSON.parse(text)).to.deep.equal({
       ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
@@ -147,7 +147,7 @@ describe('createGonePodLogs', () => {
     })
   })
 
-  it('refuses a log of more lines than may be exported, but not its end', async () => {
+  it('rejects a log with more lines than an export may have, but returns its end', async () => {
     const long = '/api/v1/namespaces/shop/pods/long/log'
     for (const query of ['', '?tailLines=2001', '?limitBytes=10']) {
       const { code, text } = await get(long + query, { exportLimit: 2000 })
@@ -161,7 +161,7 @@ describe('createGonePodLogs', () => {
     expect([code, text.split('\n').length]).to.deep.equal([200, 2001])
   })
 
-  it('reads a long log in pages, from its end too', async () => {
+  it('reads a long log in pages, also from its end', async () => {
     const long = '/api/v1/namespaces/shop/pods/long/log'
     const all = await get(long)
     expect(all.text.split('\n').length).to.equal(2_501)
@@ -170,7 +170,7 @@ describe('createGonePodLogs', () => {
     expect(tail.text).to.equal(all.text.split('\n').slice(1_000).join('\n'))
   })
 
-  it('answers the Pod that kubectl gets before its log, with its containers', async () => {
+  it('returns the Pod that kubectl reads before its log, with its containers', async () => {
     const { code, text, headers } = await get('/api/v1/namespaces/shop/pods/pair')
     expect([code, JSON.parse(text), headers.warning]).to.deep.equal([
       200,
@@ -185,7 +185,7 @@ describe('createGonePodLogs', () => {
     ])
   })
 
-  it('asks for a container where there are several, as kube-apiserver does', async () => {
+  it('requires a container name if there are several, as kube-apiserver does', async () => {
     const { code, text } = await get('/api/v1/namespaces/shop/pods/pair/log')
     expect([code, JSON.parse(text).message]).to.deep.equal([
       400,
@@ -195,7 +195,7 @@ describe('createGonePodLogs', () => {
     expect((await get('/api/v1/namespaces/shop/pods/pair/log?container=b')).text).to.equal('of two\n')
   })
 
-  it('says that there is no previous container', async () => {
+  it('reports that there is no previous container', async () => {
     const { code, text } = await get('/api/v1/namespaces/shop/pods/long/log?previous=true')
     expect([code, JSON.parse(text).message]).to.deep.equal([
       400,
@@ -207,22 +207,25 @@ describe('createGonePodLogs', () => {
     'a pod without lines': ['/api/v1/namespaces/shop/pods/none/log'],
     'a container without lines': [`${path}/log?container=none`],
     'a pod of another namespace': ['/api/v1/namespaces/bank/pods/web-0/log'],
-    'a caller who may read no logs there': [`${path}/log`, { readable: ['bank'] }],
-    'a namespace created after the lines': [`${path}/log`, { readable: ['shop'], created: base + 10 }],
+    'a caller who may not read logs there': [`${path}/log`, { readable: ['bank'] }],
+    'a namespace that was created after the lines': [
+      `${path}/log`,
+      { readable: ['shop'], created: base + 10 },
+    ],
   }
   for (const [what, given] of Object.entries(notFound)) {
-    it(`leaves the answer to kube-apiserver for ${what}`, async () => {
+    it(`passes on the 404 of kube-apiserver for ${what}`, async () => {
       const { code, headers } = await get(...given)
       expect([code, headers.warning]).to.deep.equal([404, undefined])
     })
   }
 
-  it('shows who may read the namespace the lines since its creation', async () => {
+  it('returns to a caller who may read the namespace the lines since its creation', async () => {
     const { text } = await get(`${path}/log?tailLines=1`, { readable: ['shop'] })
     expect(text).to.equal('no end\n')
   })
 
-  it('leaves the answer to kube-apiserver while the store does not respond, and says so', async () => {
+  it('passes on the 404 of kube-apiserver while the store does not respond, with a warning', async () => {
     const store = createMemoryStore(records)
     const query = async () => {
       throw unavailable('the log store is not responding', undefined, 1)
@@ -246,7 +249,7 @@ describe('asksForPodLog', () => {
     '/api/v1/namespaces/shop/services/web-0/log': false,
   }
   for (const [url, expected] of Object.entries(asked)) {
-    it(`${expected ? 'takes' : 'leaves'} ${url}`, async () => {
+    it(`${expected ? 'accepts' : 'rejects'} ${url}`, async () => {
       const seen: boolean[] = []
       const server = await startLoopback((req, res) => {
         seen.push(asksForPodLog(toExchange(req, res)))

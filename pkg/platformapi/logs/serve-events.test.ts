@@ -131,7 +131,7 @@ describe('createEventApi', () => {
     })
   }
 
-  it('gives events as they were written', async () => {
+  it('returns events as they were written', async () => {
     const { text } = await ask('/events?size=1&involved_object_kind_filter=Node&with_cursor=true')
     const [record] = JSON.parse(text).query.records
     expect(record).to.deep.equal({ ...events[3], kind: 'Event', apiVersion: 'v1', cursor: 'c3' })
@@ -139,7 +139,7 @@ describe('createEventApi', () => {
     expect(JSON.parse(audit.text).query.records).to.deep.equal([audits[2]])
   })
 
-  it('gives the text of events: numbers, escapes, the order of members', async () => {
+  it('preserves the text of events: numbers, escapes, the order of fields', async () => {
     const body = '{"b":9223372036854775807,"10":1.0,"9":"\\u003c"}'
     const event = JSON.stringify(auditEvent({ user: { username: 'exact' }, requestObject: 0 }))
     const exact = event.replace('"requestObject":0', `"requestObject":${body}`)
@@ -158,7 +158,7 @@ describe('createEventApi', () => {
     '/events?operation=histogram&reason_filter=none': { histogram: { total: 0, buckets: null } },
   }
   for (const [path, answer] of Object.entries(answers)) {
-    it(`answers ${path}`, async () => {
+    it(`answers ${path} with the expected result`, async () => {
       expect(JSON.parse((await ask(path)).text)).to.deep.equal(answer)
     })
   }
@@ -171,7 +171,7 @@ describe('createEventApi', () => {
     )
   })
 
-  it('exports one event a line, in the order asked for', async () => {
+  it('exports one event per line, in the requested order', async () => {
     const { headers, text } = await ask('/events?operation=export&sort=asc&type_filter=Warning')
     const versions = text
       .trim()
@@ -184,7 +184,7 @@ describe('createEventApi', () => {
     ])
   })
 
-  it('shows events of namespaces that the caller may read, since there are these, and no others', async () => {
+  it('returns events of namespaces that the caller may read, since their creation, and no others', async () => {
     const { total, records } = JSON.parse((await ask('/events', ['shop', 'bank'])).text).query
     expect([total, records.length]).to.deep.equal([2, 2])
     const audit = JSON.parse((await ask('/auditing/events', ['shop'])).text).query

@@ -123,14 +123,14 @@ describe('createLogApi', () => {
     },
   }
   for (const [query, answer] of Object.entries(answers)) {
-    it(`answers ${query || 'no parameters'}`, async () => {
+    it(`returns the result of ${query || 'no parameters'}`, async () => {
       const { code, headers, text } = await ask(query)
       expect(JSON.parse(text)).to.deep.equal(answer)
       expect([code, headers['content-type']]).to.deep.equal([200, 'application/json'])
     })
   }
 
-  it('refuses a page that would end before it is full, and says how many records fit', async () => {
+  it('rejects a page that would end before it is full, and reports how many records fit', async () => {
     const store: LogStore = createMemoryStore(records)
     const cut: LogStore = {
       ...store,
@@ -152,18 +152,18 @@ describe('createLogApi', () => {
     }
   })
 
-  describe('what a caller may see', () => {
+  describe('the visible log', () => {
     it('begins with the creation of the namespace', async () => {
       const { text } = await ask('sort=asc', ['bank', 'shop'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 2, records: [one, two] } })
     })
 
-    it('contains only what was requested', async () => {
+    it('contains only the requested lines', async () => {
       const { text } = await ask('namespaces=bank,shop&namespace_query=sho&pods=web-1', ['bank', 'shop'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 1, records: [two] } })
     })
 
-    it('does not include a namespace that is gone', async () => {
+    it('does not include a deleted namespace', async () => {
       const { text } = await ask('', ['gone'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 0 } })
     })
@@ -177,7 +177,7 @@ describe('createLogApi', () => {
       'operation=context&cursor=c0': '{"context":{"before":[],"after":[]}}\n',
     }
     for (const [query, text] of Object.entries(nothing)) {
-      it(`is nothing: ${query || 'query'}`, async () => {
+      it(`is empty: ${query || 'query'}`, async () => {
         const answer = await ask(query, [])
         expect([answer.code, answer.text]).to.deep.equal([200, text])
         expect((await ask(`${query}&namespaces=shop`, ['new'])).text).to.equal(text)
@@ -207,7 +207,7 @@ describe('createLogApi', () => {
       })
     }
 
-    it('says what it is', async () => {
+    it('declares its content type and file name', async () => {
       const types: Readonly<Record<string, string>> = {
         text: 'text/plain; charset=utf-8',
         jsonl: 'application/x-ndjson',
@@ -220,7 +220,7 @@ describe('createLogApi', () => {
       }
     })
 
-    it('goes on page by page to the last line, in the order asked for, or is refused', async () => {
+    it('continues page by page to the last line, in the requested order, or is rejected', async () => {
       const many = Array.from({ length: 2500 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
       const store = createMemoryStore(many)
       const ofLimit = (exportLimit: number, given: LogStore = store) => {
@@ -246,7 +246,7 @@ describe('createLogApi', () => {
       expect(broken).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
     })
 
-    it('is an error response if the store fails immediately, and aborted if it fails later', async () => {
+    it('is an error response if the store fails immediately, and is aborted if it fails later', async () => {
       const many = Array.from({ length: 1001 }, (_, i) => record({ log: `${i}\n` }))
       const memory = createMemoryStore(many)
       const failing = (after: number): LogStore => {
@@ -268,7 +268,7 @@ describe('createLogApi', () => {
   })
 
   describe('follow', () => {
-    it('sends the newest and then what arrives, as lines, until the program stops', async () => {
+    it('sends the newest lines and then new ones, until the program stops', async () => {
       const store = createMemoryStore(records)
       const { open } = await start('everywhere', { store })
       const res = await open('/logs?follow=true&size=1&q=four+OR+five+OR+six')
@@ -284,7 +284,7 @@ describe('createLogApi', () => {
       expect(lines.map(line => JSON.parse(line).log)).to.deep.equal(['four\n', 'five', 'six'])
     })
 
-    it('speaks server-sent events to who accepts them', async () => {
+    it('sends server-sent events to clients that accept them', async () => {
       const { open } = await start('everywhere')
       const res = await open('/logs?follow=true&size=1', { headers: { accept: 'text/event-stream' } })
       expect(res.headers['content-type']).to.equal('text/event-stream; charset=utf-8')
@@ -294,7 +294,7 @@ describe('createLogApi', () => {
       }
     })
 
-    it('sends complete headers immediately, and leaves its connection to the next request', async () => {
+    it('sends complete headers immediately, and leaves the connection usable for the next request', async () => {
       const { port } = await start('everywhere')
       const socket = connect(port, '127.0.0.1')
       const toText = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
@@ -307,7 +307,7 @@ describe('createLogApi', () => {
       expect(text).to.match(/^HTTP\/1\.1 200 OK\r\ncontent-type: application\/x-ndjson\r\n/)
     })
 
-    it('shows nothing to who may see nothing', async () => {
+    it('sends nothing to a caller without access', async () => {
       const store = createMemoryStore(records)
       const { open } = await start([], { store })
       const res = await open('/logs?follow=true')
@@ -317,7 +317,7 @@ describe('createLogApi', () => {
     })
   })
 
-  it('cancels a query whose client is gone, which is not a failure', async () => {
+  it('cancels the query of a disconnected client, which is not logged as a failure', async () => {
     const asked = Promise.withResolvers<AbortSignal | undefined>()
     const memory = createMemoryStore(records)
     const store: LogStore = {
@@ -351,13 +351,13 @@ describe('createLogApi', () => {
     expect(signal?.aborted).to.equal(true)
   })
 
-  it('is scoped by a path', async () => {
+  it('can be restricted by the path', async () => {
     const { get } = await start('everywhere')
     const { text } = await get('/container?namespaces=bank,shop')
     expect(JSON.parse(text)).to.deep.equal({ query: { total: 1, records: [three] } })
   })
 
-  it('reads, and does nothing else', async () => {
+  it('accepts only reads', async () => {
     const { get } = await start('everywhere')
     const { code, headers } = await get('/logs', { method: 'POST' })
     expect([code, headers.allow]).to.deep.equal([405, 'GET, HEAD'])

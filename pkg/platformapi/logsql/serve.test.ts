@@ -66,7 +66,7 @@ describe('createLogsqlApi', () => {
     return { code, text, headers }
   }
 
-  it('shows rows as JSON, one a line, with all their fields', async () => {
+  it('returns rows as JSON, one per line, with all their fields', async () => {
     await start('everywhere')
     const { code, text, headers } = await ask('query', { query: 'two' })
     expect(code).to.equal(200)
@@ -81,7 +81,7 @@ describe('createLogsqlApi', () => {
     expect(left).to.equal(1)
   })
 
-  it('sends the newest rows of a limit, and those behind an offset', async () => {
+  it('returns the newest rows up to a limit, and those after an offset', async () => {
     await start('everywhere')
     const rows = async (parameters: Record<string, string>) =>
       (await ask('query', { query: '* | fields _msg', ...parameters })).text
@@ -91,7 +91,7 @@ describe('createLogsqlApi', () => {
     expect(await rows({ extra_filters: '{"level":["info"]}' })).to.equal('{"_msg":"two"}\n')
   })
 
-  it('shows nothing of what the caller may not see, by any endpoint', async () => {
+  it('returns nothing that the caller may not see, at any endpoint', async () => {
     const query = '* | stats by (namespace, level) count() as n'
     const span = { start: String(base - 10_000), end: String(base + 10_000), step: '1h' }
     const all: Readonly<Record<string, Record<string, string>>> = {
@@ -124,7 +124,7 @@ describe('createLogsqlApi', () => {
     }
   })
 
-  it('does not widen what may be seen by a filter', async () => {
+  it('does not extend the visible lines by a filter', async () => {
     await start(['shop'])
     for (const query of [
       'namespace:=bank',
@@ -138,7 +138,7 @@ describe('createLogsqlApi', () => {
     ).to.equal('{"_msg":"one error"}\n')
   })
 
-  it('counts by time, the empty steps too', async () => {
+  it('counts by time, including empty steps', async () => {
     await start('everywhere')
     const span = { start: String(base - 20), end: String(base + 120), step: '1m', field: 'namespace' }
     expect(JSON.parse((await ask('hits', { query: '*', ...span })).text)).to.deep.equal({
@@ -159,7 +159,7 @@ describe('createLogsqlApi', () => {
     })
   })
 
-  it('answers stats as Prometheus does', async () => {
+  it('returns stats in the format of Prometheus', async () => {
     await start(['shop'])
     const query = '* | stats by (level) count() as n, sum(took) as s'
     const time = String(base + 1000)
@@ -192,7 +192,7 @@ describe('createLogsqlApi', () => {
     ])
   })
 
-  it('has metrics of groups without a value, and of values that are missing', async () => {
+  it('returns metrics of groups without a value, and of missing values', async () => {
     await start('everywhere')
     const query = '* | stats by (level) count() as n, max(took) as m | filter n:=1 | sort by (level)'
     const { data } = JSON.parse((await ask('stats_query', { query, time: '0' })).text)
@@ -210,7 +210,7 @@ describe('createLogsqlApi', () => {
     )
   })
 
-  it('composes long answers in turns, and stops when the client goes', async () => {
+  it('builds long responses in time slices, and stops when the client disconnects', async () => {
     const span = { start: String(base), end: String(base + 190_000), step: '1s' }
     const long: readonly (readonly [string, Record<string, string>])[] = [
       ['hits', { query: '*', ...span }],
@@ -250,7 +250,7 @@ describe('createLogsqlApi', () => {
     }
   })
 
-  it('stops an answer that takes too long, however many pages it has', async () => {
+  it('aborts a response that takes too long, with any number of pages', async () => {
     const store = createMemoryStore(records)
     // Pages must be full: a page that is not full ends the query.
     const query: LogStore['query'] = async (asked, limits) => {
@@ -274,7 +274,7 @@ describe('createLogsqlApi', () => {
     }
   })
 
-  it('refuses what it does not know, and says why', async () => {
+  it('rejects unsupported syntax with the reason', async () => {
     await start('everywhere')
     const table: readonly (readonly [string, Record<string, string>, number, RegExp])[] = [
       ['nothing', { query: '*' }, 404, /supported below \/select\/logsql: query, tail, hits/],
@@ -309,7 +309,7 @@ describe('createLogsqlApi', () => {
     expect([tenant.code, tenant.text]).to.satisfy(() => tenant.code === 400 && /tenant/.test(tenant.text))
   })
 
-  it('holds no more than it may, and says so', async () => {
+  it('limits the memory of a query, and reports the limit', async () => {
     const many = Array.from({ length: 3000 }, (_, i) =>
       record({ timeNs: at(i), log: `${i} ${'x'.repeat(8000)}` }),
     )
@@ -319,7 +319,7 @@ describe('createLogsqlApi', () => {
     expect((await ask('stats_query', { query: '* | stats count_uniq(level)' })).code).to.equal(200)
   })
 
-  it('bounds what a query makes of lines', async () => {
+  it('limits the rows that a query creates from lines', async () => {
     const many = Array.from({ length: 130_000 }, (_, i) =>
       record({ timeNs: at(i), log: 'x', fields: { n: i } }),
     )
@@ -367,7 +367,7 @@ describe('createLogsqlApi', () => {
     expect([values.code, values.text]).to.deep.equal([200, '{"values":[{"value":"0","hits":1}]}\n'])
   }).timeout(150_000)
 
-  it('sends a line once that arrives while a tail reads what came before', async () => {
+  it('sends a line once that arrives while a tail reads earlier lines', async () => {
     const store = createMemoryStore(records)
     const early = record({ timeNs: at(80), log: 'early error' })
     let isFirst = true
@@ -395,7 +395,7 @@ describe('createLogsqlApi', () => {
     expect(text).to.equal('{"_msg":"one error"}\n{"_msg":"early error"}\n{"_msg":"last error"}\n')
   })
 
-  it('formats what arrives for a tail in turns', async () => {
+  it('formats new lines of a tail in time slices', async () => {
     let turns = 0
     const timeSlices = {
       sliceMs: 0,
@@ -414,13 +414,13 @@ describe('createLogsqlApi', () => {
     expect(turns).to.be.at.least(40)
   })
 
-  it('breaks a response off beyond the limit of an export', async () => {
+  it('aborts a response beyond the limit of an export', async () => {
     await start('everywhere', { limits: () => ({ queryTimeoutSeconds: 60, exportLimit: 2 }) })
     expect((await ask('query', { query: '*' })).code).to.equal(400)
     expect((await ask('query', { query: '*', limit: '2' })).code).to.equal(200)
   })
 
-  it('follows what arrives, with what came before', async () => {
+  it('tails new lines, after earlier ones', async () => {
     const store = createMemoryStore(records)
     await start(['shop'], { store })
     const parameters = new URLSearchParams({ query: 'error | fields _time, _msg', start_offset: '20y' })

@@ -62,7 +62,7 @@ describe('watchPage', () => {
     return { res: opened, line, next: async (): Promise<Event> => JSON.parse(await line()) }
   }
 
-  it('begins with the page', async () => {
+  it('starts with the page', async () => {
     const { res: opened, next } = await open(storeOf(nodes), `${twoByName}&ascending=true&page=2`)
     expect(opened.headers['content-type']).to.equal('application/json')
     expect(await next()).to.deep.equal({
@@ -76,7 +76,7 @@ describe('watchPage', () => {
     })
   })
 
-  it('sends what enters, leaves and changes a page, and the total', async () => {
+  it('sends objects that enter, leave and change on a page, and the total', async () => {
     const store = storeOf(nodes)
     const { next } = await open(store, `${twoByName}&ascending=true`)
     expect((await next()).object).to.have.deep.property('keys', ['uid-a', 'uid-b'])
@@ -99,7 +99,7 @@ describe('watchPage', () => {
     expect((await next()).object).to.deep.include({ totalItems: 4, keys: ['uid-b', 'uid-c'], changed: {} })
   })
 
-  it('is silent about changes outside of the page', async () => {
+  it('sends nothing about changes outside of the page', async () => {
     const store = storeOf(nodes)
     const { next } = await open(store, `${twoByName}&ascending=true`)
     await next()
@@ -109,7 +109,7 @@ describe('watchPage', () => {
     expect((await next()).object).to.deep.include({ resourceVersion: '12', changed: { 'uid-a': item('a') } })
   })
 
-  it('sends changes that come together as one', async () => {
+  it('sends concurrent changes as one event', async () => {
     const store = storeOf(nodes)
     const { next } = await open(store, `${twoByName}&ascending=true`)
     await next()
@@ -118,7 +118,7 @@ describe('watchPage', () => {
     expect((await next()).object).to.deep.include({ resourceVersion: '59', changed: { 'uid-a': item('a') } })
   })
 
-  it('sees annotations that are computed again', async () => {
+  it('sends changes of computed annotations', async () => {
     let value = '1'
     const store = storeOf(nodes, { decorate: () => ({ annotations: { used: value }, cells: [] }) })
     const { next } = await open(
@@ -134,7 +134,7 @@ describe('watchPage', () => {
     })
   }).timeout(15_000)
 
-  it('is a stream of server-sent events for those who ask', async () => {
+  it('sends server-sent events if requested', async () => {
     const { res: opened, line } = await open(storeOf(nodes), twoByName, { accept: 'text/event-stream' })
     expect(opened.headers['content-type']).to.equal('text/event-stream')
     const first = await line()
@@ -143,13 +143,13 @@ describe('watchPage', () => {
     expect(await line()).to.equal('')
   })
 
-  it('ends when its time is over', async () => {
+  it('ends at its timeout', async () => {
     const { line } = await open(storeOf(nodes), `${twoByName}&timeoutSeconds=1`)
     await line()
     expect(await line()).to.equal('')
   })
 
-  it('ends with 410 when the caller sees other objects', async () => {
+  it('ends with 410 when the visible objects of the caller change', async () => {
     const listeners = new Set<() => void>()
     const visible: Visible = {
       key: 'a and b',
@@ -172,7 +172,7 @@ describe('watchPage', () => {
     expect([...listeners]).to.deep.equal([])
   })
 
-  it('sends the total alone with a limit of 0', async () => {
+  it('sends only the total with a limit of 0', async () => {
     const store = storeOf(nodes)
     const { next } = await open(store, 'watch=true&limit=0')
     expect((await next()).object).to.deep.equal({ resourceVersion: '10', totalItems: 4, keys: [], items: [] })
@@ -186,7 +186,7 @@ describe('watchPage', () => {
     })
   })
 
-  it('breaks off an event that is being sent when the caller sees other objects', async () => {
+  it('aborts an event that is being sent when the visible objects of the caller change', async () => {
     const listeners = new Set<() => void>()
     const visible: Visible = {
       key: 'all',

@@ -73,14 +73,14 @@ describe('createMergedList', () => {
     ['limit=2&page=9', []],
   ]
   for (const [query, names] of pages)
-    it(`${query} is ${names.join(', ') || 'empty'}`, async () => {
+    it(`${query} returns ${names.join(', ') || 'nothing'}`, async () => {
       const answer = await ask(`?kinds=deployments,statefulsets&${query}`)
       expect(answer.code).to.equal(200)
       expect(answer.names).to.deep.equal(names)
       expect(answer.body.totalItems).to.equal(6)
     })
 
-  it('says of each kind how many there are, or why none is shown', async () => {
+  it('returns for each kind the number of objects, or why none is shown', async () => {
     const { body, asked } = await ask('?kinds=deployments,secrets,statefulsets&namespace=shop&name=a')
     const scope = `${root}/namespaces/shop`
     expect(asked).to.deep.equal(
@@ -94,14 +94,14 @@ describe('createMergedList', () => {
     expect(body.totalItems).to.equal(2)
   })
 
-  it('shows nothing to a caller whose rights change again and again', async () => {
+  it('returns nothing to a caller whose permissions change repeatedly', async () => {
     const { code, body, asked } = await ask('?kinds=deployments', () => false)
     expect(code).to.equal(410)
     expect(body.items).to.equal(undefined)
     expect(asked).to.have.length(4)
   })
 
-  it('lists no further kinds for a response that the deadline has ended', async () => {
+  it('stops listing when the deadline has ended the response', async () => {
     let asked = 0
     const ended = Promise.withResolvers<void>()
     const serve = createMergedList({

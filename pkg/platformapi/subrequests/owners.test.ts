@@ -99,18 +99,18 @@ describe('restrictToOwner', () => {
     ['uid-nothing', 4, []],
   ]
   for (const [uid, seniority, names] of table)
-    it(`finds ${names.join(', ') || 'nothing'} of ${uid} through ${seniority}`, async () => {
+    it(`returns ${names.join(', ') || 'nothing'} of ${uid} through ${seniority}`, async () => {
       const found = await find(uid, seniority)
       expect(found.names).to.deep.equal(names)
       expect(found.warnings).to.deep.equal([])
     })
 
-  it('counts an object once, by however many paths an owner has it', async () => {
+  it('returns an object once, with any number of paths to its owner', async () => {
     const { names } = await find('uid-top', 4)
     expect(names).to.deep.equal(['many'])
   })
 
-  it('lists each kind of owners once, in the namespace of the request', async () => {
+  it('lists each owner kind once, in the namespace of the request', async () => {
     const { asked } = await find('uid-loop', 4)
     expect(asked).to.deep.equal([
       '/kapis/apps/v1/namespaces/shop/replicasets',
@@ -120,11 +120,11 @@ describe('restrictToOwner', () => {
     ])
   })
 
-  it('lists no further kinds for a client that is gone', async () => {
+  it('stops listing when the client disconnects', async () => {
     expect((await find('uid-loop', 4, [], true)).asked).to.have.length(1)
   })
 
-  it('says which owners the caller may not list', async () => {
+  it('names the owners that the caller may not list', async () => {
     const { names, warnings } = await find('uid-d', 1, ['ReplicaSet'])
     expect(names).to.deep.equal(['direct'])
     expect(warnings).to.deep.equal(['owners of kind ReplicaSet are not looked at: ReplicaSet is forbidden'])

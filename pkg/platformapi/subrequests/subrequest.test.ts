@@ -9,7 +9,7 @@ describe('createCollectList', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  it('ends the list when the response of the whole request is over', async () => {
+  it('ends the list when the response of the parent request ends', async () => {
     const seen = Promise.withResolvers<readonly boolean[]>()
     loopback = await startLoopback(async (req, res) => {
       const states: boolean[] = []

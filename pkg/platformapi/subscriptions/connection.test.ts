@@ -43,7 +43,7 @@ describe('createConnection', () => {
     return { ...reader, receive }
   }
 
-  it('gives each event its id, whole lines at a time', async () => {
+  it('sends each event with the subscription ID, whole lines at a time', async () => {
     const { receive, readAll, read } = connect(async (_path, open) => {
       const stream = open({ warning: 'x' })
       stream.write('{"type":"ADD')
@@ -61,7 +61,7 @@ describe('createConnection', () => {
     ])
   })
 
-  it('lets each subscription wait while the client does not read, and have its turn', async () => {
+  it('pauses each subscription while the client does not read, and serves all in turn', async () => {
     const streams: Writable[] = []
     const { receive, readAll, read } = connect(async (_path, open) => {
       streams.push(open({}))
@@ -81,7 +81,7 @@ describe('createConnection', () => {
     expect(order.slice(0, 6).sort()).to.deep.equal(['a', 'a', 'a', 'b', 'b', 'b'])
   })
 
-  it('answers an error with its id, and frees the id', async () => {
+  it('sends an error with the subscription ID, and frees the ID', async () => {
     let attempts = 0
     const { receive, readAll, read } = connect(async (_path, open) => {
       if (attempts++ === 0) throw new Error('kaput')
@@ -96,7 +96,7 @@ describe('createConnection', () => {
     expect(read.join()).to.not.contain('kaput')
   })
 
-  it('ends a watch that is unsubscribed before it has started', async () => {
+  it('ends a watch that is cancelled before it has started', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const streams: Writable[] = []
     const { receive, readAll, read } = connect(async (_path, open) => {
@@ -113,7 +113,7 @@ describe('createConnection', () => {
     expect(read).to.deep.equal(['{"id":"a","type":"ENDED"}'])
   })
 
-  it('ends all watches when the client is gone', async () => {
+  it('ends all watches when the client disconnects', async () => {
     const streams: Writable[] = []
     const { receive, readAll, out } = connect(async (_path, open) => {
       streams.push(open({}))
@@ -126,7 +126,7 @@ describe('createConnection', () => {
     expect(streams.map(({ destroyed }) => destroyed)).to.deep.equal([true, true])
   })
 
-  it('handles no message while the client does not read the answers', async () => {
+  it('handles no message while the client does not read responses', async () => {
     let started = 0
     const { receive, readAll } = connect(async (_path, open) => {
       started += 1
@@ -166,7 +166,7 @@ describe('createConnection', () => {
     expect(streams.map(({ destroyed }) => destroyed)).to.deep.equal([true])
   })
 
-  it('sends a large event in its parts, without copies, and whole', async () => {
+  it('sends a large event in fragments without copies', async () => {
     const large = Buffer.alloc(300_000, 'x')
     const sent: Buffer[] = []
     const out = new Writable({

@@ -17,8 +17,8 @@ describe('createLineStream', () => {
   const cases: readonly (readonly [what: string, chunks: readonly string[], lines: readonly string[]])[] = [
     ['one line', ['{"x":1}\n'], ['{"id":"a","x":1}\n']],
     ['several lines', ['{"x":1}\n{"x":2}\n'], ['{"id":"a","x":1}\n', '{"id":"a","x":2}\n']],
-    ['a line in parts', ['{', '"x"', ':1}', '\n'], ['{"id":"a","x":1}\n']],
-    ['a line that is not complete', ['{"x":1}\n{"x"'], ['{"id":"a","x":1}\n']],
+    ['a line in several chunks', ['{', '"x"', ':1}', '\n'], ['{"id":"a","x":1}\n']],
+    ['an incomplete line', ['{"x":1}\n{"x"'], ['{"id":"a","x":1}\n']],
   ]
   for (const [what, chunks, expected] of cases)
     it(`passes on ${what}`, async () => {
@@ -27,7 +27,7 @@ describe('createLineStream', () => {
       expect(lines).to.deep.equal(expected)
     })
 
-  it('does not want a line any more when it is destroyed', async () => {
+  it('requests no more lines after it was destroyed', async () => {
     const { stream, wanted, write } = start()
     await write('{"x":1}\n')
     expect(wanted.map(isWanted => isWanted())).to.deep.equal([true])

@@ -309,7 +309,7 @@ describe('createWorkspaceViews', () => {
     ],
   ]
   for (const [request, call, [code, body]] of written)
-    it(`${request[0]} ${request[1]} is the caller's own at kube-apiserver`, async () => {
+    it(`sends ${request[0]} ${request[1]} to kube-apiserver as the caller`, async () => {
       const answer = await write(...request)
       expect(calls).to.deep.equal([['jane', call]])
       const isNew = request[0] === 'POST' && request[1].endsWith('/namespaces')

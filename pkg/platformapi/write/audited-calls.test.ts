@@ -29,7 +29,7 @@ describe('withAuditOfWrites', () => {
   const made = () => JSON.stringify({ metadata: { name: 'ann-view-x1' } })
   const line = { audit: 'write', id: 'i', by: 'jane', sourceIp: '192.0.2.1' }
 
-  it('names the caller and the object of each write', async () => {
+  it('records the caller and the object of each write', async () => {
     expect(
       await linesOf({ method: 'POST', path: `${bindings}?fieldManager=x`, body: {} }, made),
     ).to.deep.equal([
@@ -46,13 +46,13 @@ describe('withAuditOfWrites', () => {
     ])
   })
 
-  it('names both of a caller who acts as another', async () => {
+  it('records both users of an impersonated request', async () => {
     const root = { ...jane, username: 'root' }
     const [found] = await linesOf({ method: 'PUT', path: bindings }, made, { impersonator: root })
     expect(found).to.include({ by: 'root', impersonatedUser: 'jane' })
   })
 
-  it('audits a refusal', async () => {
+  it('records a rejection', async () => {
     const refuse = () => {
       throw new Status(403, 'Forbidden', 'no')
     }
@@ -70,7 +70,7 @@ describe('withAuditOfWrites', () => {
     { method: 'DELETE', path: `${bindings}/a`, body: { dryRun: [] } },
   ]
   for (const call of inBody)
-    it(`names ${call.method} ${JSON.stringify(call.body)}, which is not a dry run`, async () =>
+    it(`records ${call.method} ${JSON.stringify(call.body)}, which is not a dry run`, async () =>
       expect(await linesOf(call, made)).to.have.length(1))
 
   const silent: readonly Parameters<CallAs>[1][] = [
@@ -79,6 +79,6 @@ describe('withAuditOfWrites', () => {
     { method: 'DELETE', path: bindings, body: { kind: 'DeleteOptions', dryRun: ['All'] } },
   ]
   for (const call of silent)
-    it(`says nothing of ${JSON.stringify(call)}`, async () =>
+    it(`records nothing for ${JSON.stringify(call)}`, async () =>
       expect(await linesOf(call, made)).to.deep.equal([]))
 })

@@ -43,7 +43,7 @@ describe('toDeleteBody', () => {
   const body = (query: string, given: object | undefined) =>
     toDeleteBody({ query: new QueryParameters(query) }, given && parseDeleteOptions(given))
 
-  it('says a dry run of the query, which kube-apiserver ignores next to a body', () => {
+  it('adds the dry run of the query to the body, since kube-apiserver ignores the query next to a body', () => {
     expect(body('dryRun=All', {})).to.deep.equal({ body: { ...kind, dryRun: ['All'] } })
     expect(body('', { dryRun: ['All'] })).to.deep.equal({ body: { ...kind, dryRun: ['All'] } })
     expect(body('', { gracePeriodSeconds: 1 })).to.deep.equal({ body: { ...kind, gracePeriodSeconds: 1 } })
@@ -51,7 +51,7 @@ describe('toDeleteBody', () => {
   })
 
   for (const value of ['', 'all', 'None'])
-    it(`refuses dryRun=${value}, which would be a delete`, () => {
+    it(`rejects dryRun=${value}, which would delete`, () => {
       const message = `dryRun must be All, not ${JSON.stringify(value)}`
       expect(refusalOf(() => body(`dryRun=${value}`, {}))).to.include({ code: 400, message })
     })

@@ -15,22 +15,22 @@ describe('parseAggregatedApi', () => {
   const valid: readonly (readonly [what: string, spec: object, component: object])[] = [
     ['a URL', { url: 'https://a:8443/base' }, { ...whole, ...none, url: 'https://a:8443/base' }],
     [
-      'a Service, by the name that its certificate has',
+      'a Service, with its DNS name as the server name',
       { service: { namespace: 'ns', name: 'svc' } },
       { ...whole, ...none, url: 'https://svc.ns.svc/', serverName: 'svc.ns.svc' },
     ],
     [
-      'a Service with port and path',
+      'a Service with a port and a path',
       { service: { namespace: 'ns', name: 'svc', port: 8443, path: '/base' } },
       { ...whole, ...none, url: 'https://svc.ns.svc:8443/base', serverName: 'svc.ns.svc' },
     ],
     [
-      'an authority and a time',
+      'a CA and a timeout',
       { url: 'https://a', caBundle: Buffer.from('PEM').toString('base64'), timeoutSeconds: 5 },
       { ...whole, serverName: undefined, caPem: 'PEM', timeoutMs: 5_000, url: 'https://a/' },
     ],
     [
-      'no verification',
+      'insecureSkipVerify',
       { url: 'https://a', insecureSkipVerify: true },
       { ...whole, ...none, isVerified: false, url: 'https://a/' },
     ],
@@ -40,21 +40,31 @@ describe('parseAggregatedApi', () => {
   }
 
   const invalid: readonly (readonly [what: string, spec: object, reason: string, message: string])[] = [
-    ['no group', { version: 'v1', url: 'https://a' }, 'Invalid', 'spec.group and spec.version are required'],
     [
-      'a group of the platform',
+      'a missing group',
+      { version: 'v1', url: 'https://a' },
+      'Invalid',
+      'spec.group and spec.version are required',
+    ],
+    [
+      'a group of Kapis itself',
       { group: 'iam.kapis.io', version: 'v1', url: 'https://a' },
       'GroupReserved',
       'the group iam.kapis.io is already served by Kapis or kube-apiserver',
     ],
-    ['no address', names, 'Invalid', 'exactly one of spec.url and spec.service is required'],
+    ['a missing address', names, 'Invalid', 'exactly one of spec.url and spec.service is required'],
     [
       'two addresses',
       { ...names, url: 'https://a', service: { namespace: 'a', name: 'b' } },
       'Invalid',
       'exactly one of spec.url and spec.service is required',
     ],
-    ['another scheme', { ...names, url: 'file:///etc' }, 'Invalid', 'spec.url must be an http or https URL'],
+    [
+      'an unsupported URL scheme',
+      { ...names, url: 'file:///etc' },
+      'Invalid',
+      'spec.url must be an http or https URL',
+    ],
     ['text', { ...names, url: 'not a URL' }, 'Invalid', 'spec.url must be an http or https URL'],
     [
       'a password in the URL',
@@ -63,14 +73,14 @@ describe('parseAggregatedApi', () => {
       'spec.url must not have a user, query or fragment',
     ],
     [
-      'half a Service',
+      'an incomplete Service',
       { ...names, service: { name: 'a' } },
       'Invalid',
       'spec.service requires a namespace and a name',
     ],
   ]
   for (const [what, spec, reason, message] of invalid) {
-    it(`has none for ${what}`, () => {
+    it(`reports an error for ${what}`, () => {
       expect(parse(spec)).to.deep.equal({ name: metadata.name, reason, message })
     })
   }

@@ -33,7 +33,7 @@ async function check(listener: RequestListener | undefined): Promise<Availabilit
 
 describe('checkAggregatedApi', () => {
   for (const code of [200, 401, 403, 404]) {
-    it(`takes ${code} for a component that is there`, async () => {
+    it(`reports a server as available that answers ${code}`, async () => {
       const asked: (string | undefined)[] = []
       const answer = await check((req, res) => {
         asked.push(req.method, req.url)
@@ -44,7 +44,7 @@ describe('checkAggregatedApi', () => {
     })
   }
 
-  it('takes a failure of its own for one that is not', async () => {
+  it('reports a server as unavailable that answers with its own error', async () => {
     const answer = await check((_req, res) => void res.writeHead(503).end())
     const message = `GET ${path} responded with 503`
     expect(answer).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })

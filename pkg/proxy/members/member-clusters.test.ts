@@ -163,7 +163,7 @@ describe('MemberClusters', function () {
     region: 'r',
   }
 
-  it('knows members by their kubeconfig, and writes what it found out', async () => {
+  it('reads the kubeconfig of a member, and writes its status', async () => {
     await startWith(await toKubeconfig('good'))
     expect(readyOf('m')).to.deep.equal({ ...passed, uid: 'member-uid' })
     expect(refusal('m')).to.equal(undefined)
@@ -184,7 +184,7 @@ describe('MemberClusters', function () {
       expect(readyOf('m')).to.include({ nodeCount })
     })
 
-  it('follows the Secret and the end of the Cluster', async () => {
+  it('follows the Secret and the deletion of the Cluster', async () => {
     await startWith(await toKubeconfig('old'))
     expect(readyOf('m')).to.include({ status: 'False' })
     expect(refusal('m')).to.deep.equal({
@@ -202,7 +202,7 @@ describe('MemberClusters', function () {
     expect(clusters.find('m')).to.not.equal(first)
   })
 
-  it('is 503 while a member is down, and serves it again afterwards', async () => {
+  it('answers 503 while a member is unreachable, and proxies to it again afterwards', async () => {
     await startWith(await toKubeconfig('good'))
     isDown = true
     await until(() => refusal('m') !== undefined)
@@ -213,14 +213,14 @@ describe('MemberClusters', function () {
     await until(() => refusal('m') === undefined && readyOf('m').status === 'True')
   })
 
-  it('is 501 for a tunnel', async () => {
+  it('answers 501 for a cluster behind an agent tunnel', async () => {
     await startWith(undefined, { type: 'proxy' })
     const why = 'spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct'
     expect(readyOf('m')).to.include({ status: 'False', reason: 'UnsupportedConnection', message: why })
     expect(refusal('m')).to.deep.equal({ code: 501, message: `the cluster "m" is not ready: ${why}` })
   })
 
-  it('is 508 for this cluster by another name', async () => {
+  it('answers 508 for a member that is the host cluster itself', async () => {
     memberUid = 'host-uid'
     await startWith(await toKubeconfig('good'))
     const message = 'the kubeconfig is one of this cluster itself'
@@ -256,14 +256,14 @@ describe('MemberClusters', function () {
     ])
   })
 
-  it('reads no more of a member than a check needs', async () => {
+  it('limits the size of the responses that a check reads', async () => {
     await startWith(await toKubeconfig('good'))
     isEndless = true
     await until(() => readyOf('m').status === 'False')
     expect(readyOf('m').message).to.equal('the response is larger than 4194304 bytes')
   })
 
-  it('describes this cluster in the Cluster host', async () => {
+  it('writes the status of the host cluster into the Cluster host', async () => {
     host.objects.get(clustersPath)?.set('host', { metadata: metadata('host'), spec: {} })
     clusters.start()
     await until(() => host.statuses.length > 0)

@@ -6,12 +6,12 @@ import { toMemberIdentity } from './member-identity.ts'
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev'], extra: { 'acme.com/x': ['1', '2'] } }
 
 describe('toMemberIdentity', () => {
-  it('is the caller with uid, groups and extra', () => {
+  it('contains the caller with uid, groups and extra', () => {
     expect(toMemberIdentity(jane)).to.deep.equal(jane)
     expect(toMemberIdentity(jane)).to.equal(toMemberIdentity(jane))
   })
 
-  it('has no group and no extra key that Kubernetes reserves', () => {
+  it('omits groups and extra keys that Kubernetes reserves', () => {
     const groups = [
       'system:masters',
       'dev',

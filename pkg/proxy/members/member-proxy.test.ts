@@ -69,7 +69,7 @@ describe('createMemberProxy', function () {
   })
   afterEach(() => proxy.close())
 
-  it('sends the caller as impersonated, and none of their credentials', async () => {
+  it('impersonates the caller without forwarding any of the caller’s credentials', async () => {
     identity = {
       username: 'jane',
       uid: 'u',
@@ -104,7 +104,7 @@ describe('createMemberProxy', function () {
     })
   })
 
-  it('sends no credential with an upgrade either, and breaks it off when the member is gone', async () => {
+  it('sends no credential with an upgrade either, and closes it when the Cluster is deleted', async () => {
     const headers = {
       ...{ connection: 'Upgrade', upgrade: 'websocket', authorization: 'Bearer secret-of-jane' },
       'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.c2VjcmV0, v4.channel.k8s.io',
@@ -134,7 +134,7 @@ describe('createMemberProxy', function () {
     await once(socket.resume(), 'close')
   })
 
-  it('ends a watch when the member is gone', async () => {
+  it('ends a watch when the Cluster is deleted', async () => {
     answer = (_req, res) => void res.writeHead(200).write('{}\n')
     const watch = await front.open('/clusters/m/api/v1/pods?watch=true')
     proxy.close()
@@ -142,7 +142,7 @@ describe('createMemberProxy', function () {
     expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(502)
   })
 
-  it('passes on refusals of the member for its caller, and no cookies', async () => {
+  it('passes on rejections of the caller by the member, and removes cookies', async () => {
     const status = {
       kind: 'Status',
       apiVersion: 'v1',
@@ -158,7 +158,7 @@ describe('createMemberProxy', function () {
     expect(headers).to.include({ 'x-own': 'kept' }).and.to.not.have.any.keys('set-cookie', 'clear-site-data')
   })
 
-  it('lets no document of a member run scripts at its own origin', async () => {
+  it('prevents scripts in documents of a member from running at the origin of Kapis', async () => {
     answer = (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<script></script>')
     const { headers } = await front.get('/clusters/m/api/v1/namespaces/a/services/s/proxy/')
     expect(headers).to.have.property(
@@ -176,7 +176,7 @@ describe('createMemberProxy', function () {
     [401, unauthorized],
     [403, notAllowed],
   ] as const) {
-    it(`says that the member does not accept its credential, for ${code}`, async () => {
+    it(`answers that the member rejects the credential of Kapis, for ${code}`, async () => {
       answer = (_req, res) => answerJson(res, code, body)
       const refused = await front.get('/clusters/m/api/v1/pods')
       expect(refused.code).to.equal(503)
@@ -186,7 +186,7 @@ describe('createMemberProxy', function () {
     })
   }
 
-  it('refuses what the member must not be asked', async () => {
+  it('rejects requests that must not reach the member', async () => {
     const cases: readonly (readonly [
       path: string,
       headers: Record<string, string>,
@@ -218,7 +218,7 @@ describe('createMemberProxy', function () {
     expect(seen).to.deep.equal([])
   })
 
-  it('follows no redirect, and passes none on', async () => {
+  it('neither follows nor passes on redirects', async () => {
     for (const location of ['https://elsewhere.example.org/', '/api/v1/pods', '//elsewhere.example.org']) {
       answer = (_req, res) => void res.writeHead(307, { location }).end()
       const { code, headers, text } = await front.get('/clusters/m/api/v1/pods')
@@ -231,7 +231,7 @@ describe('createMemberProxy', function () {
     expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(304)
   })
 
-  it('sends paths of the platform API to the Kapis of the member', async () => {
+  it('sends platform API paths to the Kapis of the member', async () => {
     const kapis = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { of: 'kapis' }), '/base')
     connect(kapis.endpoint)
     const path = '/kapis/clusters/m/iam.kapis.io/v1alpha2/users?limit=1'
@@ -241,7 +241,7 @@ describe('createMemberProxy', function () {
     await kapis.close()
   })
 
-  it('keeps requests below the path of the server of the kubeconfig', async () => {
+  it('keeps requests below the base path of the kubeconfig’s server', async () => {
     const { endpoint } = member
     const kube = { ...endpoint, url: new URL('/k8s/clusters/c-1', endpoint.url) }
     proxy = createMemberProxy({ name: 'm', kube, kapis: { problem: '' } })
@@ -263,7 +263,7 @@ describe('createMemberProxy', function () {
     ])
   })
 
-  it('is 503 for a member that is down', async () => {
+  it('answers 503 for an unreachable member', async () => {
     const gone = await startFakeKubeApiserver(() => undefined)
     await gone.close()
     proxy = createMemberProxy({ name: 'm', kube: gone.endpoint, kapis: { problem: '' } })

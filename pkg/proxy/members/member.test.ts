@@ -47,19 +47,19 @@ describe('readMember', () => {
   const valid: readonly (readonly [what: string, read: unknown, kapis: unknown])[] = [
     ['a Secret', read(undefined, { kubeconfig }), none],
     ['a kubeconfig in the Cluster', read({ kubeconfig: base64(kubeconfig) }), none],
-    ['a Secret rather than that', read({ kubeconfig: base64('{}') }, { kubeconfig }), none],
+    ['a Secret before a kubeconfig in the Cluster', read({ kubeconfig: base64('{}') }, { kubeconfig }), none],
     [
-      'the address of kube-apiserver again',
+      'the address of kube-apiserver from the Cluster',
       read({ type: 'direct', kubernetesAPIEndpoint: 'https://member:6443' }, { kubeconfig }),
       none,
     ],
     [
-      'the address of its Kapis in the Cluster with the kubeconfig',
+      'the address of the member’s Kapis from the Cluster with the kubeconfig',
       read({ kubeconfig: base64(kubeconfig), kubesphereAPIEndpoint: endpoint }),
       at(authority.certPem),
     ],
     [
-      'the address and the authority of its Kapis in the Secret',
+      'the address and the CA of the member’s Kapis from the Secret',
       read(
         { kubesphereAPIEndpoint: endpoint },
         { kubeconfig, kubesphereAPIEndpoint: `${endpoint}\n`, 'ca.crt': other.certPem },
@@ -67,7 +67,7 @@ describe('readMember', () => {
       at(other.certPem),
     ],
     [
-      'no address for the credential of a Secret that the Secret does not have',
+      'no address outside of the Secret for the credential of a Secret',
       read({ kubesphereAPIEndpoint: endpoint }, { kubeconfig }),
       'spec.connection.kubesphereAPIEndpoint is not the kubesphereAPIEndpoint of the Secret',
     ],
@@ -97,7 +97,7 @@ describe('readMember', () => {
     ['nothing', read(undefined), 'NoKubeconfig', missing],
     ['another key', read(undefined, { config: kubeconfig }), 'NoKubeconfig', missing],
     [
-      'another address for the credential of the kubeconfig',
+      'another address than that of the kubeconfig’s credential',
       read({ kubernetesAPIEndpoint: 'https://elsewhere' }, { kubeconfig }),
       'InvalidConnection',
       'spec.connection.kubernetesAPIEndpoint is not the server of the kubeconfig',
@@ -117,6 +117,6 @@ describe('readMember', () => {
   ]
   for (const [what, member, reason, message] of invalid) {
     const code = reason === 'UnsupportedConnection' ? 501 : 503
-    it(`has none for ${what}`, () => expect(member).to.deep.equal({ reason, message, code }))
+    it(`returns no connection for ${what}`, () => expect(member).to.deep.equal({ reason, message, code }))
   }
 })

@@ -47,10 +47,10 @@ describe('compareAmounts', () => {
     ['9007199254740993', '9007199254740993.0'],
     ['+5', '05.'],
   ] as const) {
-    it(`takes ${a} and ${b} for the same`, () => expect(compare(a, b)).to.equal(0))
+    it(`treats ${a} and ${b} as equal`, () => expect(compare(a, b)).to.equal(0))
   }
 
-  it('orders as the arithmetic of quantities does', () => {
+  it('compares in the same way as quantity arithmetic', () => {
     const suffixes = fc.constantFrom(
       '',
       'n',
@@ -98,7 +98,7 @@ describe('parseAmount', () => {
     'NaN',
     '9'.repeat(65),
   ]) {
-    it(`takes ${JSON.stringify(text.slice(0, 20))} for text`, () => {
+    it(`treats ${JSON.stringify(text.slice(0, 20))} as text`, () => {
       expect(parseAmount(text)).to.equal(undefined)
     })
   }

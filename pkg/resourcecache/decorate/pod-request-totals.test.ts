@@ -32,7 +32,7 @@ function createRecorder() {
 }
 
 describe('createPodRequestIndex', () => {
-  it('knows nothing of a node without pods', () => {
+  it('returns nothing for a node without pods', () => {
     const { of, handler, notified } = createRecorder()
     expect(of('n1')).to.equal(noRequests)
     handler.replace([])
@@ -40,14 +40,14 @@ describe('createPodRequestIndex', () => {
     expect(notified.flat()).to.deep.equal([])
   })
 
-  it('sums up what is there at the start', () => {
+  it('sums up the initial pods', () => {
     const { handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)])
     expect([read('n1'), read('n2')]).to.deep.equal(['2 1100m 128Mi', '1 100m 64Mi'])
     expect(notified).to.deep.equal([['n1', 'n2']])
   })
 
-  it('adds a pod when it is bound to a node and not before', () => {
+  it('counts a pod from its binding to a node on', () => {
     const { handler, notified, read } = createRecorder()
     handler.apply([event('ADDED', pod('a', undefined))])
     expect(notified).to.deep.equal([])
@@ -56,7 +56,7 @@ describe('createPodRequestIndex', () => {
     expect(notified).to.deep.equal([['n1']])
   })
 
-  it('follows a change of what a pod asks for', () => {
+  it('follows changes of a pod’s requests', () => {
     const { handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1')])
     handler.apply([event('MODIFIED', pod('a', 'n1', { cpu: '2' }))])
@@ -64,7 +64,7 @@ describe('createPodRequestIndex', () => {
     expect(notified).to.deep.equal([['n1'], ['n1']])
   })
 
-  it('notifies both nodes if a pod name appears on another one', () => {
+  it('notifies both nodes when a pod moves to another one', () => {
     const { handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1')])
     handler.apply([event('MODIFIED', pod('a', 'n2'))])
@@ -73,7 +73,7 @@ describe('createPodRequestIndex', () => {
   })
 
   for (const type of ['DELETED', 'MODIFIED'] as const) {
-    it(`takes a pod off that has ended (${type})`, () => {
+    it(`subtracts a pod that has ended (${type})`, () => {
       const { of, handler, notified } = createRecorder()
       handler.replace([pod('a', 'n1')])
       handler.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
@@ -96,7 +96,7 @@ describe('createPodRequestIndex', () => {
     expect(notified).to.have.length(1)
   })
 
-  it('notifies once of a batch', () => {
+  it('notifies once per batch', () => {
     const { handler, notified } = createRecorder()
     handler.apply([
       event('ADDED', pod('a', 'n1')),
@@ -106,7 +106,7 @@ describe('createPodRequestIndex', () => {
     expect(notified).to.deep.equal([['n1', 'n2']])
   })
 
-  it('keeps pods of one name in two namespaces apart', () => {
+  it('separates pods of the same name in two namespaces', () => {
     const { handler, read } = createRecorder()
     handler.apply([
       event('ADDED', pod('a', 'n1', { namespace: 'x' })),
@@ -115,7 +115,7 @@ describe('createPodRequestIndex', () => {
     expect(read('n1')).to.equal('2 200m 128Mi')
   })
 
-  it('forgets everything at a new list, and notifies the nodes that lost their pods', () => {
+  it('starts again with a new list, and notifies the nodes that lost their pods', () => {
     const { of, handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1'), pod('b', 'n2')])
     handler.replace([pod('b', 'n2', { cpu: '3' })])
@@ -124,7 +124,7 @@ describe('createPodRequestIndex', () => {
     expect(notified.at(-1)).to.deep.equal(['n1', 'n2'])
   })
 
-  it('agrees with a sum taken again after any history', () => {
+  it('equals a sum computed from scratch after any history', () => {
     const random = createRandom(3)
     const { handler, read } = createRecorder()
     const pods = new Map<string, KubeObject>()

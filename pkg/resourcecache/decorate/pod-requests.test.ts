@@ -49,7 +49,7 @@ describe('toPodRequests', () => {
       { cpu: '1100m', memory: '1536Mi', cpuLimit: '1500m', memoryLimit: '2Gi' },
     ],
     [
-      'an init container that asks for less',
+      'an init container with smaller requests',
       { containers: [container({ cpu: '2' })], initContainers: [container({ cpu: '1' })] },
       { cpu: '2' },
     ],
@@ -62,7 +62,7 @@ describe('toPodRequests', () => {
       { cpu: '3' },
     ],
     [
-      'each resource for itself',
+      'each resource separately',
       {
         containers: [container({ cpu: '1', memory: '4Gi' })],
         initContainers: [container({ cpu: '2', memory: '1Gi' })],
@@ -123,7 +123,7 @@ describe('toPodRequests', () => {
       { cpu: '2100m' },
     ],
     [
-      'what is malformed as nothing',
+      'malformed quantities as zero',
       { containers: 'x', initContainers: { a: 1 }, overhead: [], resources: 7 },
       {},
     ],

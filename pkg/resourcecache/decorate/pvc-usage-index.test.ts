@@ -17,7 +17,7 @@ describe('createPvcUsageIndex', () => {
     return { notified, ...index }
   }
 
-  it('knows the claims in use, and notifies those that change', () => {
+  it('returns the claims in use, and notifies of changes', () => {
     const { notified, isMounted, handler } = make()
     handler.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])])
     expect(notified).to.deep.equal([['ns/x', 'ns/y']])
@@ -35,7 +35,7 @@ describe('createPvcUsageIndex', () => {
     expect(notified.at(-1)).to.deep.equal(['ns/y'])
   })
 
-  it('begins again with a new list', () => {
+  it('starts again with a new list', () => {
     const { notified, isMounted, handler } = make()
     handler.replace([pod('a', ['x'])])
     handler.replace([pod('b', ['y'])])
@@ -43,7 +43,7 @@ describe('createPvcUsageIndex', () => {
     expect([isMounted('ns/x'), isMounted('ns/y')]).to.deep.equal([false, true])
   })
 
-  it('counts a claim that one pod mounts twice once', () => {
+  it('counts a claim once that one pod mounts twice', () => {
     const { isMounted, handler } = make()
     handler.replace([pod('a', ['x', 'x'])])
     handler.apply([event('DELETED', pod('a', ['x', 'x']))])

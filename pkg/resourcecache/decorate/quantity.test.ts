@@ -125,7 +125,7 @@ describe('formatQuantity', () => {
     })
   }
 
-  it('writes what it reads back as the same amount', () => {
+  it('preserves the amount when it is parsed again', () => {
     const random = createRandom(1)
     for (let i = 0; i < 2000; i++) {
       const format = random(2) ? 'binary' : 'decimal'
@@ -153,12 +153,12 @@ describe('add', () => {
     ['9007199254740993', '1', '9007199254740994'],
   ]
   for (const [a, b, sum] of table) {
-    it(`${a} and ${b} make ${sum}`, () => {
+    it(`adds ${a} and ${b} to ${sum}`, () => {
       expect(formatQuantity(add(parseQuantity(a), parseQuantity(b)))).to.equal(sum)
     })
   }
 
-  it('is taken back by subtract, to the nano unit', () => {
+  it('is reverted by subtract, to the nano unit', () => {
     const random = createRandom(2)
     let sum = zero
     const terms = Array.from({ length: 1000 }, () =>
@@ -171,7 +171,7 @@ describe('add', () => {
 })
 
 describe('larger', () => {
-  it('compares amounts and not their spelling', () => {
+  it('compares amounts, not their notation', () => {
     const [a, b] = [parseQuantity('1Gi'), parseQuantity('1G')]
     expect(larger(a, b)).to.equal(a)
     expect(larger(b, a)).to.equal(a)
@@ -194,7 +194,7 @@ describe('percent', () => {
     ['1', '0', 0],
   ]
   for (const [part, whole, expected] of table) {
-    it(`${part} of ${whole} is ${expected}`, () => {
+    it(`computes ${expected} for ${part} of ${whole}`, () => {
       expect(percent(parseQuantity(part), parseQuantity(whole))).to.equal(expected)
     })
   }

@@ -52,14 +52,14 @@ describe('a consistent read', () => {
     ['b', 4],
   ]
 
-  it('takes the state as it is when its version is that of the list', async () => {
+  it('uses the cached state if its version is that of the list', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(10, [])) })
     await waitForLatest(store)
     expect(store.version).to.equal(10)
     expect(paths).to.deep.equal(['/api/v1/nodes?limit=1000'])
   })
 
-  it('goes to the version of the list when nothing has changed up to it', async () => {
+  it('continues at the version of the list if nothing has changed in between', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     await waitForLatest(store)
     expect(store.version).to.equal(17)
@@ -68,8 +68,8 @@ describe('a consistent read', () => {
   })
 
   const changes: readonly [string, readonly Item[], ReturnType<typeof event>][] = [
-    ['an object more', [...same, ['c', 12]], event('ADDED', node('c', { version: 12 }))],
-    ['an object less', [['a', 3]], event('DELETED', node('b', { version: 12 }))],
+    ['an additional object', [...same, ['c', 12]], event('ADDED', node('c', { version: 12 }))],
+    ['a deleted object', [['a', 3]], event('DELETED', node('b', { version: 12 }))],
     [
       'a change',
       [
@@ -80,7 +80,7 @@ describe('a consistent read', () => {
     ],
   ]
   for (const [what, items, arriving] of changes) {
-    it(`waits for ${what} that the list shows`, async () => {
+    it(`waits for ${what} that the list contains`, async () => {
       const store = storeOf(nodes(), { confirm: confirmedBy(page(17, items)) })
       let isDone = false
       const waiting = waitForLatest(store).then(() => {
@@ -94,7 +94,7 @@ describe('a consistent read', () => {
     })
   }
 
-  it('waits for the rest of several changes', async () => {
+  it('waits for the last of several changes', async () => {
     const items: readonly Item[] = [
       ['a', 13],
       ['b', 4],
@@ -110,7 +110,7 @@ describe('a consistent read', () => {
     expect(store.version).to.equal(17)
   })
 
-  it('takes a watch that has passed the list', async () => {
+  it('accepts a watch that is newer than the list', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, [['a', 13]])) })
     const waiting = waitForLatest(store)
     await later()
@@ -119,7 +119,7 @@ describe('a consistent read', () => {
     expect(store.version).to.equal(20)
   })
 
-  it('leaves out events of what has come and gone before the version that was confirmed', async () => {
+  it('skips events for objects that were created and deleted before the confirmed version', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     const seen: string[] = []
     store.subscribe({
@@ -136,7 +136,7 @@ describe('a consistent read', () => {
     expect(store.version).to.equal(18)
   })
 
-  it('lists a large kind only when its watch is not there in a moment, page by page', async () => {
+  it('lists a large kind page by page, and only if its watch does not catch up quickly', async () => {
     const many = Array.from({ length: 1_001 }, (_, i) => node(`n${i}`, { version: 5 }))
     const items = many.map(({ metadata }): Item => [metadata.name, 5])
     const store = storeOf(many, {
@@ -170,18 +170,18 @@ describe('a consistent read', () => {
     return store
   }
 
-  it('compares one namespace alone, and stays at its version', async () => {
+  it('compares only one namespace, and stays at its version', async () => {
     const store = podsIn(page(17, [['p', 3, 'x']]))
     await waitForLatest(store, { namespace: 'x', name: '' })
     expect(store.version).to.equal(10)
     expect(paths).to.deep.equal(['/api/v1/namespaces/x/pods?limit=1000'])
   })
 
-  describe('of one object', () => {
+  describe('for one object', () => {
     const path = '/api/v1/namespaces/y/pods/p'
     const scope = { namespace: 'y', name: 'p' }
 
-    it('gets it alone', async () => {
+    it('reads only that object', async () => {
       objects.set(path, '4')
       await waitForLatest(podsIn(), scope)
       expect(paths).to.deep.equal([path])
@@ -197,12 +197,12 @@ describe('a consistent read', () => {
       expect(store.get('y', 'p')?.version).to.equal(12)
     })
 
-    it('takes the word of kube-apiserver for one that is not there', async () => {
+    it('trusts kube-apiserver about an object that does not exist', async () => {
       await waitForLatest(podsIn(), { namespace: 'y', name: 'none/?' })
       expect(paths).to.deep.equal(['/api/v1/namespaces/y/pods/none%2F%3F'])
     })
 
-    it('waits for its deletion, by the version of a list', async () => {
+    it('waits for its deletion, at the version of a list', async () => {
       const name = 'p,=\\'
       const odd = (version: number) => node(name, { version, meta: { namespace: 'y' } })
       const store = podsIn(page(17, []))
@@ -221,7 +221,7 @@ describe('a consistent read', () => {
       ])
     })
 
-    it('takes one that was made since for what it is', async () => {
+    it('accepts an object that was created since', async () => {
       const store = podsIn(page(17, [['p', 12, 'y']]))
       const waiting = waitForLatest(store, scope)
       await later()
@@ -230,7 +230,7 @@ describe('a consistent read', () => {
     })
   })
 
-  it('shares a list, but not one that was sent before', async () => {
+  it('shares a list, but not one that was sent before the request', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same), page(18, same)) })
     const first = [waitForLatest(store), waitForLatest(store)]
     await Promise.resolve()
@@ -241,14 +241,14 @@ describe('a consistent read', () => {
     expect(store.version).to.equal(18)
   })
 
-  it('is 503 when kube-apiserver does not answer', async () => {
+  it('throws 503 when kube-apiserver does not respond', async () => {
     const refused = new Status(500, 'InternalError', 'etcdserver: request timed out')
     const store = storeOf(nodes(), { confirm: confirmedBy(refused) })
     const refusal = await rejectionOf(waitForLatest(store))
     expect(refusal).to.include({ code: 503, message: 'failed to list nodes at kube-apiserver' })
   })
 
-  it('is 504 when the writes do not arrive', async function () {
+  it('throws 504 when the writes do not arrive', async function () {
     this.timeout(30_000)
     const store = storeOf(nodes(), {
       confirm: confirmedBy(
@@ -265,7 +265,7 @@ describe('a consistent read', () => {
     })
   })
 
-  it('brings a quiet kind to a version that is asked for', async () => {
+  it('advances a kind without changes to the requested version', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     const since = performance.now()
     await waitForVersion(store, '16')
@@ -273,7 +273,7 @@ describe('a consistent read', () => {
     expect(store.version).to.equal(17)
   })
 
-  it('is 504 for a version that lies ahead of kube-apiserver', async function () {
+  it('throws 504 for a version newer than that of kube-apiserver', async function () {
     this.timeout(30_000)
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     const refusal = await rejectionOf(waitForVersion(store, '99'))

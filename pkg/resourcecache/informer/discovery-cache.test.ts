@@ -81,13 +81,13 @@ describe('createDiscoveryCache', () => {
     ['', undefined],
   ]
   for (const [plural, path] of byPlural) {
-    it(`${JSON.stringify(plural)} means ${path ?? 'nothing'}`, async () => {
+    it(`resolves ${JSON.stringify(plural)} to ${path ?? 'nothing'}`, async () => {
       const { discovery } = await start()
       expect((await discovery.findByPlural(plural))?.source.path).to.equal(path)
     })
   }
 
-  it('finds by group and version', async () => {
+  it('finds a kind by group and version', async () => {
     const { discovery } = await start()
     const kind = await discovery.find('a.example.com', 'v1beta1', 'widgets')
     expect(kind).to.deep.include({ plural: 'widgets', kind: 'Widget', singular: 'widget', namespaced: true })
@@ -107,7 +107,7 @@ describe('createDiscoveryCache', () => {
     expect(await discovery.findByPlural('pods')).to.not.have.property('isListedOnly')
   })
 
-  it('asks once for many questions', async () => {
+  it('sends one request for concurrent calls', async () => {
     const { discovery, fake: kubeApiserver } = await start()
     await Promise.all([
       discovery.findByPlural('pods'),
@@ -119,7 +119,7 @@ describe('createDiscoveryCache', () => {
     expect([...kubeApiserver.requests].sort()).to.deep.equal(['GET /api', 'GET /apis'])
   })
 
-  it('takes passwords out of users, and out of nothing else', async () => {
+  it('removes passwords from users, and from no other kind', async () => {
     const { discovery } = await start()
     const [own, foreign] = await Promise.all([
       discovery.findByPlural('users'),

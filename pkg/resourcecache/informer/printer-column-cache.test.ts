@@ -10,7 +10,7 @@ const widgets = {
 }
 
 describe('createPrinterColumns', () => {
-  it('reads a definition once, and not at all for the core group', async () => {
+  it('reads a CRD once, and none for the core group', async () => {
     const asked: string[] = []
     const columns = createPrinterColumns({
       async call({ path }) {
@@ -28,7 +28,7 @@ describe('createPrinterColumns', () => {
     ])
   })
 
-  it('shares a read among concurrent requests, and is bounded by the size of the definitions', async () => {
+  it('shares a read among concurrent requests, and limits its cache by the size of the CRDs', async () => {
     let count = 0
     const additionalPrinterColumns = [{ name: 'A'.repeat(1024 * 1024), jsonPath: '.a' }]
     const columns = createPrinterColumns({
@@ -44,7 +44,7 @@ describe('createPrinterColumns', () => {
     expect(count).to.equal(2)
   })
 
-  it('knows kinds without a definition, and asks again after a failure', async () => {
+  it('returns nothing for kinds without a CRD, and retries after a failure', async () => {
     const answers = [new Status(500, 'InternalError', 'no'), new Status(404, 'NotFound', 'none')]
     const columns = createPrinterColumns({
       async call() {

@@ -78,7 +78,7 @@ describe('ResourceCache', () => {
   const requestsOf = (cache: ResourceCache) =>
     cache.store('nodes')?.get('', 'n1')?.decoration.annotations['node.kapis.io/cpu-requests']
 
-  it('shows nodes with the sums of their pods from the first moment on', async () => {
+  it('returns nodes with the sums of their pods from the start', async () => {
     const { cache, lists } = await start(sample)
     await cache.start()
     expect(cache.isSynced).to.equal(true)
@@ -87,7 +87,7 @@ describe('ResourceCache', () => {
     expect(cache.stores()).to.deep.equal([cache.store('nodes')])
   })
 
-  it('follows both as they change; a change of pods causes no event of a node', async () => {
+  it('follows nodes and pods; a change of pods causes no event of a node', async () => {
     const { cache, watches, tell } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)
@@ -109,7 +109,7 @@ describe('ResourceCache', () => {
     source: { group: '', version: 'v1', path: '/api/v1/pods' },
   }
 
-  it('watches pods once, whether they are in the cache or not', async () => {
+  it('watches pods once, even if they are cached', async () => {
     const { cache, lists, watches, tell } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)
@@ -127,7 +127,7 @@ describe('ResourceCache', () => {
     await until(() => requestsOf(cache) === '3')
   })
 
-  it('gives a part that comes later what it has of a kind already', async () => {
+  it('sends the objects it already has to a later subscriber', async () => {
     const { cache, lists, watches, tell } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)
@@ -150,7 +150,7 @@ describe('ResourceCache', () => {
     expect(seen).to.deep.equal(['p1', 'ADDED p2'])
   })
 
-  it('gives nothing out before it has read everything', async () => {
+  it('returns nothing before it has read everything', async () => {
     const { cache } = await start(path => (path === '/api/v1/pods' ? [] : undefined))
     void cache.start()
     expect(cache.isSynced).to.equal(false)
@@ -161,7 +161,7 @@ describe('ResourceCache', () => {
     })
   })
 
-  it('gives out nothing old five seconds after kube-apiserver is gone, also when someone has set the clock back', async () => {
+  it('returns nothing older than five seconds while kube-apiserver is unreachable, also after a change of the system time', async () => {
     const { cache } = await start(sample)
     await cache.start()
     const { fake } = running ?? expect.fail()
@@ -181,14 +181,14 @@ describe('ResourceCache', () => {
   })
 
   for (const plural of ['pods', '', 'constructor', '__proto__']) {
-    it(`does not know ${JSON.stringify(plural)}`, async () => {
+    it(`returns 404 for ${JSON.stringify(plural)}`, async () => {
       const { cache } = await start(sample)
       await cache.start()
       expect(cache.store(plural)).to.equal(undefined)
     })
   }
 
-  describe('a kind that is not always followed', () => {
+  describe('a kind that is watched on demand', () => {
     const gadgets = (plural: string): Kind => ({
       ...nodes,
       plural,
@@ -197,7 +197,7 @@ describe('ResourceCache', () => {
     const withGadgets = (path: string) =>
       path.startsWith('/apis/x.io') ? [node('g1', { version: 3 })] : sample(path)
 
-    it('is followed from the first question on, once', async () => {
+    it('is watched once, from the first request on', async () => {
       const { cache, lists } = await start(withGadgets)
       await cache.start()
       const [a, b] = await Promise.all([cache.obtain(gadgets('gadgets')), cache.obtain(gadgets('gadgets'))])
@@ -212,7 +212,7 @@ describe('ResourceCache', () => {
       [500, 503, 'failed to list gadgets at kube-apiserver'],
     ]
     for (const [answered, code, message] of refusals) {
-      it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
+      it(`causes ${code} when kube-apiserver answers ${answered}`, async () => {
         const { cache } = await start(path => (path.startsWith('/apis/x.io') ? answered : sample(path)))
         await cache.start()
         const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
@@ -220,7 +220,7 @@ describe('ResourceCache', () => {
       })
     }
 
-    it('is 404 once it is gone, its watches end, and it is followed again when it is back', async () => {
+    it('causes 404 after its CRD is deleted, ends its watches, and is watched again when it is created again', async () => {
       let isThere = true
       const { cache, lists, watches, tell } = await start(path =>
         isThere || !path.startsWith('/apis/x.io') ? withGadgets(path) : 404,
@@ -245,13 +245,13 @@ describe('ResourceCache', () => {
       expect(lists).to.have.length(asked + 1)
     })
 
-    it('is not begun before the rest is there', async () => {
+    it('is not started before the permanent kinds are synced', async () => {
       const { cache } = await start(withGadgets)
       const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({ code: 503 })
     })
 
-    it('makes room for another, and when nothing can go the other is refused', async () => {
+    it('is evicted for another kind, which is rejected when nothing can be evicted', async () => {
       const { cache } = await start(withGadgets, { maxMegabytes: 0 })
       await cache.start()
       // The nodes alone exceed the limit, but are always cached.

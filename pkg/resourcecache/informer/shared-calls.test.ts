@@ -15,7 +15,7 @@ describe('SharedCalls', () => {
     return { made, run }
   }
 
-  it('shares a call among those who ask before it starts', async () => {
+  it('shares a call among callers before it starts', async () => {
     const { made, run } = create()
     const both = Promise.all([run(), run()])
     await tick()
@@ -24,7 +24,7 @@ describe('SharedCalls', () => {
     expect(await both).to.deep.equal([1, 1])
   })
 
-  it('shares the next call among those who ask while one is running', async () => {
+  it('shares the next call among callers while one is running', async () => {
     const { made, run } = create()
     const first = run()
     await tick()
@@ -39,7 +39,7 @@ describe('SharedCalls', () => {
     expect(await Promise.all(later)).to.deep.equal([2, 2])
   })
 
-  it('goes on after a call that fails, which fails for those who shared it alone', async () => {
+  it('continues after a failed call, which fails only for its own callers', async () => {
     const { made, run } = create()
     const first = run()
     await tick()
@@ -51,7 +51,7 @@ describe('SharedCalls', () => {
     expect(await later).to.equal(2)
   })
 
-  it('keeps calls of other keys apart', async () => {
+  it('separates calls with different keys', async () => {
     const { made, run } = create()
     const both = Promise.all([run('a'), run('b')])
     await tick()

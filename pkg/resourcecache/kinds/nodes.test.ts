@@ -14,7 +14,7 @@ const conditions = (...list: readonly (readonly [string, string])[]) => ({
 })
 
 describe('nodes', () => {
-  it('has the columns of kube-apiserver, name for name, and its own after them', () => {
+  it('have the columns of kube-apiserver, with the same names, and then additional ones', () => {
     expect(nodes.columns.map(({ name, priority }) => `${name} ${priority}`)).to.deep.equal([
       'Name 0',
       'Status 0',
@@ -34,11 +34,11 @@ describe('nodes', () => {
     expect(nodes.columns.every(({ description }) => description !== '')).to.equal(true)
   })
 
-  it('claims no short name and no category of kube-apiserver', () => {
+  it('have no short name and no category of kube-apiserver', () => {
     expect([nodes.shortNames, nodes.categories]).to.deep.equal([[], []])
   })
 
-  it('reads a full node', () => {
+  it('extract the fields of a complete node', () => {
     expect(
       cellsOf({
         labels: { 'node-role.kubernetes.io/worker': '', 'node-role.kubernetes.io/control-plane': '' },
@@ -76,7 +76,7 @@ describe('nodes', () => {
     })
   })
 
-  it('reads a node that has only just registered', () => {
+  it('extract the fields of a newly registered node', () => {
     expect(cellsOf({})).to.deep.include({
       Status: 'Unknown',
       Roles: '<none>',
@@ -89,7 +89,7 @@ describe('nodes', () => {
     })
   })
 
-  it('reads a malformed node without failing', () => {
+  it('extract the fields of a malformed node without failing', () => {
     const status = { conditions: 'x', addresses: [null, 7], nodeInfo: [], allocatable: null }
     expect(cellsOf({ status }).Status).to.equal('Unknown')
   })
@@ -97,15 +97,15 @@ describe('nodes', () => {
   const words: readonly [string, NodeOptions, string, string][] = [
     ['ready', conditions(['Ready', 'True']), 'Ready', 'running'],
     ['not ready', conditions(['Ready', 'False']), 'NotReady', 'warning'],
-    ['not heard of', conditions(['Ready', 'Unknown']), 'NotReady', 'warning'],
+    ['with an unknown status', conditions(['Ready', 'Unknown']), 'NotReady', 'warning'],
     ['without conditions', {}, 'Unknown', 'running'],
     ['under pressure', conditions(['Ready', 'True'], ['MemoryPressure', 'True']), 'Ready', 'warning'],
     ['out of disk', conditions(['Ready', 'True'], ['DiskPressure', 'Unknown']), 'Ready', 'warning'],
     ['without pressure', conditions(['Ready', 'True'], ['PIDPressure', 'False']), 'Ready', 'running'],
     ['without network', conditions(['Ready', 'True'], ['NetworkUnavailable', 'True']), 'Ready', 'warning'],
-    ['with a condition of others', conditions(['Ready', 'True'], ['Mine', 'True']), 'Ready', 'running'],
+    ['with an unknown condition', conditions(['Ready', 'True'], ['Mine', 'True']), 'Ready', 'running'],
     [
-      'with a condition of an inherited name',
+      'with a condition named like a property of Object.prototype',
       conditions(['Ready', 'True'], ['constructor', 'False']),
       'Ready',
       'running',
@@ -125,7 +125,7 @@ describe('nodes', () => {
     ['uncordoned', { ...conditions(['Ready', 'True']), spec: { unschedulable: false } }, 'Ready', 'running'],
   ]
   for (const [what, options, cell, word] of words) {
-    it(`a node ${what} is ${cell}, and ${word} to the filter`, () => {
+    it(`show a node ${what} as ${cell}, and match it with the status ${word}`, () => {
       expect(cellsOf(options).Status).to.equal(cell)
       expect(nodes.toFields(node('n1', options)).status).to.equal(word)
     })
@@ -141,12 +141,12 @@ describe('nodes', () => {
     [{ 'other.io/role': 'x' }, '<none>'],
   ]
   for (const [labels, expected] of roles) {
-    it(`labels ${JSON.stringify(labels)} make the roles ${expected}`, () => {
+    it(`show the labels ${JSON.stringify(labels)} as the roles ${expected}`, () => {
       expect(cellsOf({ labels }).Roles).to.equal(expected)
     })
   }
 
-  it('refuses an unknown status', () => {
+  it('reject an unknown status', () => {
     expect(refusalOf(() => nodes.filters.status?.('Ready'))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
@@ -167,7 +167,7 @@ describe('decorateNode', () => {
     node('n1', { status: { allocatable: { cpu: '4', memory: '3Gi', pods: '110' } } }),
   )
 
-  it('adds the eight annotations and the last three cells', () => {
+  it('adds the eight annotations and the last three table cells', () => {
     expect(decorateNode(fields, usage, 'example.org')).to.deep.equal({
       annotations: {
         'node.example.org/cpu-limits': '6',
@@ -183,7 +183,7 @@ describe('decorateNode', () => {
     })
   })
 
-  it('says 0 of a node without pods, and of one that offers nothing', () => {
+  it('returns 0 for a node without pods, and for one without allocatable resources', () => {
     const { annotations, cells } = decorateNode(nodes.toFields(node('n1')), noRequests, 'kapis.io')
     expect(new Set(Object.values(annotations))).to.deep.equal(new Set(['0', '0%']))
     expect(cells).to.deep.equal(['0/?', '0/?', '0/?'])

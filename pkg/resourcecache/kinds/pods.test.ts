@@ -30,7 +30,7 @@ const waiting = (reason: string) => ({
 const ended = (terminated: object) => ({ name: 'c', ready: false, restartCount: 0, state: { terminated } })
 const isReady = [{ type: 'Ready', status: 'True' }]
 
-describe('the status of a pod', () => {
+describe('a pod', () => {
   // A pod, its STATUS column, and its status in the platform API.
   const table: readonly [string, Parts, string, string][] = [
     [
@@ -39,9 +39,9 @@ describe('the status of a pod', () => {
       'Running',
       'Running',
     ],
-    ['waits for a node', { status: { phase: 'Pending' } }, 'Pending', 'Waiting'],
+    ['is not scheduled yet', { status: { phase: 'Pending' } }, 'Pending', 'Waiting'],
     [
-      'waits at a gate',
+      'has a scheduling gate',
       {
         status: {
           phase: 'Pending',
@@ -52,7 +52,7 @@ describe('the status of a pod', () => {
       'Waiting',
     ],
     [
-      'crashes again and again',
+      'crashes repeatedly',
       { status: { phase: 'Running', containerStatuses: [waiting('CrashLoopBackOff')] } },
       'CrashLoopBackOff',
       'Waiting',
@@ -63,9 +63,9 @@ describe('the status of a pod', () => {
       'Error',
       'Error',
     ],
-    ['was pushed out', { status: { phase: 'Failed', reason: 'Evicted' } }, 'Evicted', 'Waiting'],
-    ['found no room', { status: { phase: 'Failed', reason: 'OutOfcpu' } }, 'OutOfcpu', 'Error'],
-    ['has failed without a word', { status: { phase: 'Failed' } }, 'Failed', 'Error'],
+    ['was evicted', { status: { phase: 'Failed', reason: 'Evicted' } }, 'Evicted', 'Waiting'],
+    ['was rejected by the node', { status: { phase: 'Failed', reason: 'OutOfcpu' } }, 'OutOfcpu', 'Error'],
+    ['has failed without a reason', { status: { phase: 'Failed' } }, 'Failed', 'Error'],
     [
       'was killed',
       { status: { phase: 'Failed', containerStatuses: [ended({ exitCode: 137, signal: 9 })] } },
@@ -73,19 +73,19 @@ describe('the status of a pod', () => {
       'Waiting',
     ],
     [
-      'ended with a code',
+      'ended with an exit code',
       { status: { phase: 'Failed', containerStatuses: [ended({ exitCode: 3 })] } },
       'ExitCode:3',
       'Waiting',
     ],
     [
-      'is done',
+      'has succeeded',
       { status: { phase: 'Succeeded', containerStatuses: [ended({ reason: 'Completed', exitCode: 0 })] } },
       'Completed',
       'Completed',
     ],
     [
-      'is done, by its condition',
+      'has succeeded, by its condition',
       {
         status: {
           phase: 'Succeeded',
@@ -96,13 +96,13 @@ describe('the status of a pod', () => {
       'Completed',
     ],
     [
-      'is done, as its condition does not tell',
+      'has succeeded, without the condition',
       { status: { phase: 'Succeeded', conditions: [{ type: 'Ready', status: 'False', reason: 'Other' }] } },
       'Succeeded',
       'Waiting',
     ],
     [
-      'has one container done and one at work',
+      'has one completed and one running container',
       {
         status: {
           phase: 'Running',
@@ -114,7 +114,7 @@ describe('the status of a pod', () => {
       'Running',
     ],
     [
-      'is not ready with one container done',
+      'is not ready with one completed container',
       {
         status: {
           phase: 'Running',
@@ -125,7 +125,7 @@ describe('the status of a pod', () => {
       'Waiting',
     ],
     [
-      'is at its second init container',
+      'runs its second init container',
       {
         spec: { initContainers: [{ name: 'i' }, { name: 'j' }] },
         status: {
@@ -140,7 +140,7 @@ describe('the status of a pod', () => {
       'Waiting',
     ],
     [
-      'has a broken init container',
+      'has a failed init container',
       {
         spec: { initContainers: [{ name: 'i' }] },
         status: {
@@ -166,32 +166,32 @@ describe('the status of a pod', () => {
       'Running',
     ],
     [
-      'is going',
+      'is terminating',
       { deleted: true, status: { phase: 'Running', containerStatuses: [running] } },
       'Terminating',
       'Waiting',
     ],
     [
-      'is going after its end',
+      'is terminating after its completion',
       { deleted: true, status: { phase: 'Failed', containerStatuses: [ended({ reason: 'Error' })] } },
       'Error',
       'Error',
     ],
     [
-      'was on a lost node',
+      'ran on a lost node',
       { deleted: true, status: { phase: 'Running', reason: 'NodeLost' } },
       'Unknown',
       'Waiting',
     ],
   ]
   for (const [what, parts, reason, word] of table) {
-    it(`${what}: ${reason}, ${word}`, () => {
+    it(`that ${what} has the reason ${reason} and the status ${word}`, () => {
       expect(toPodStatus(pod(parts)).reason).to.equal(reason)
       expect(pods.toFields(pod(parts)).status).to.equal(word)
     })
   }
 
-  it('counts ready containers and restarts, sidecars among them', () => {
+  it('has counts of ready containers and restarts, including sidecars', () => {
     const parts = {
       spec: {
         containers: [{ name: 'c' }, { name: 'd' }],
@@ -219,7 +219,7 @@ describe('the status of a pod', () => {
     })
   })
 
-  it('knows the claims that it mounts, those made for it too', () => {
+  it('has the claims that it mounts, including ephemeral ones', () => {
     const volumes = [
       { name: 'a', persistentVolumeClaim: { claimName: 'data' } },
       { name: 'b', ephemeral: { volumeClaimTemplate: {} } },

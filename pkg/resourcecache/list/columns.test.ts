@@ -89,7 +89,7 @@ describe('columnSelector', () => {
       expect(matches(widget)).to.equal(isMatch)
     })
 
-  it('takes a cell without a value for <none>', () => {
+  it('treats a cell without a value as <none>', () => {
     const bare = toEntry(widget.served, { ...widget.parsed(), spec: {}, status: {} })
     for (const [selector, isMatch] of [
       ['Size=<none>', true],
@@ -102,7 +102,7 @@ describe('columnSelector', () => {
       ).to.equal(isMatch)
   })
 
-  it('reads a hostile definition in linear time', () => {
+  it('parses a hostile CRD in linear time', () => {
     const jsonPath = `.a${'[?(@ '.repeat(3_000)}${' '.repeat(3_000)}`
     const hostile = {
       spec: { versions: [{ name: 'v1', additionalPrinterColumns: [{ name: 'A', jsonPath }] }] },
@@ -112,7 +112,7 @@ describe('columnSelector', () => {
     expect(performance.now() - since).to.be.below(1_000)
   })
 
-  it('reads the first hundred columns of a definition', () => {
+  it('reads the first hundred columns of a CRD', () => {
     const additionalPrinterColumns = Array.from({ length: 101 }, (_, i) => ({
       name: `C${i}`,
       jsonPath: '.a',
@@ -123,7 +123,7 @@ describe('columnSelector', () => {
     )
   })
 
-  it('names the columns that there are', () => {
+  it('lists the supported columns in the error', () => {
     const refuse = (kind: typeof widgets, given?: typeof printer) =>
       expect(() => restrictToColumns(kind, parseFieldSelector('Colour=red'), given))
     refuse(widgets, printer).to.throw(
@@ -132,14 +132,14 @@ describe('columnSelector', () => {
     refuse(widgets).to.throw('unknown column "Colour" of widgets; supported: Name, Age')
   })
 
-  it('has another key for other definitions of a column', () => {
+  it('has another cache key for another definition of a column', () => {
     const keyOf = (given: typeof printer) =>
       restrictToColumns(widgets, parseFieldSelector('Size=3'), given).key
     const moved = [{ name: 'Size', path: { before: ['spec', 'amount'] } }]
     expect(keyOf(printer)).to.not.equal(keyOf(moved))
   })
 
-  it('is ignored with a warning where the platform does not know a column', async () => {
+  it('ignores an unknown column of the platform API, with a warning', async () => {
     const query = parseListQuery(new QueryParameters('columnSelector=Size%3D3,Colour%3Dred'))
     const { restriction, warning } = await toColumnRestriction(widgets, query, async () => printer)
     expect(warning).to.equal(

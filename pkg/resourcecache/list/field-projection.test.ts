@@ -36,12 +36,12 @@ describe('createFieldsForm', () => {
     ["metadata.labels['e,f'],,kind", { kind: 'Node' }],
   ]
   for (const [fields, expected] of table) {
-    it(`${fields} leaves ${JSON.stringify(expected)}`, () => {
+    it(`projects ${fields} to ${JSON.stringify(expected)}`, () => {
       expect(JSON.parse(objectBytes(sample, createFieldsForm(fields)).toString())).to.deep.equal(expected)
     })
   }
 
-  it('keeps the source text of what it shows', () => {
+  it('preserves the source text of the projected fields', () => {
     const json =
       '{"metadata":{"name":"a","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":{"b":1.0,"10":{"x":9007199254740993,"y":1},"9":"\\u003c"},"items":[{"n":1e3,"m":1},{"n":-0}]}'
     const exact = Entry.from(servedNodes, JSON.parse(json), json)
@@ -54,14 +54,14 @@ describe('createFieldsForm', () => {
     expect(show('items[1]')).to.equal('{"items":[{"n":-0}]}')
   })
 
-  it('refuses invalid paths, and too many', () => {
+  it('rejects invalid paths, and too many paths', () => {
     expect(refusalOf(() => createFieldsForm('metadata.name,[')).code).to.equal(400)
     expect(refusalOf(() => createFieldsForm('a,'.repeat(65))).message).to.equal(
       'fields names 65 paths; at most 64 are allowed',
     )
   })
 
-  it('reads brackets that are not closed in no time', () => {
+  it('parses unclosed brackets quickly', () => {
     const began = process.threadCpuUsage()
     for (const text of ['['.repeat(100_000), `${'[]'.repeat(50_000)}[`, `${'a['.repeat(50_000)}]`])
       expect(refusalOf(() => createFieldsForm(text))).to.include({ code: 400 })

@@ -39,7 +39,7 @@ function start(names: readonly string[], out = new Writable({ write: (_chunk, _e
 }
 
 describe('followVisibility', () => {
-  it('sends 10,000 objects in slices, with turns between', async () => {
+  it('sends 10,000 objects in time slices', async () => {
     const { sent, show, stop } = start([])
     show(...many)
     expect(sent.length).to.be.below(10_000)
@@ -76,7 +76,7 @@ describe('followVisibility', () => {
     expect(sent.length).to.be.below(length + 10)
   })
 
-  it('sends an object that is hidden and changes before its turn as it was', async () => {
+  it('sends an object in its previous state that is hidden and changes before it is sent', async () => {
     const { store, sent, show } = start(many)
     show()
     const last = many.at(-1) ?? ''
@@ -85,7 +85,7 @@ describe('followVisibility', () => {
     expect(sent.filter(each => each.includes(`${last}@`))).to.deep.equal([`DELETED ${last}@1`])
   })
 
-  it('looks again when what is visible changes meanwhile', async () => {
+  it('evaluates again when the visibility changes in the meantime', async () => {
     const { sent, show } = start([])
     show(...many)
     show('n1')

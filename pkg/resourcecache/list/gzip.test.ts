@@ -9,24 +9,24 @@ function unpack(pieces: readonly Buffer[]): Buffer {
 
 describe('joinGzip', () => {
   const table: readonly [string, readonly Buffer[]][] = [
-    ['no piece', []],
+    ['no pieces', []],
     ['one empty piece', [Buffer.alloc(0)]],
     ['empty pieces', [Buffer.alloc(0), Buffer.alloc(0), Buffer.alloc(0)]],
     ['one byte', [Buffer.from('a')]],
     ['empty pieces around text', [Buffer.alloc(0), Buffer.from('abc'), Buffer.alloc(0), Buffer.from('d')]],
     ['zeros', [Buffer.alloc(100_000), Buffer.alloc(1), Buffer.alloc(70_000)]],
     ['all bytes', [Buffer.from(Array.from({ length: 256 }, (_, i) => i))]],
-    ['text beyond ASCII', [Buffer.from('grün'), Buffer.from('証明書')]],
+    ['non-ASCII text', [Buffer.from('grün'), Buffer.from('証明書')]],
     ['200 pieces', Array.from({ length: 200 }, (_, i) => Buffer.from(`{"name":"node-${i}"},`.repeat(i)))],
     ['one large piece', [Buffer.from('0123456789'.repeat(300_000))]],
   ]
   for (const [what, pieces] of table) {
-    it(`unpacks ${what}`, () => {
+    it(`creates valid gzip from ${what}`, () => {
       expect(unpack(pieces).equals(Buffer.concat(pieces))).to.equal(true)
     })
   }
 
-  it('unpacks any pieces', () => {
+  it('creates valid gzip from random pieces', () => {
     const random = createRandom(4)
     for (let round = 0; round < 100; round++) {
       const pieces = Array.from({ length: random(30) }, () => {
@@ -37,7 +37,7 @@ describe('joinGzip', () => {
     }
   })
 
-  it('takes one piece anywhere, any number of times, without compressing it again', () => {
+  it('accepts a piece at any position, any number of times, without compressing it again', () => {
     const [a, b] = [toGzipPiece(Buffer.from('left,')), toGzipPiece(Buffer.from('right;'))]
     const before = Buffer.from(a.deflated)
     for (const pieces of [[a], [b, a], [a, a, b], [b, b, a, b, a, a]]) {
@@ -50,12 +50,12 @@ describe('joinGzip', () => {
     expect(a.deflated.equals(before)).to.equal(true)
   })
 
-  it('keeps nothing of what a piece was compressed in', () => {
+  it('does not retain the memory of the compression', () => {
     const { deflated } = toGzipPiece(Buffer.from('abc'.repeat(1_000)))
     expect(deflated.buffer.byteLength).to.equal(deflated.length)
   })
 
-  it('writes checksum and length that a damaged piece does not pass', () => {
+  it('writes a checksum and a length that detect a damaged piece', () => {
     const pieces = [toGzipPiece(Buffer.from('abc')), toGzipPiece(Buffer.from('def'))]
     const whole = Buffer.concat([...joinGzip(pieces)])
     const last = whole.length - 1

@@ -32,7 +32,7 @@ const pages = new PageCache()
 
 describe('plainChunks and gzipPieces', () => {
   for (const form of [aggregatedForm, platformForm, managedFieldsForm]) {
-    it(`write the same JSON in the ${form.name} form, at every offset and in both directions`, () => {
+    it(`write the same JSON in the ${form.name} representation, at every offset and in both directions`, () => {
       const size = 130
       const index = new SortedIndex(byKey, entries(size))
       const names = index.snapshot().flatMap(chunk => chunk.entries.map(({ name }) => name))
@@ -60,7 +60,7 @@ describe('plainChunks and gzipPieces', () => {
       expect(text).to.equal('{"items":[],"total":7}\n')
   })
 
-  it('keep up with changes although what has not changed is not compressed again', () => {
+  it('reflect changes without compressing unchanged objects again', () => {
     const random = createRandom(6)
     const index = new SortedIndex(byKey, entries(200))
     for (let step = 0; step < 300; step++) {
@@ -81,7 +81,7 @@ describe('plainChunks and gzipPieces', () => {
     }
   })
 
-  it('compress a chunk once for all requests of the same form', () => {
+  it('compress a chunk once for all requests with the same representation', () => {
     const index = new SortedIndex(byKey, entries(100))
     const whole = () => selectPage(index.snapshot(), { offset: 0, count: 100, descending: false, size: 100 })
     const [, ...first] = gzipPieces(whole(), platformForm, frame, pages.pieces)
@@ -89,7 +89,7 @@ describe('plainChunks and gzipPieces', () => {
     for (const [i, piece] of first.slice(0, -1).entries()) expect(second[i]).to.equal(piece)
   })
 
-  it('join small objects, and leave large ones as they are: they are the same bytes for everybody', () => {
+  it('join small objects, and pass on large ones without copying', () => {
     const large = entry('large', { spec: { x: 'x'.repeat(1_000_000) } })
     const index = new SortedIndex(byKey, [...entries(30), large])
     const selection = selectPage(index.snapshot(), { offset: 0, count: 31, descending: false, size: 31 })
@@ -103,7 +103,7 @@ describe('plainChunks and gzipPieces', () => {
 })
 
 describe('isWorthGzip', () => {
-  it('is for what is larger than 128 KiB', () => {
+  it('returns true for more than 128 KiB', () => {
     const of = (bytes: number): Selection => {
       const length = aggregatedForm.toParts(entry('a'))[0]?.length ?? 0
       // The 17 characters of `,"spec":{"x":"…"}}` around the text.

@@ -94,7 +94,7 @@ describe('listPage', () => {
     ['q=nothing', []],
   ]
   for (const [query, expected] of filters) {
-    it(`?${query} leaves ${expected.join(', ') || 'nothing'}`, () => {
+    it(`with ?${query} returns ${expected.join(', ') || 'nothing'}`, () => {
       expect(page(store, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
         names: expected,
         total: expected.length,
@@ -115,7 +115,7 @@ describe('listPage', () => {
     ['sortBy=lastUpdateTimestamp&ascending=true', ['web-1', 'db-1', 'db-2', 'web-2']],
   ]
   for (const [query, expected] of orders) {
-    it(`?${query} orders as ${expected.join(', ')}`, () => {
+    it(`with ?${query} sorts as ${expected.join(', ')}`, () => {
       expect(page(store, query).names).to.deep.equal(expected)
     })
   }
@@ -134,7 +134,7 @@ describe('listPage', () => {
     ['limit=999999999&page=999999999', []],
   ]
   for (const [query, expected] of pages) {
-    it(`?${query} is the page ${expected.join(', ') || 'without items'} of four`, () => {
+    it(`with ?${query} returns the page ${expected.join(', ') || 'without items'} of four`, () => {
       expect(page(store, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
         names: expected,
         total: 4,
@@ -142,7 +142,7 @@ describe('listPage', () => {
     })
   }
 
-  it('narrows to a namespace, whatever the filters say', () => {
+  it('is restricted to a namespace, with any filter', () => {
     expect(page(store, 'sortBy=name', 'x')).to.deep.equal({ names: [], total: 0 })
     const mixed = storeOf([node('a', { meta: { namespace: 'x' } }), node('b', { meta: { namespace: 'y' } })])
     expect(page(mixed, '', 'x').names).to.deep.equal(['a'])
@@ -168,7 +168,7 @@ describe('listPage', () => {
     ['sortBy=$.spec.unschedulable', ['db-1', 'db-2', 'web-1', 'web-2']],
   ]
   for (const [query, expected] of looked) {
-    it(`?${query} looks into the objects`, async () => {
+    it(`with ?${query} filters by object fields`, async () => {
       const sorted = query.includes('sortBy') ? query : `${query}&sortBy=name`
       expect(await pageLater(store, `${sorted}&ascending=true`)).to.deep.equal({
         names: expected,
@@ -177,7 +177,7 @@ describe('listPage', () => {
     })
   }
 
-  it('sorts amounts as amounts, whatever their units', async () => {
+  it('sorts amounts in any unit', async () => {
     const sized = ['9Mi', '1Gi', '500', '10k', '1.5', 'none', undefined].map((memory, i) =>
       node(`n${i}`, { status: { capacity: { memory } } }),
     )
@@ -185,7 +185,7 @@ describe('listPage', () => {
     expect(names).to.deep.equal(['n6', 'n4', 'n2', 'n3', 'n0', 'n1', 'n5'])
   })
 
-  it('keeps an order that looks into objects up as they change', async () => {
+  it('keeps an order by object fields up to date', async () => {
     const live = storeOf([node('a', { spec: { rank: 1 } }), node('b', { spec: { rank: 2 } })])
     const names = async () => (await pageLater(live, 'sortBy=.spec.rank&ascending=true')).names
     expect(await names()).to.deep.equal(['a', 'b'])
@@ -194,7 +194,7 @@ describe('listPage', () => {
     expect(await names()).to.deep.equal(['b', 'c', 'a'])
   })
 
-  it('narrows by what the query does not say', () => {
+  it('applies a filter that is not in the query', () => {
     const parsed = parseListQuery(new QueryParameters('sortBy=name&ascending=true'))
     const narrowed = (key: string, wanted: string) =>
       listPage(
@@ -256,11 +256,11 @@ describe('listPage', () => {
     })
   }
 
-  it('is the same whatever the order of the filters', () => {
+  it('returns the same for filters in any order', () => {
     expect(page(store, 'name=web&status=running')).to.deep.equal(page(store, 'status=running&name=web'))
   })
 
-  it('goes on being right as objects come and go', () => {
+  it('remains correct as objects are added and removed', () => {
     const random = createRandom(9)
     const live = storeOf([])
     const names = new Map<string, string>()
@@ -320,11 +320,11 @@ describe('listPageAt', () => {
     [11, 'page=9&limit=2', [], 4],
   ]
   for (const [version, query, names, total] of rows) {
-    it(`is the state of ${version} for ?${query}`, async () => {
+    it(`returns the state of ${version} for ?${query}`, async () => {
       expect(await at(version, query)).to.deep.equal({ names, total })
     })
   }
-  it('is 410 for a version that is forgotten', async () => {
+  it('throws 410 for an expired version', async () => {
     const error = await at(9, '').catch(error => error)
     expect(error).to.include({
       code: 410,
@@ -334,7 +334,7 @@ describe('listPageAt', () => {
   })
 })
 
-describe('a list of some namespaces', () => {
+describe('a list of several namespaces', () => {
   const places = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
   const store = storeOf(places.map(namespace => node('x', { meta: { namespace } })))
   const list = (query: string, namespace: string, ...namespaces: readonly string[]) => {
@@ -353,7 +353,7 @@ describe('a list of some namespaces', () => {
     return { request, looks: () => looks }
   }
 
-  it('looks at no others, and is made without waiting', async () => {
+  it('does not iterate over other namespaces, and returns synchronously', async () => {
     for (const [namespace, total] of [
       ['', 2],
       ['p7', 1],
@@ -368,7 +368,7 @@ describe('a list of some namespaces', () => {
     }
   })
 
-  it('has what is added later', () => {
+  it('includes objects that are added later', () => {
     const { request } = list('limit=5', '', 'p7', 'p77')
     const total = () => {
       const found = listPage(store, request, createTimeSlices())

@@ -17,11 +17,7 @@ describe('toOrder', () => {
     ['key', byKey, ['x/a', 'x/b', 'y/a', 'y/b']],
     ['name, then namespace', toOrder('name').compare, ['x/a', 'y/a', 'x/b', 'y/b']],
     ['creation time, then namespace, then name', toOrder('createTime').compare, ['y/b', 'x/b', 'y/a', 'x/a']],
-    [
-      'creation time under its other name',
-      toOrder('creationTimestamp').compare,
-      ['y/b', 'x/b', 'y/a', 'x/a'],
-    ],
+    ['creation time under its alias', toOrder('creationTimestamp').compare, ['y/b', 'x/b', 'y/a', 'x/a']],
   ]
   const several: readonly [string, readonly string[]][] = [
     ['name,createTime', ['y/a', 'x/a', 'y/b', 'x/b']],
@@ -32,26 +28,26 @@ describe('toOrder', () => {
     ['-.metadata.namespace,-name', ['y/b', 'y/a', 'x/b', 'x/a']],
   ]
   for (const [sortBy, expected] of several) {
-    it(`is by ${sortBy}`, () => {
+    it(`sorts by ${sortBy}`, () => {
       const { compare } = toOrder(sortBy)
       for (const given of [entries, entries.toReversed()])
         expect([...given].sort(compare).map(({ key }) => key)).to.deep.equal(expected)
     })
   }
 
-  it('has another key for another direction or order of keys', () => {
+  it('has another cache key for another direction or order of fields', () => {
     const keys = ['name', '-name', 'name,status', 'status,name', 'name,-status', '-name,status']
     expect(new Set(keys.map(sortBy => toOrder(sortBy).key)).size).to.equal(keys.length)
     expect(toOrder('createTime,name').key).to.equal(toOrder('creationTimestamp,name').key)
   })
 
-  it('knows each of several keys, and takes four', () => {
+  it('sorts by up to four fields', () => {
     for (const sortBy of ['name,size', '--name', 'name,', ',', '-', 'name,name,name,name,name'])
       expect(() => toOrder(sortBy), sortBy).to.throw(/sortBy/)
   })
 
   for (const [what, order, expected] of table) {
-    it(`is by ${what}`, () => {
+    it(`sorts by ${what}`, () => {
       expect([...entries].sort(order).map(({ key }) => key)).to.deep.equal(expected)
       expect(
         entries
@@ -68,7 +64,7 @@ describe('toOrder of a path', () => {
     const json = `{"metadata":{"name":"${name}","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":${spec}}`
     return Entry.from(servedNodes, JSON.parse(json), json)
   }
-  it('is exact, whatever the size of the numbers', () => {
+  it('is exact for numbers of any size', () => {
     const ascending = [
       ...[
         '{}',
@@ -94,7 +90,7 @@ describe('toOrder of a path', () => {
     )
   })
 
-  it('does no arithmetic with what is longer than a number', () => {
+  it('does not convert values that are longer than a number', () => {
     const [short, long] = [withSpec('a', '{"n":1}'), withSpec('b', `{"n":"${'9'.repeat(900_000)}"}`)]
     expect(toOrder('.spec.n').compare(short, long)).to.be.below(0)
   })

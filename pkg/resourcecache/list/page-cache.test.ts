@@ -17,19 +17,19 @@ const pageOf = (index: SortedIndex, offset: number, count: number, descending = 
   selectPage(index.snapshot(), { offset, count, descending, size: index.size })
 
 describe('PageCache', () => {
-  it('gives the same bytes for a page that has not changed', () => {
+  it('returns the same bytes for an unchanged page', () => {
     const pages = new PageCache()
     const index = indexOf(100)
     const first = pages.page(pageOf(index, 10, 10), platformForm, frame(100))
     expect(pages.page(pageOf(index, 10, 10), platformForm, frame(100))).to.equal(first)
   })
 
-  it('leaves long lists to be streamed', () => {
+  it('does not cache long lists, which are streamed', () => {
     const index = indexOf(1000)
     expect(new PageCache().page(pageOf(index, 0, 1000), platformForm, frame(1000))).to.equal(undefined)
   })
 
-  it('always gives what joining again would, whatever changes in between', () => {
+  it('always returns what a new page would contain, after any change', () => {
     const random = createRandom(11)
     const pages = new PageCache()
     const indexes = [indexOf(90), indexOf(90, 'm'), indexOf(90)]

@@ -7,7 +7,7 @@ describe('ignoredSelections', () => {
   const warningsOf = (query: string) =>
     ignoredSelections(parseListQuery(new QueryParameters(query)), 'loginrecords')
 
-  it('names each selection that is given', () => {
+  it('names each given selection', () => {
     const shard = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
     const query = `labelSelector=a&fieldSelector=b%3Dc&fields=metadata&shardSelector=${shard}`
     expect(warningsOf(query)).to.deep.equal(
@@ -17,7 +17,7 @@ describe('ignoredSelections', () => {
     )
   })
 
-  it('is silent about paging and filters', () => {
+  it('returns nothing for paging and filters', () => {
     expect(warningsOf('page=2&limit=3&ascending=true&type=Token')).to.deep.equal([])
   })
 })

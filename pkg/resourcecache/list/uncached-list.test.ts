@@ -11,7 +11,7 @@ describe('listUncached', () => {
   let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
-  it('reads all pages again each time, also of objects without a version', async () => {
+  it('reads all pages each time, even objects without a version', async () => {
     fake = await startFakeKubeApiserver((req, res) => {
       const isLast = req.url?.includes('continue=more')
       const items = [{ metadata: { name: isLast ? 'b' : 'a' } }]
@@ -31,7 +31,7 @@ describe('listUncached', () => {
     [403, 503, 'the Kapis service account cannot list nodes: add get, list and watch to its ClusterRole'],
     [500, 503, 'failed to list nodes at kube-apiserver'],
   ] as const) {
-    it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
+    it(`throws ${code} when kube-apiserver answers ${answered}`, async () => {
       fake = await startFakeKubeApiserver((_req, res) => answerJson(res, answered, { message: 'no' }))
       const refusal = await listUncached(fake.client, served).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })

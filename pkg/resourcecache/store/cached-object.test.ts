@@ -19,7 +19,7 @@ describe('Entry', () => {
   const read = (bytes: Buffer) => JSON.parse(bytes.toString('utf8'))
   const { managedFields: _, ...meta } = full.metadata
 
-  it('is the object under the served group version, without managedFields', () => {
+  it('contains the object with the served group version, without managedFields', () => {
     const entry = toEntry(servedNodes, full)
     expect(read(Buffer.concat([entry.aggregatedHead(), entry.tail]))).to.deep.equal({
       ...full,
@@ -28,7 +28,7 @@ describe('Entry', () => {
     })
   })
 
-  it('is the object under its own group version for the platform, with selfLink and computed annotations', () => {
+  it('contains the object with its own group version for the platform API, with selfLink and computed annotations', () => {
     const entry = toEntry(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(read(objectBytes(entry, platformForm))).to.deep.equal({
       ...full,
@@ -41,18 +41,18 @@ describe('Entry', () => {
     })
   })
 
-  it('does not show computed annotations on the aggregated face', () => {
+  it('omits computed annotations in the aggregated API', () => {
     const entry = toEntry(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(entry.aggregatedHead().toString()).to.not.contain('computed')
   })
 
-  it('does not let an object of its own pass off a computed annotation', () => {
+  it('removes computed annotations that an object itself contains', () => {
     const forged = toEntry(servedNodes, node('n1', { annotations: { computed: 'forged' } }))
     const entry = forged.decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(read(objectBytes(entry, platformForm)).metadata.annotations).to.deep.equal({ computed: '16%' })
   })
 
-  it('shows managedFields to those who ask', () => {
+  it('includes managedFields on request', () => {
     const shown = read(objectBytes(toEntry(servedNodes, full), managedFieldsForm))
     expect(shown.metadata.managedFields).to.deep.equal(managedFields)
     expect(shown.spec).to.deep.equal(full.spec)
@@ -60,13 +60,13 @@ describe('Entry', () => {
     expect(read(objectBytes(without, managedFieldsForm)).metadata).to.not.have.property('managedFields')
   })
 
-  it('is whole without spec and status', () => {
+  it('accepts an object without spec and status', () => {
     const bare = toEntry(servedNodes, node('n1'))
     expect(bare.tail.toString()).to.equal('}')
     expect(read(objectBytes(bare, platformForm)).metadata.name).to.equal('n1')
   })
 
-  it('moves to another version as a new entry', () => {
+  it('creates a new entry for another version', () => {
     const entry = toEntry(servedNodes, full)
     const moved = entry.at(99)
     expect([entry.version, moved.version]).to.deep.equal([7, 99])
@@ -83,7 +83,7 @@ describe('Entry', () => {
   const exact = `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta.slice(0, -1)},"managedFields":${exactManaged}}${exactTail}`
   const received = () => Entry.from(servedNodes, JSON.parse(exact), exact)
 
-  it('shows every byte as it was received: numbers, escapes, order, unknown members', () => {
+  it('preserves every byte: numbers, escapes, order, unknown fields', () => {
     const entry = received()
     expect(`${entry.aggregatedHead()}${entry.tail}`).to.equal(
       `{"kind":"Node","apiVersion":"resources.kapis.io/v1alpha3","metadata":${exactMeta}${exactTail}`,
@@ -97,7 +97,7 @@ describe('Entry', () => {
     expect(entry.metadata()).to.equal(exactMeta)
   })
 
-  it('keeps the other annotations as they were when some are computed', () => {
+  it('preserves other annotations when some are computed', () => {
     const entry = received().decorated({ annotations: { '10': 'mine', computed: '16%' }, cells: [] })
     expect(entry.platformHead().toString()).to.equal(
       `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta
@@ -106,13 +106,13 @@ describe('Entry', () => {
     )
   })
 
-  it('changes nothing but the version when it moves to another', () => {
+  it('changes only the version for another version', () => {
     const moved = received().at(99)
     expect(moved.metadata()).to.equal(exactMeta.replace('"resourceVersion":"7"', '"resourceVersion":"99"'))
     expect(moved.version).to.equal(99)
   })
 
-  it('has one selfLink and one set of annotations, whatever it came with', () => {
+  it('has one selfLink and one annotations field, even if the source has more', () => {
     const json =
       '{"metadata":{"selfLink":"/old","name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":""}}'
     const entry = Entry.from(servedNodes, JSON.parse(json), json).decorated({
@@ -124,7 +124,7 @@ describe('Entry', () => {
     )
   })
 
-  it('is on one line, whatever blanks it came with', () => {
+  it('has one line, with any white space in the source', () => {
     const json = JSON.stringify(full, null, 2)
     const entry = Entry.from(servedNodes, full, json)
     expect(objectBytes(entry, platformForm).toString()).to.equal(
@@ -132,21 +132,21 @@ describe('Entry', () => {
     )
   })
 
-  it('shows what was read where metadata comes twice', () => {
+  it('uses the metadata that was parsed if there are two', () => {
     const json = `{"metadata":{"name":"other"},"spec":{},"metadata":${JSON.stringify(full.metadata)}}`
     const entry = Entry.from(servedNodes, JSON.parse(json), json)
     expect(read(objectBytes(entry, platformForm)).metadata.name).to.equal('n1')
     expect(objectBytes(entry, platformForm).toString()).to.not.contain('other')
   })
 
-  it('holds an object of any depth', () => {
+  it('accepts an object of any depth', () => {
     const deep = `${'{"a":['.repeat(5_000)}1${']}'.repeat(5_000)}`
     const json = `{"metadata":${JSON.stringify(full.metadata)},"spec":${deep}}`
     const entry = Entry.from(servedNodes, JSON.parse(json), json)
     expect(entry.tail.toString()).to.equal(`,"spec":${deep}}`)
   })
 
-  it('does not hold what its kind hides', () => {
+  it('omits the fields that its kind hides', () => {
     const hidden = [
       ['spec', 'password'],
       ['metadata', 'annotations', 'last'],
@@ -160,7 +160,7 @@ describe('Entry', () => {
     expect(JSON.stringify([entry.meta, entry.parsed()])).to.not.contain('secret')
   })
 
-  it('holds no memory but its own, however many short-lived bytes are made next to it', () => {
+  it('retains only its own memory, not that of temporary buffers', () => {
     const entry = toEntry(servedNodes, full)
     const { tail, managedFields: managed } = entry
     const head = entry.aggregatedHead()
@@ -171,7 +171,7 @@ describe('Entry', () => {
     expect(shown.buffer.byteLength).to.equal(shown.length)
   })
 
-  it('does not change with the object that it was made from', () => {
+  it('is independent of the object from which it was created', () => {
     const spec = { unschedulable: false }
     const entry = toEntry(servedNodes, node('n1', { spec }))
     spec.unschedulable = true
@@ -198,7 +198,7 @@ describe('toSelfLink', () => {
     [apps, 'ns', '/apis/apps/v1/namespaces/ns/deployments/x'],
   ]
   for (const [of, namespace, link] of table) {
-    it(`is ${link}`, () => {
+    it(`returns ${link}`, () => {
       expect(toSelfLink(of, namespace, 'x')).to.equal(link)
     })
   }

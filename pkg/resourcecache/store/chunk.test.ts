@@ -7,7 +7,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, i) => entr
 
 describe('toChunks', () => {
   for (const count of [0, 1, 23, 24, 25, 48, 49, 72, 500]) {
-    it(`keeps ${count} entries in order, in leaves of at most 48`, () => {
+    it(`keeps ${count} entries in order, in chunks of at most 48`, () => {
       const entries = numbered(count)
       const chunks = toChunks(entries)
       expect(chunks.flatMap(chunk => chunk.entries)).to.deep.equal(entries)
@@ -20,7 +20,7 @@ describe('toChunks', () => {
 describe('selectPage', () => {
   const shapes: readonly (readonly number[])[] = [[], [1], [5], [1, 1, 1], [3, 1, 4, 1, 5], [24, 24, 2]]
   for (const shape of shapes) {
-    it(`finds every page of leaves of ${shape.join(', ') || 'no'} entries, in both directions`, () => {
+    it(`returns every page of chunks with ${shape.join(', ') || 'no'} entries, in both directions`, () => {
       const entries = numbered(shape.reduce((sum, n) => sum + n, 0))
       let at = 0
       const chunks = shape.map(length => {
@@ -43,7 +43,7 @@ describe('selectPage', () => {
   }
 })
 
-describe('selectPage of many leaves', () => {
+describe('selectPage of many chunks', () => {
   const counted = () => {
     const state = { looks: 0 }
     const entries = numbered(20)
@@ -60,7 +60,7 @@ describe('selectPage of many leaves', () => {
     return { state, chunks, size: 20_000 }
   }
   for (const descending of [false, true]) {
-    it(`looks at the leaves between a page and the nearer end alone, ${descending ? 'descending' : 'ascending'}`, () => {
+    it(`reads only the chunks between a page and the nearer end, ${descending ? 'descending' : 'ascending'}`, () => {
       for (const offset of [0, 490, 19_500, 19_990]) {
         const { state, chunks, size } = counted()
         const { runs } = selectPage(chunks, { offset, count: 10, descending, size })
@@ -86,12 +86,12 @@ describe('offsetAfter', () => {
     ['z', 5],
   ]
   for (const [key, offset] of table) {
-    it(`after ${JSON.stringify(key)} begins at ${offset}`, () => {
+    it(`returns ${offset} for ${JSON.stringify(key)}`, () => {
       expect(offsetAfter(chunks, key)).to.equal(offset)
     })
   }
 
-  it('of nothing is 0', () => {
+  it('returns 0 without a key', () => {
     expect(offsetAfter([], 'a')).to.equal(0)
   })
 })
@@ -109,7 +109,7 @@ describe('entriesWithin', () => {
     .sort(byKey)
   const chunks = toChunks(all)
 
-  it('finds what is in any of the namespaces, in order', () => {
+  it('returns the entries of several namespaces, in order', () => {
     for (let chosen = 0; chosen < 2 ** namespaces.length; chosen++) {
       const names = new Set(namespaces.filter((_, i) => (chosen >> i) & 1))
       const wanted = all.filter(({ namespace }) => names.has(namespace))
@@ -119,7 +119,7 @@ describe('entriesWithin', () => {
     expect([...entriesWithin([], new Set(['a']))]).to.deep.equal([])
   })
 
-  it('looks at few chunks of others', () => {
+  it('reads few chunks of other namespaces', () => {
     let looks = 0
     const many = toChunks(
       Array.from({ length: 5_000 }, (_, i) => entry('x', { meta: { namespace: `n${1e4 + i}` } })),

@@ -7,7 +7,7 @@ import { type Compare, SortedIndex } from './sorted-index.ts'
 const created = (i: number) => `2031-01-01T00:00:${String(i).padStart(2, '0')}Z`
 
 describe('SortedIndex', () => {
-  it('sorts what it begins with', () => {
+  it('sorts its initial entries', () => {
     const index = new SortedIndex(
       byKey,
       ['c', 'a', 'b'].map(name => entry(name)),
@@ -16,7 +16,7 @@ describe('SortedIndex', () => {
     expect(index.size).to.equal(3)
   })
 
-  it('begins and ends empty', () => {
+  it('starts and ends empty', () => {
     const index = new SortedIndex(byKey, [])
     expect(index.snapshot()).to.deep.equal([])
     index.insert(entry('a'))
@@ -25,7 +25,7 @@ describe('SortedIndex', () => {
     expect(index.size).to.equal(0)
   })
 
-  it('ignores the removal of what is not there', () => {
+  it('ignores the removal of a missing entry', () => {
     const index = new SortedIndex(byKey, [entry('b')])
     for (const name of ['a', 'c']) index.remove(entry(name))
     new SortedIndex(byKey, []).remove(entry('a'))
@@ -33,7 +33,7 @@ describe('SortedIndex', () => {
     expect(index.size).to.equal(1)
   })
 
-  it('orders bytewise and not by language', () => {
+  it('sorts by bytes and not by language', () => {
     const names = ['a-b', 'a.b', 'a0', 'aB', 'ab', 'node-10', 'node-2']
     const index = new SortedIndex(
       byKey,
@@ -47,7 +47,7 @@ describe('SortedIndex', () => {
     ['creation time', toOrder('createTime').compare],
   ]
   for (const [what, order] of orders) {
-    it(`stays a sorted array by ${what} through thousands of changes, and its snapshots stay as they were`, () => {
+    it(`remains a sorted array by ${what} after thousands of changes, and its snapshots do not change`, () => {
       const random = createRandom(5)
       const index = new SortedIndex(order, [])
       const kept: { snapshot: ReturnType<SortedIndex['snapshot']>; expected: readonly Entry[] }[] = []
@@ -71,7 +71,7 @@ describe('SortedIndex', () => {
     })
   }
 
-  it('changes no more than the leaf that a change falls into', () => {
+  it('changes only the chunk of the changed entry', () => {
     const index = new SortedIndex(
       byKey,
       Array.from({ length: 1000 }, (_, i) => entry(`n${1000 + i}`)),
@@ -84,7 +84,7 @@ describe('SortedIndex', () => {
     expect(changed.length).to.be.within(1, 2)
   })
 
-  it('copies to an index that goes its own way', () => {
+  it('creates an independent copy', () => {
     const index = new SortedIndex(
       byKey,
       ['a', 'b', 'c'].map(name => entry(name)),

@@ -19,13 +19,13 @@ describe('splitObject', () => {
       ',"data":{"b":"","10":"","9":""}}',
     ],
     [
-      'a custom resource with members among the head',
+      'a custom resource with fields before its metadata',
       `{"apiVersion":"a/v1","data":9007199254740993,"kind":"A","items":[1e3],"metadata":${metadata},"z":-0}`,
       metadata,
       '',
       ',"data":9007199254740993,"items":[1e3],"z":-0}',
     ],
-    ['metadata alone', `{"metadata":${metadata}}`, metadata, '', '}'],
+    ['only metadata', `{"metadata":${metadata}}`, metadata, '', '}'],
     ['nothing', '{}', '{}', '', '}'],
     [
       'managedFields first',
@@ -35,22 +35,22 @@ describe('splitObject', () => {
       ',"x":1}',
     ],
     [
-      'managedFields between others',
+      'managedFields between other fields',
       '{"metadata":{"name":"a","managedFields":[],"uid":"u","b":{"managedFields":1}}}',
       '{"name":"a","uid":"u","b":{"managedFields":1}}',
       '[]',
       '}',
     ],
-    ['managedFields alone', '{"metadata":{"managedFields":null}}', '{}', 'null', '}'],
-    ['what stands behind the object', `{"metadata":${metadata},"x":1},"y":{}}`, metadata, '', ',"x":1}'],
+    ['only managedFields', '{"metadata":{"managedFields":null}}', '{}', 'null', '}'],
+    ['text after the object', `{"metadata":${metadata},"x":1},"y":{}}`, metadata, '', ',"x":1}'],
   ]
   for (const [what, json, meta, managedFields, tail] of table) {
-    it(`cuts ${what}`, () => {
+    it(`splits ${what}`, () => {
       expect(splitObject(json)).to.deep.equal({ metadata: meta, managedFields, tail })
     })
   }
 
-  it('keeps a member that is given twice, where Kapis does not read it', () => {
+  it('preserves duplicate fields that Kapis does not read', () => {
     expect(splitObject(`{"metadata":${metadata},"x":1,"x":2}`)?.tail).to.equal(',"x":1,"x":2}')
   })
 
@@ -60,6 +60,7 @@ describe('splitObject', () => {
     `{"kind":"A","kind":"B","metadata":${metadata}}`,
     '{"metadata":{"name":"a","labels":{},"labels":{}}}',
   ]) {
-    it(`does not choose between two of ${json}`, () => expect(splitObject(json)).to.equal(undefined))
+    it(`returns undefined for duplicate fields in ${json}`, () =>
+      expect(splitObject(json)).to.equal(undefined))
   }
 })

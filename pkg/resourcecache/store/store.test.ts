@@ -35,7 +35,7 @@ function createRecorder() {
 
 describe('ObjectStore', () => {
   describe('replace', () => {
-    it('is the whole state, at its version', () => {
+    it('sets the whole state and its version', () => {
       const store = storeOf([node('b', { version: 3 }), node('a', { version: 5 })], { version: 9 })
       expect(namesOf(store.snapshot())).to.deep.equal(['a', 'b'])
       expect([store.size, store.version, store.horizon]).to.deep.equal([2, 9, 9])
@@ -43,7 +43,7 @@ describe('ObjectStore', () => {
       expect(store.get('', 'z')).to.equal(undefined)
     })
 
-    it('forgets what was before, and reports that nothing can be resumed', () => {
+    it('removes the previous state, and reports that no watch can resume', () => {
       const store = storeOf([node('a')], { version: 9 })
       store.apply([event('ADDED', node('b', { version: 11 }))])
       const { received, subscriber } = createRecorder()
@@ -56,7 +56,7 @@ describe('ObjectStore', () => {
       expect(store.horizon).to.equal(21)
     })
 
-    it('leaves snapshots that are being written as they were', () => {
+    it('does not change snapshots that are being written', () => {
       const store = storeOf([node('a')])
       const snapshot = store.snapshot()
       store.apply([event('DELETED', node('a', { version: 11 }))])
@@ -66,7 +66,7 @@ describe('ObjectStore', () => {
   })
 
   describe('apply', () => {
-    it('notifies once of a batch, in order', () => {
+    it('notifies once per batch, in order', () => {
       const store = storeOf([node('a')])
       const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
@@ -80,7 +80,7 @@ describe('ObjectStore', () => {
       expect(namesOf(store.snapshot())).to.deep.equal(['b'])
     })
 
-    it('moves the version with a bookmark and notifies no one', () => {
+    it('advances the version with a bookmark without a notification', () => {
       const store = storeOf([node('a')])
       const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
@@ -104,7 +104,7 @@ describe('ObjectStore', () => {
       expect(deleted?.entry.version).to.equal(12)
     })
 
-    it('takes an event for an object that it did not know as it comes', () => {
+    it('accepts an event for an unknown object', () => {
       const store = storeOf([])
       store.apply([
         event('MODIFIED', node('a', { version: 11 })),
@@ -114,7 +114,7 @@ describe('ObjectStore', () => {
       expect(stateOf(store.at(10))).to.deep.equal([])
     })
 
-    it('does not notify subscribers that have left', () => {
+    it('does not notify subscribers that have unsubscribed', () => {
       const store = storeOf([])
       const { received, subscriber } = createRecorder()
       const leave = store.subscribe(subscriber)
@@ -127,7 +127,7 @@ describe('ObjectStore', () => {
   })
 
   describe('at', () => {
-    it('is the state at every version of any history, as a log of it says', () => {
+    it('returns the state at every version of any history', () => {
       const random = createRandom(7)
       for (let round = 0; round < 10; round++) {
         const { store, log } = playHistory(random)
@@ -141,14 +141,14 @@ describe('ObjectStore', () => {
       }
     })
 
-    it('is in key order', () => {
+    it('returns the state in key order', () => {
       const store = storeOf([node('b'), node('d')])
       store.apply([event('DELETED', node('b', { version: 11 })), event('ADDED', node('a', { version: 12 }))])
       expect(stateOf(store.at(10))).to.deep.equal(['b@1', 'd@1'])
       expect(stateOf(store.at(11))).to.deep.equal(['d@1'])
     })
 
-    it('is not known before the horizon nor after the present', () => {
+    it('returns nothing before the window and for future versions', () => {
       const store = storeOf([node('a')], { version: 10 })
       expect(store.at(9)).to.equal(undefined)
       expect(store.at(11)).to.equal(undefined)
@@ -156,13 +156,13 @@ describe('ObjectStore', () => {
   })
 
   describe('waitFor', () => {
-    it('does not wait for a version that is there', async () => {
+    it('returns immediately for a known version', async () => {
       const store = storeOf([])
       expect(await store.waitFor(10, 60_000)).to.equal(true)
       expect(await store.waitFor(0, 0)).to.equal(true)
     })
 
-    it('resolves when the version comes, by an event, a bookmark or a list', async () => {
+    it('resolves when the version arrives, in an event, a bookmark or a list', async () => {
       const store = storeOf([])
       const arrivals: readonly (() => void)[] = [
         () => store.apply([event('ADDED', node('a', { version: 21 }))]),
@@ -177,7 +177,7 @@ describe('ObjectStore', () => {
       }
     })
 
-    it('gives up when nothing will come any more', async () => {
+    it('returns false when the store is closed', async () => {
       const store = storeOf([])
       const waiting = store.waitFor(12, 60_000)
       store.end()
@@ -185,7 +185,7 @@ describe('ObjectStore', () => {
       expect(await store.waitFor(12, 60_000)).to.equal(false)
     })
 
-    it('gives up after its time', async () => {
+    it('returns false after its timeout', async () => {
       const store = storeOf([])
       const waiting = store.waitFor(12, 10)
       store.apply([bookmark(11)])
@@ -208,7 +208,7 @@ describe('ObjectStore', () => {
     }
     const wordOf = (store: ObjectStore, name: string) => store.get('', name)?.decoration.annotations.word
 
-    it('renews the decoration of those named, in views as well, without an event', () => {
+    it('updates the decoration of the named objects, in views as well, without an event', () => {
       const { store, say } = make()
       const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
@@ -226,14 +226,14 @@ describe('ObjectStore', () => {
       expect(store.size).to.equal(2)
     })
 
-    it('holds for what comes later', () => {
+    it('applies to later objects, too', () => {
       const { store, say } = make()
       say('third')
       store.apply([event('ADDED', node('c', { version: 11 }))])
       expect(wordOf(store, 'c')).to.equal('third c')
     })
 
-    it('does nothing to a kind without decoration', () => {
+    it('does nothing for a kind without decoration', () => {
       const store = storeOf([node('a')])
       const before = store.get('', 'a')
       store.redecorate(['a'])
@@ -242,7 +242,7 @@ describe('ObjectStore', () => {
   })
 
   describe('view', () => {
-    it('keeps up no more of them than can be looked through in a moment', () => {
+    it('limits the number of views that are kept up to date', () => {
       const store = storeOf([node('a')])
       let looked = 0
       const matches = () => {
@@ -266,12 +266,12 @@ describe('ObjectStore', () => {
       order: toOrder('name').compare,
     })
 
-    it('is kept for a query that comes again', () => {
+    it('is reused for a repeated query', () => {
       const store = storeOf([node('a')])
       expect(store.view(query('x'))).to.equal(store.view(query('x')))
     })
 
-    it('is dropped for others after a while, and recreated when asked for', () => {
+    it('is evicted for others after a while, and recreated on request', () => {
       const store = storeOf([node('a')])
       const first = store.view(query('0'))
       for (let i = 1; i <= 64; i++) store.view(query(String(i)))
@@ -280,7 +280,7 @@ describe('ObjectStore', () => {
       expect(namesOf(again.snapshot())).to.deep.equal(['a'])
     })
 
-    it('is kept among many others when it is in use', () => {
+    it('is kept while it is in use', () => {
       const store = storeOf([node('a')])
       const first = store.view(query('0'))
       for (let i = 1; i <= 200; i++) {
@@ -289,7 +289,7 @@ describe('ObjectStore', () => {
       }
     })
 
-    it('shows at any time what filtering and sorting again would', () => {
+    it('always equals filtering and sorting from scratch', () => {
       const random = createRandom(8)
       const store = new ObjectStore(servedNodes)
       const zones = ['a', 'b', 'c']

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { toUnpooledBuffer, unpooledBuffer } from './unpooled-buffer.ts'
 
-describe('bytes that are kept', () => {
+describe('buffers that are kept', () => {
   for (const text of ['', 'a', 'grün, 日本', 'x'.repeat(5_000)]) {
-    it(`of ${JSON.stringify(text.slice(0, 10))} hold no memory but their own`, () => {
+    it(`from ${JSON.stringify(text.slice(0, 10))} retain only their own memory`, () => {
       const bytes = toUnpooledBuffer(text)
       expect(bytes.toString('utf8')).to.equal(text)
       expect(bytes.buffer.byteLength).to.equal(Buffer.byteLength(text))
     })
   }
 
-  it('are copied out of what they are cut from, and left alone when they are all of it', () => {
+  it('are copied out of a larger buffer, and not copied otherwise', () => {
     const large = Buffer.alloc(65_536, 'x')
     const cut = unpooledBuffer(large.subarray(10, 14))
     expect(cut.toString('latin1')).to.equal('xxxx')

@@ -31,14 +31,14 @@ describe('History', () => {
     expect(history.horizon).to.equal(10)
   })
 
-  it('keeps everything of the last five minutes', () => {
+  it('keeps all changes of the last five minutes', () => {
     const history = new History(0)
     for (let version = 1; version <= 5000; version++) history.push(change(version), 5 * minute)
     history.push(change(5001), 10 * minute)
     expect(history.since(0)).to.have.length(5001)
   })
 
-  it('forgets what is older, and then says so', () => {
+  it('drops older changes, and reports it', () => {
     const history = new History(0)
     for (let version = 1; version <= 1000; version++) history.push(change(version), 0)
     for (let version = 1001; version <= 2048; version++) history.push(change(version), 5 * minute + 1)
@@ -47,7 +47,7 @@ describe('History', () => {
     expect(versionsOf(history.since(1000))?.[0]).to.equal(1001)
   })
 
-  it('forgets by time too: few changes are not kept until there are many', () => {
+  it('also expires by time: few changes are not kept until there are many', () => {
     const history = new History(0)
     for (let version = 1; version <= 100; version++) history.push(change(version), 0)
     history.push(change(101), 5 * minute + minute / 4)
@@ -57,7 +57,7 @@ describe('History', () => {
     expect(versionsOf(history.since(100))).to.deep.equal([101, 102])
   })
 
-  it('keeps no more than a bounded number of bytes, however few changes that are', () => {
+  it('limits the bytes that it keeps, even for few changes', () => {
     const history = new History(0)
     const large = entry('n', { annotations: { text: 'x'.repeat(1024 * 1024) } })
     for (let version = 1; version <= 200; version++) history.push({ ...change(version), entry: large }, 0)
@@ -67,7 +67,7 @@ describe('History', () => {
     expect(history.horizon + kept).to.equal(200)
   })
 
-  it('keeps no more than a bounded number of changes', () => {
+  it('limits the number of changes', () => {
     const history = new History(0, Number.POSITIVE_INFINITY)
     for (let version = 1; version <= 103_000; version++) history.push(change(version), 0)
     expect(history.since(0)).to.equal(undefined)

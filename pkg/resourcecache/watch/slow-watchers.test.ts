@@ -27,7 +27,7 @@ function createClient() {
 }
 
 describe('LagGuard', () => {
-  it('cuts off who reads nothing for too long, and no one for whom nothing waits', () => {
+  it('disconnects a client that reads nothing for too long, unless nothing is pending', () => {
     const guard = new LagGuard({ stallMs: () => 60_000, maxBytes: 1_000_000 })
     const [stuck, quiet, slow] = [createClient(), createClient(), createClient()]
     const channels = [stuck, quiet, slow].map(({ channel }) => channel)
@@ -41,7 +41,7 @@ describe('LagGuard', () => {
     expect([stuck, quiet, slow].map(client => client.isCut())).to.deep.equal([true, false, false])
   })
 
-  it('cuts off those for whom the most waits, when that is too much for all together', () => {
+  it('disconnects the clients with the most pending bytes when the total is too large', () => {
     const guard = new LagGuard({ stallMs: () => 60_000, maxBytes: 2_000_000 })
     const clients = [300_000, 1_500_000, 100_000, 900_000, 10].map(bytes => {
       const client = createClient()

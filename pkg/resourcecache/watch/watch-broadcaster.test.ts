@@ -81,7 +81,7 @@ describe('WatchBroadcaster', () => {
     for (const { written } of watchers) expect(written()).to.deep.equal(['ADDED a\n'])
   })
 
-  it('encodes a change once for all channels with the same encoding, whatever they select', async () => {
+  it('encodes a change once for all channels with the same encoding, with any selectors', async () => {
     const { change, join } = await start()
     const { encoder, calls } = createCountingEncoder()
     const watchers = []
@@ -95,7 +95,7 @@ describe('WatchBroadcaster', () => {
     ])
   })
 
-  it('lets other requests in between when there are many channels', async () => {
+  it('yields to other requests when there are many channels', async () => {
     const { change, join } = await start()
     const slow = (name: string): Encoder => ({
       ...createCountingEncoder(0, name).encoder,
@@ -120,7 +120,7 @@ describe('WatchBroadcaster', () => {
     expect(late.written()).to.deep.equal([])
   })
 
-  it('writes together what came together', async () => {
+  it('writes concurrent events together', async () => {
     const { change, join } = await start()
     const { written } = await join(all('x', createCountingEncoder().encoder))
     change('a', 'b', 'c')
@@ -139,7 +139,7 @@ describe('WatchBroadcaster', () => {
       return { ...started, encoder, watchers }
     }
 
-    it('get the first event immediately, and those that follow closely together', async () => {
+    it('receive the first event immediately, and close successors together', async () => {
       const { change, watchers } = await crowd()
       change('a')
       change('b')
@@ -152,7 +152,7 @@ describe('WatchBroadcaster', () => {
       for (const { written } of watchers) expect(written().join('')).to.equal(all)
     })
 
-    it('get events together for as long as writing takes: 0.06 ms for each', async () => {
+    it('receive events together for as long as writing takes: 0.06 ms each', async () => {
       const { change, watchers } = await crowd({ members: 200 })
       const received = () => watchers.reduce((writes, { written }) => writes + written().length, 0)
       let isSeen = false
@@ -174,7 +174,7 @@ describe('WatchBroadcaster', () => {
       expect(isSeen).to.equal(true)
     })
 
-    it('do not wait once there is much to tell', async () => {
+    it('receive events without a delay once many are pending', async () => {
       const { change, watchers } = await crowd({ size: 100 * 1024 })
       change('a')
       change('b', 'c', 'd', 'e', 'f', 'g', 'h')
@@ -188,7 +188,7 @@ describe('WatchBroadcaster', () => {
       }
     })
 
-    it('are not overtaken by a bookmark, and a late one gets nothing twice', async () => {
+    it('receive events before a later bookmark, and a late watcher receives no duplicates', async () => {
       const { change, encoder, join, watchers } = await crowd()
       change('a')
       change('b')
@@ -204,7 +204,7 @@ describe('WatchBroadcaster', () => {
     })
   })
 
-  describe('with an opening', () => {
+  describe('with an encoder for the first event', () => {
     const plain = createCountingEncoder().encoder
     const opening: Encoder = {
       ...plain,
@@ -212,7 +212,7 @@ describe('WatchBroadcaster', () => {
     }
     const channel = all('x', { ...plain, opening })
 
-    it('sends each watcher only the first event by it', async () => {
+    it('encodes only the first event of each watcher with it', async () => {
       const { change, join } = await start()
       const early = await join(channel)
       change('a', 'b')
@@ -228,7 +228,7 @@ describe('WatchBroadcaster', () => {
       expect(alone.written().join('')).to.equal(`FIRST BOOKMARK\n${last}`)
     })
 
-    it('sends by it what waited behind an empty first state, and nothing behind another one', async () => {
+    it('encodes pending events after an empty initial state with it, and none after a non-empty one', async () => {
       const { change, join } = await start()
       const [empty, full] = [await join(channel, false), await join(channel, false)]
       change('a', 'b')
@@ -241,7 +241,7 @@ describe('WatchBroadcaster', () => {
     })
   })
 
-  it('writes nothing of what a channel does not select', async () => {
+  it('writes nothing that a channel does not select', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder()
     const { written } = await join({ key: 'x', encoder, matches: e => e.name === 'b' })
@@ -250,7 +250,7 @@ describe('WatchBroadcaster', () => {
     expect(written()).to.deep.equal(['ADDED b\n'])
   })
 
-  it('lets live events wait behind what comes first', async () => {
+  it('queues live events behind the initial state', async () => {
     const { change, join } = await start()
     const { watcher, written } = await join(all('x', createCountingEncoder().encoder), false)
     change('a')
@@ -263,7 +263,7 @@ describe('WatchBroadcaster', () => {
     expect(written().at(-1)).to.equal('ADDED c\n')
   })
 
-  it('counts its watchers, and one that leaves twice once', async () => {
+  it('counts its watchers, and a watcher once that leaves twice', async () => {
     const { broadcaster, change, join } = await start()
     const { encoder, calls } = createCountingEncoder()
     const [a, b] = [await join(all('x', encoder)), await join(all('x', encoder))]
@@ -278,7 +278,7 @@ describe('WatchBroadcaster', () => {
     expect(calls).to.deep.equal(['n1'])
   })
 
-  it('opens a channel again after its last watcher has left', async () => {
+  it('reopens a channel after its last watcher has left', async () => {
     const { change, join } = await start()
     const first = await join(all('x', createCountingEncoder().encoder))
     leave(first)
@@ -288,7 +288,7 @@ describe('WatchBroadcaster', () => {
     expect(second.written()).to.deep.equal(['ADDED a\n'])
   })
 
-  it('cuts off a client that does not read, and no other', async () => {
+  it('disconnects a client that does not read, and no other', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder(1024 * 1024)
     const slow = await join(all('x', encoder))
@@ -306,7 +306,7 @@ describe('WatchBroadcaster', () => {
     expect(quick.written()).to.have.length(before + 1)
   }).timeout(5_000)
 
-  it('cuts off a client whose events pile up behind a first state that it does not read', async () => {
+  it('disconnects a client that does not read its initial state when events accumulate', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder(1024 * 1024)
     const { response, res } = await join(all('x', encoder), false)
@@ -315,7 +315,7 @@ describe('WatchBroadcaster', () => {
     expect(response.destroyed).to.equal(true)
   })
 
-  it('stops writing the first state to a client that has gone', async () => {
+  it('stops writing the initial state to a disconnected client', async () => {
     const { join } = await start()
     const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), false)
     let made = 0
@@ -331,7 +331,7 @@ describe('WatchBroadcaster', () => {
     expect(response.destroyed).to.equal(true)
   })
 
-  it('leaves no listeners behind on a client that is slow to take the first state', async () => {
+  it('leaves no listeners on a client that reads the initial state slowly', async () => {
     const { join } = await start()
     const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), false)
     const before = response.listenerCount('close')

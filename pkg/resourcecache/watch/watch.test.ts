@@ -54,7 +54,7 @@ describe('serveWatch', () => {
     return { broadcaster, store, encoded, watch }
   }
 
-  it('ends in peace when the kind is gone, for those too who wait for a version of it', async () => {
+  it('ends without an error when the kind is removed, also for clients that wait for a version', async () => {
     const { broadcaster, store, watch } = await start()
     const clients = [await watch('10'), await watch('99')]
     await until(() => broadcaster.size === 1)
@@ -63,7 +63,7 @@ describe('serveWatch', () => {
     expect(clients.map(({ text }) => text)).to.deep.equal(['', ''])
   })
 
-  it('of everything shares its work with others, and ends once that may not be seen any more', async () => {
+  it('of everything is shared with others, and ends when not everything is visible any more', async () => {
     const listeners = new Set<() => void>()
     const { broadcaster, store, encoded, watch } = await start({
       key: '',
@@ -110,7 +110,7 @@ describe('serveWatch', () => {
       return { visible, shown, listeners, change }
     }
 
-    it('shows its namespaces alone, shares the work of others, and ends with 410 on a change', async () => {
+    it('sends only its namespaces, is shared with others, and ends with 410 after a change', async () => {
       const { visible, listeners, change } = narrowed('a', ['a'])
       const { broadcaster, store, encoded, watch } = await start(visible)
       const clients = [await watch(''), await watch('')]
@@ -128,7 +128,7 @@ describe('serveWatch', () => {
       expect(listeners.size).to.equal(0)
     })
 
-    it('goes on only from a version at which the same was shown', async () => {
+    it('resumes only at a version with the same visible namespaces', async () => {
       const { visible, shown } = narrowed('a', ['a'])
       const { broadcaster, store, watch } = await start(visible)
       store.apply([event('ADDED', node('a', { version: 11 }))])
@@ -146,7 +146,7 @@ describe('serveWatch', () => {
       broadcaster.close()
     })
 
-    it('shows nothing more of its first events once the rights have changed, and ends with 410', async () => {
+    it('stops its initial events after a change of permissions, and ends with 410', async () => {
       const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
       const sight = changingSight(...names)
       const { store, encoded, watch } = await start(sight.visible, names)
@@ -166,7 +166,7 @@ describe('serveWatch', () => {
       expect(client.text.trimEnd().split('\n')).to.have.length(21)
     })
 
-    it('ends with 410 too when the rights are back before the end of its first events', async () => {
+    it('also ends with 410 if the permissions are restored before the end of its initial events', async () => {
       const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
       const sight = changingSight(...names)
       const { encoded, watch } = await start(sight.visible, names)
@@ -184,7 +184,7 @@ describe('serveWatch', () => {
       expect(client.text).to.contain(changed)
     })
 
-    it('that waits for a version of its own ends with 410 when the rights have changed by then', async () => {
+    it('that waits for a version ends with 410 if the permissions have changed by then', async () => {
       const sight = changingSight('a')
       const { store, watch } = await start(sight.visible)
       const client = await watch('12')
@@ -195,7 +195,7 @@ describe('serveWatch', () => {
       expect(client.text).to.contain(changed).and.not.contain('ADDED')
     })
 
-    it('lets other requests in between when it selects few of very many', async () => {
+    it('yields to other requests when it selects few of very many objects', async () => {
       const names = Array.from({ length: 3_000 }, (_, i) => `n${i}`)
       const sight = changingSight('n2999')
       const { has } = sight.visible
@@ -218,7 +218,7 @@ describe('serveWatch', () => {
       expect(turns).to.be.above(5)
     })
 
-    it('that begins with the state notes its version', async () => {
+    it('that starts with the state remembers its version', async () => {
       const { visible, shown } = narrowed('a', ['a'])
       const { broadcaster, watch } = await start(visible)
       await watch('0')

@@ -26,11 +26,11 @@ describe('toRoute', () => {
     ['/', '/'],
   ]
   for (const [path, route] of routes)
-    it(`${path} is ${route}`, () => expect(toRoute(infoOf(path))).to.equal(route))
+    it(`returns ${route} for ${path}`, () => expect(toRoute(infoOf(path))).to.equal(route))
 })
 
 describe('createRouteNames', () => {
-  it('knows a route from its first success on, for failures too', () => {
+  it('knows a route from its first successful response on, also for failures', () => {
     const nameOf = createRouteNames()
     expect(nameOf('/api/v1/nodes', 403)).to.equal(undefined)
     expect(nameOf('/api/v1/nodes', 200)).to.equal('/api/v1/nodes')
@@ -38,7 +38,7 @@ describe('createRouteNames', () => {
     expect(nameOf('/api/v1/nodes', undefined)).to.equal('/api/v1/nodes')
   })
 
-  it('is not made to grow by a caller who invents paths', () => {
+  it('does not grow with paths that a caller invents', () => {
     const nameOf = createRouteNames()
     for (let i = 0; i < 5_000; i++) expect(nameOf(`/api/v1/invented-${i}`, 404)).to.equal(undefined)
     for (let i = 0; i < 5_000; i++) nameOf(`/api/v1/there-${i}`, 200)
@@ -54,5 +54,5 @@ describe('toPathAttribute', () => {
     ['/api/v1/proxy/namespaces/n/services/s/s3cret', '/api/v1/proxy'],
   ]
   for (const [path, attribute] of paths)
-    it(`${path} is ${attribute}`, () => expect(toPathAttribute(infoOf(path))).to.equal(attribute))
+    it(`returns ${attribute} for ${path}`, () => expect(toPathAttribute(infoOf(path))).to.equal(attribute))
 })

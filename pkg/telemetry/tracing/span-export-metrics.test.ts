@@ -49,7 +49,7 @@ describe('countSpans', () => {
   }
   const error = new Error('connect ECONNREFUSED')
 
-  it('counts what was sent, what was not, and what there was no place for', () => {
+  it('counts exported, failed and dropped spans', () => {
     const { counts, passed, end, send } = create(3)
     end(2)
     send({ code: ExportResultCode.SUCCESS })
@@ -61,7 +61,7 @@ describe('countSpans', () => {
     expect(counts).to.deep.equal({ exported: 2, dropped: 2, failed: 3 })
   })
 
-  it('says once a minute how many are lost', () => {
+  it('logs once a minute how many spans are lost', () => {
     const { warnings, end, send, pass } = create(10)
     for (let i = 0; i < 120; i++) {
       end(1)

@@ -93,7 +93,7 @@ describe('tracing', function () {
     return collector.spans.toSorted((a, b) => isServer(b) - isServer(a) || a.startMs - b.startMs)
   }
 
-  it('off, is nothing at all', async () => {
+  it('does nothing if disabled', async () => {
     const off = await startTracing({
       config: { endpoint: '', samplingRatePerMillion: 1_000_000, caFile: '' },
       program: 'kapis-test',
@@ -112,7 +112,7 @@ describe('tracing', function () {
     await off.stop()
   })
 
-  it('has a span for the request and one for each call, those before the caller is known too', async () => {
+  it('creates a span for the request and one for each upstream call, also before authentication', async () => {
     const { front, tracing } = await start({})
     await front.get('/api/v1/namespaces/shop/pods/web-0?token=s3cret', {
       headers: { authorization: 'Bearer s3cret', cookie: 's3cret', 'user-agent': 'curl/8' },
@@ -143,7 +143,7 @@ describe('tracing', function () {
   })
 
   for (const group of ['system:masters', 'system:monitoring']) {
-    it(`continues the trace of ${group}, whatever the rate`, async () => {
+    it(`continues the trace of ${group}, with any sampling rate`, async () => {
       const { front, tracing } = await start({ rate: 0, caller: inGroup(group) })
       await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
       const [server] = await spansOf(tracing)
@@ -151,21 +151,21 @@ describe('tracing', function () {
     })
   }
 
-  it('does not record where a privileged caller does not', async () => {
+  it('does not sample if a privileged caller does not', async () => {
     const { front, tracing } = await start({ caller: inGroup('system:masters') })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('00') } })
     expect(await spansOf(tracing)).to.deep.equal([])
     expect(received[1]).to.match(new RegExp(`^00-${theirs.traceId}-[0-9a-f]{16}-00$`))
   })
 
-  it('lets no other caller make it record, or add to a trace', async () => {
+  it('does not let other callers force sampling, or add to a trace', async () => {
     const { front, tracing } = await start({ rate: 0, caller: inGroup('system:authenticated') })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     expect(await spansOf(tracing)).to.deep.equal([])
     expect(received[1]).to.match(/-00$/).and.not.include(theirs.traceId)
   })
 
-  it('links to the trace of anybody else', async () => {
+  it('links to the trace of other callers', async () => {
     const { front, tracing } = await start({ caller: inGroup('system:authenticated') })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     const [server] = await spansOf(tracing)
@@ -173,13 +173,13 @@ describe('tracing', function () {
     expect(server?.traceId).to.not.equal(theirs.traceId)
   })
 
-  it('continues every trace behind kapis-apiserver', async () => {
+  it('continues every trace in processes behind kapis-apiserver', async () => {
     const { front, tracing } = await start({ rate: 0, continues: 'everybody' })
     await front.get('/oauth/token', { headers: { traceparent: traceparent('01') } })
     expect((await spansOf(tracing))[0]).to.deep.include({ name: 'GET /oauth/token', parentId: theirs.spanId })
   })
 
-  it('names no path that a caller has invented, and marks what failed', async () => {
+  it('records no path that a caller has invented, and marks failures', async () => {
     const { front, tracing } = await start({})
     await front.get('/api/v1/missing-7')
     const spans = await spansOf(tracing)
@@ -228,7 +228,7 @@ describe('tracing', function () {
     expect(seen).to.deep.equal([header, header])
   })
 
-  it('leaves out what goes on after the answer', async () => {
+  it('omits calls after the end of the response', async () => {
     let later: Promise<unknown> | undefined
     const { front, tracing } = await start({
       async answer(given, _req, res) {
@@ -246,13 +246,13 @@ describe('tracing', function () {
     )
   })
 
-  it('leaves probes out', async () => {
+  it('omits probes', async () => {
     const { front, tracing } = await start({})
     for (const path of ['/readyz', '/livez?verbose', '/healthz/users', '/metrics']) await front.get(path)
     expect(await spansOf(tracing)).to.deep.equal([])
   })
 
-  it('answers as ever when the collector does not take anything, counts what is lost, and says so once', async () => {
+  it('does not affect responses when the collector fails, counts lost spans, and logs it once', async () => {
     collector.answer(400)
     const { front, tracing, registry, lines } = await start({})
     for (let i = 0; i < 3; i++) expect((await front.get('/api/v1/nodes')).code).to.equal(200)

@@ -11,7 +11,7 @@ const message = (headers: Record<string, string>) => ({
 })
 
 describe('readContext', () => {
-  it('reads what the caller says of its trace', () => {
+  it('parses the trace context of the caller', () => {
     const given = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'vendor=1' }
     const found = readContext(message(given))
     expect(found).to.include({ traceId, spanId, traceFlags: 1, isRemote: true })
@@ -26,7 +26,7 @@ describe('readContext', () => {
     `00-${'0'.repeat(32)}-${spanId}-01`,
     `00-${traceId}-${'0'.repeat(16)}-01`,
   ])
-    it(`takes ${JSON.stringify(traceparent)} for none`, () =>
+    it(`ignores ${JSON.stringify(traceparent)}`, () =>
       expect(readContext(message({ traceparent }))).to.equal(undefined))
 })
 
@@ -34,7 +34,7 @@ describe('writeContext', () => {
   const span = { traceId, spanId, traceFlags: 0 }
   const traceparent = `00-${traceId}-${spanId}-00`
 
-  it('puts a span in the place of the caller’s, and leaves the other headers where they are', () => {
+  it('replaces the span of the caller, and keeps the position of other headers', () => {
     const rawHeaders = ['TraceParent', 'old', 'X-A', '1', 'Tracestate', 'old=1', 'X-A', '2']
     const req = { headers: { traceparent: 'old', tracestate: 'old=1', 'x-a': '1, 2' }, rawHeaders }
     writeContext(req, span)
@@ -46,20 +46,20 @@ describe('writeContext', () => {
     expect(rawHeaders).to.have.length(8)
   })
 
-  it('leaves one of several that a caller has sent', () => {
+  it('keeps one of several headers of a caller', () => {
     const rawHeaders = ['traceparent', 'a', 'traceparent', 'b']
     writeContext({ headers: {}, rawHeaders }, span)
     expect(rawHeaders).to.deep.equal(['traceparent', traceparent, 'x-kapis-stripped', ''])
   })
 
-  it('adds what was not there behind all others, with the state of a trace that is continued', () => {
+  it('appends missing headers, with the state of a continued trace', () => {
     const state = createTraceState('vendor=1')
     const req = { headers: {}, rawHeaders: ['X-A', '1'] }
     writeContext(req, { ...span, traceState: state })
     expect(req.rawHeaders).to.deep.equal(['X-A', '1', 'traceparent', traceparent, 'tracestate', 'vendor=1'])
   })
 
-  it('hides no header from the views that node makes later', async () => {
+  it('keeps headers visible in the views that Node.js creates later', async () => {
     let seen: object = {}
     const front = await startLoopback((req, res) => {
       writeContext(req, span)

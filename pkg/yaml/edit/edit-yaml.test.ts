@@ -10,57 +10,62 @@ const server: Path = ['clusters', { name: 'a' }, 'cluster', 'server']
 // Title, text before, changes, text after.
 const cases: readonly [string, string, readonly Change[], string][] = [
   [
-    'makes a document',
+    'creates a document',
     '',
     [set(['kind'], 'Config'), user('y')],
     'kind: Config\nusers:\n- user:\n    token: "no"\n  name: "y"\n',
   ],
-  ['keeps a comment alone', '# mine\n', [set(['kind'], 'Config')], '# mine\nkind: Config\n'],
   [
-    'keeps quotes and comments',
+    'preserves a document with only a comment',
+    '# mine\n',
+    [set(['kind'], 'Config')],
+    '# mine\nkind: Config\n',
+  ],
+  [
+    'preserves quotes and comments',
     'a: "no" # c\n# d\nb: \'y\'\n',
     [set(['b'], 'x')],
     'a: "no" # c\n# d\nb: x\n',
   ],
   [
-    'keeps what stands behind a value',
+    'preserves a comment after a value',
     'a: 1 # one\nb:   two   # 2\n',
     [set(['b'], 'on')],
     'a: 1 # one\nb:   "on"   # 2\n',
   ],
-  ['sets what is empty', 'a: # nothing\nb: 1\n', [set(['a'], 'x')], 'a: x # nothing\nb: 1\n'],
+  ['sets an empty value', 'a: # nothing\nb: 1\n', [set(['a'], 'x')], 'a: x # nothing\nb: 1\n'],
   [
-    'sets what is null',
+    'sets a null value',
     'users: null\nb: 1\n',
     [user('k')],
     'users:\n- user:\n    token: "no"\n  name: k\nb: 1\n',
   ],
   [
-    'adds to a list at its own indentation',
+    'appends to a list with its indentation',
     'users:\n  - name: a # x\n\n# y\nb: 1\n',
     [user('k')],
     'users:\n  - name: a # x\n  - user:\n      token: "no"\n    name: k\n\n# y\nb: 1\n',
   ],
   [
-    'adds to a text without a last line break',
+    'appends to a text without a trailing line break',
     'users:\n- name: a',
     [user('k')],
     'users:\n- name: a\n- user:\n    token: "no"\n  name: k',
   ],
   [
-    'adds behind a block scalar',
+    'appends after a block scalar',
     'users:\n- name: a\n  x: |+\n    t\n\n',
     [user('k')],
     'users:\n- name: a\n  x: |+\n    t\n\n- user:\n    token: "no"\n  name: k\n',
   ],
   [
-    'adds to an empty list',
+    'appends to an empty list',
     'users: []\nb: 1\n',
     [user('k')],
     'users:\n- user:\n    token: "no"\n  name: k\nb: 1\n',
   ],
   [
-    'adds to a flow list',
+    'appends to a flow list',
     'users: [{name: a}] # x\n',
     [user('k')],
     'users: [{name: a}, {"user": {"token": "no"}, "name": "k"}] # x\n',
@@ -79,7 +84,7 @@ const cases: readonly [string, string, readonly Change[], string][] = [
     'a: 1\r\nusers:\r\n- name: a\r\n- user:\r\n    token: "no"\r\n  name: k\r\n',
   ],
   [
-    'changes a field of an item alone',
+    'changes one field of an item',
     'clusters:\n- cluster: # c\n    server: x # s\n    tls-server-name: "on"\n  name: a\n',
     [set(server, 'https://y')],
     'clusters:\n- cluster: # c\n    server: https://y # s\n    tls-server-name: "on"\n  name: a\n',
@@ -106,27 +111,27 @@ const cases: readonly [string, string, readonly Change[], string][] = [
     'l: [{name: b}, ]\n',
   ],
   [
-    'changes the first document alone',
+    'changes only the first document',
     '---\na: 1\n---\na: [broken\n',
     [set(['a'], 'x')],
     '---\na: x\n---\na: [broken\n',
   ],
-  ['takes the last of two keys, as go-yaml does', 'a: 1\na: 2\n', [set(['a'], 'x')], 'a: 1\na: x\n'],
-  ['does nothing when nothing changes', 'a:   b\n', [set(['a'], 'b'), remove(['c', 'd'])], 'a:   b\n'],
+  ['uses the last of two keys, as go-yaml does', 'a: 1\na: 2\n', [set(['a'], 'x')], 'a: 1\na: x\n'],
+  ['returns the same text without a change', 'a:   b\n', [set(['a'], 'b'), remove(['c', 'd'])], 'a:   b\n'],
   [
-    'makes what leads there',
+    'creates parent mappings',
     'a: 1\n',
     [set(['b', { name: 'k' }, 'c', 'd'], 'x')],
     'a: 1\nb:\n- c:\n    d: x\n  name: k\n',
   ],
   [
-    'does not change what an alias shares',
+    'does not change a value that an alias shares',
     'x: &x\n  server: s\nclusters:\n- name: a\n  cluster: *x\n- name: b\n  cluster: *x\n',
     [set(server, 'y')],
     'x: &x\n  server: s\nclusters:\n- name: a\n  cluster:\n    server: "y"\n- name: b\n  cluster: *x\n',
   ],
   [
-    'does not change what an anchor is for',
+    'does not change a value with an anchor',
     'clusters:\n- name: a\n  cluster: &x\n    server: s # c\n- name: b\n  cluster: *x\n',
     [set(server, 'z')],
     'clusters:\n- name: a\n  cluster:\n    server: z\n- name: b\n  cluster:\n    server: s\n',
@@ -138,7 +143,7 @@ const cases: readonly [string, string, readonly Change[], string][] = [
     'x: &x {server: s, other: 1}\nclusters:\n- name: a\n  cluster:\n    <<: *x\n    server: z\n',
   ],
   [
-    "knows what go-yaml takes for an item's name",
+    "compares an item's name as go-yaml does",
     'l:\n- name: 12:30:45\n  x: 1\n- name: "no"\n- name: no\n',
     [set(['l', { name: '12:30:45' }, 'x'], 'y'), set(['l', { name: 'no' }, 'x'], 'z')],
     'l:\n- name: 12:30:45\n  x: "y"\n- name: "no"\n  x: z\n- name: no\n',
@@ -151,7 +156,7 @@ describe('editYaml', () => {
       expect(editYaml(before, changes)).to.equal(after)
     })
 
-  it('refuses what is not valid YAML', () => {
+  it('rejects invalid YAML', () => {
     const refused: readonly [string, string][] = [
       [
         'a: [',
@@ -164,7 +169,7 @@ describe('editYaml', () => {
       expect(() => editYaml(text, [set(['b'], 'x')]), text).to.throw(message)
   })
 
-  it('gives up on aliases that stand for too much', () => {
+  it('rejects aliases that expand too far', () => {
     const lines = Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`)
     const bomb = `a0: &a0 x\n${lines.join('\n')}\n`
     expect(() => editYaml(bomb, [set(['b'], 'x')])).to.throw('too many aliases')

@@ -96,7 +96,7 @@ const cases: Readonly<Record<PlainKind, readonly string[]>> = {
 
 describe('resolvePlain', () => {
   for (const [kind, texts] of Object.entries(cases))
-    it(`takes these for ${kind}: ${texts.slice(0, 6).join(' ')} …`, () => {
+    it(`resolves as ${kind}: ${texts.slice(0, 6).join(' ')} …`, () => {
       for (const text of texts) expect(resolvePlain(text), text).to.equal(kind)
     })
 })

@@ -71,7 +71,7 @@ describe('passkeys in the login', () => {
       .filter(({ audit }) => audit === endpoint)
       .map(({ outcome, reason }) => [outcome, reason].filter(word => word !== undefined).join(' '))
 
-  it('are added, and asked for after the password, and are in the tokens of the login and of its refreshes', async () => {
+  it('are added, required after the password, and listed in the tokens of the login and its refreshes', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     expect((await setup.browser.get('/oauth/factors')).body).to.match(/<strong>laptop<\/strong>, used \d{4}-/)
@@ -110,7 +110,7 @@ describe('passkeys in the login', () => {
     expect((await use(setup.browser, await begin(), key)).code).to.equal(303)
   })
 
-  it('answer for one page of one browser and user, once', async () => {
+  it('are valid for one page of one browser and user, once', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const page = await begin()
@@ -157,7 +157,7 @@ describe('passkeys in the login', () => {
     ])
   })
 
-  it('are refused when the counter goes back, which is in the audit log', async () => {
+  it('are rejected when the counter decreases, which is audited', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const { options, fields } = ceremonyOf(await begin(), 'get')
@@ -167,7 +167,7 @@ describe('passkeys in the login', () => {
     expect(audited('second-factor').at(-1)).to.equal('failure passkey_counter')
   })
 
-  it('count in the lockout of the password', async () => {
+  it('count in the same lockout as the password', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const page = await begin()
@@ -179,7 +179,7 @@ describe('passkeys in the login', () => {
     expect((await createBrowser(setup.app).logIn('alice', 'right')).code).to.equal(429)
   })
 
-  it('of a deleted user log no one in', async () => {
+  it('do not log in a deleted user', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const page = await begin()
@@ -192,7 +192,7 @@ describe('passkeys in the login', () => {
       expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
   })
 
-  it('are added by one of two browsers, and the other one is asked for it', async () => {
+  it('are added by one of two concurrent browsers, and the other must then use it', async () => {
     const other = createBrowser(setup.app)
     await other.logIn('alice', 'right')
     const late = await change(other, 'set-up-passkey')
@@ -209,7 +209,7 @@ describe('passkeys in the login', () => {
     expect((await setup.app.tools.factors.read(memoryUser('alice'))).passkeys).to.have.length(1)
   })
 
-  it('end other logins that used none when the first one is added', async () => {
+  it('end other sessions without a second factor when the first one is added', async () => {
     const other = createBrowser(setup.app)
     await other.logIn('alice', 'right')
     await setup.browser.logIn('alice', 'right')
@@ -218,7 +218,7 @@ describe('passkeys in the login', () => {
     expect((await setup.browser.get('/oauth/session')).code).to.equal(200)
   })
 
-  it('are set up after the password where the policy requires a factor, and the last one stays', async () => {
+  it('are set up after the password if the policy requires a factor, and the last one cannot be removed', async () => {
     setup.app.requiredGroups.push('dev')
     const page = await setup.browser.logIn('alice', 'right', authorizePath({ scope: 'openid' }))
     expect(page.body).to.include('Set up a second factor').and.include('<svg')
@@ -246,7 +246,7 @@ describe('passkeys in the login', () => {
     expect((await use(setup.browser, await begin(), next)).code).to.equal(303)
   })
 
-  it('are renamed, and give way to a recovery code', async () => {
+  it('can be renamed, and replaced by a recovery code', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const renamed = await change(setup.browser, 'rename-passkey', { passkey: key.id, name: '<b>"phone"' })
@@ -262,7 +262,7 @@ describe('passkeys in the login', () => {
     expect((await begin()).code).to.equal(303)
   })
 
-  it('are used for acr_values by a login without (step-up)', async () => {
+  it('are required by acr_values for a session without one (step-up)', async () => {
     await setup.browser.logIn('alice', 'right')
     const page = await setup.authorize({ scope: 'openid', acr_values: 'mfa' })
     const codes = await make(setup.browser, page, key)
@@ -273,7 +273,7 @@ describe('passkeys in the login', () => {
     expect(silent.searchParams.get('code')).to.be.a('string')
   })
 
-  it('with invalid parameters are refused with a page that says what is wrong', async () => {
+  it('with invalid parameters are rejected with a page that explains the error', async () => {
     await setup.browser.logIn('alice', 'right')
     const page = await change(setup.browser, 'set-up-passkey')
     const { options, fields } = ceremonyOf(page, 'create')

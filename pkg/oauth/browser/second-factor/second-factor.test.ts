@@ -70,7 +70,7 @@ describe('second factors', () => {
     return { id: decode(id_token), access: decode(access_token), refresh_token }
   }
 
-  it('are asked for after the password, and are in the tokens of the login and of its refreshes', async () => {
+  it('are required after the password, and listed in the tokens of the login and its refreshes', async () => {
     await setup.browser.logIn('alice', 'right')
     const { secret } = await enrol()
     setup.browser.cookies.delete(session)
@@ -100,7 +100,7 @@ describe('second factors', () => {
     expect(JSON.stringify(setup.app.lines)).to.not.include(secret)
   })
 
-  it('log in once with one page: a form that is sent again starts no second login', async () => {
+  it('log in once per page: resending the form starts no second session', async () => {
     await setup.browser.logIn('alice', 'right')
     const { recoveryCodes } = await enrol()
     setup.browser.cookies.delete(session)
@@ -123,7 +123,7 @@ describe('second factors', () => {
     }
   })
 
-  it('leave the login of the next user of the browser alone when an old form is sent again', async () => {
+  it('do not change the session of the browser’s next user when an old form is resent', async () => {
     await setup.browser.logIn('alice', 'right')
     const { recoveryCodes } = await enrol()
     setup.browser.cookies.delete(session)
@@ -137,7 +137,7 @@ describe('second factors', () => {
     expect((await setup.browser.get('/oauth/session')).body).to.include('You are <strong>bob</strong>')
   })
 
-  it('are asked for only with the right password, which keeps it secret who has one', async () => {
+  it('are requested only after the right password, so that they reveal nothing before', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const pages = []
@@ -150,7 +150,7 @@ describe('second factors', () => {
     expect(pages[2]).to.deep.equal(pages[0])
   })
 
-  it('count in the lockout of the password, and a locked user gets no further', async () => {
+  it('count in the same lockout as the password, and are rejected while the user is locked', async () => {
     await setup.browser.logIn('alice', 'right')
     const { secret } = await enrol()
     setup.browser.cookies.delete(session)
@@ -163,7 +163,7 @@ describe('second factors', () => {
     expect(audited('second-factor').at(-1)).to.equal('failure locked')
   })
 
-  it('set no password by a ticket of another step', async () => {
+  it('do not set a password with the ticket of another step', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     setup.browser.cookies.delete(session)
@@ -177,7 +177,7 @@ describe('second factors', () => {
     expect(again.body.includes('name="code"')).to.equal(true)
   })
 
-  it('belong to the browser that entered the password', async () => {
+  it('are bound to the browser that sent the password', async () => {
     await setup.browser.logIn('alice', 'right')
     const { secret } = await enrol()
     setup.browser.cookies.delete(session)
@@ -189,7 +189,7 @@ describe('second factors', () => {
     expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
   })
 
-  it('are asked for once more before they are changed, unless the login used one', async () => {
+  it('are required again before they are changed, unless the session used one', async () => {
     const other = createBrowser(setup.app)
     await other.logIn('alice', 'right')
     const { secret } = await setUpApp(other)
@@ -209,7 +209,7 @@ describe('second factors', () => {
     expect((await createBrowser(setup.app).logIn('alice', 'right')).code).to.equal(303)
   })
 
-  it('end other logins that used none when they are set up, and no login of the same browser', async () => {
+  it('end other sessions without a factor when they are set up, except those of the same browser', async () => {
     const other = createBrowser(setup.app)
     await other.logIn('alice', 'right')
     const { refresh_token } = await setup.app.login('alice')
@@ -227,7 +227,7 @@ describe('second factors', () => {
     expect((await setup.app.token(own)).code).to.equal(200)
   })
 
-  it('are changed only after a recent login', async () => {
+  it('can be changed only after a recent login', async () => {
     await setup.browser.logIn('alice', 'right')
     const [stored] = setup.app.sessions.values()
     const claims = { sub: 'alice', uid: 'uid-alice', idp: '', generation: 1, amr: 'pwd' }
@@ -254,7 +254,7 @@ describe('second factors', () => {
       setup.app.requiredGroups.push('dev')
     })
 
-    it('are set up after the password, and there is no login without', async () => {
+    it('are set up after the password, and no login succeeds without one', async () => {
       const page = await setup.browser.logIn('alice', 'right', authorizationPath)
       expect(page.code).to.equal(200)
       expect(page.body).to.include('Set up a second factor')
@@ -289,7 +289,7 @@ describe('second factors', () => {
       expect(refused.body).to.include('This user needs a second factor: replace it instead (access_denied)')
     })
 
-    it('come after the password that the user must change, and that after the factor', async () => {
+    it('are set up after the user has changed an initial password, which requires an existing factor', async () => {
       setup.app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
       const page = await setup.browser.logIn('alice', 'right')
       expect(page.body).to.include('Change your password')
@@ -299,7 +299,7 @@ describe('second factors', () => {
       expect(setup.browser.cookies.has(session)).to.equal(false)
     })
 
-    it('end what began without: the login of a browser, and the refresh of a client', async () => {
+    it('end sessions that began without one: the browser session, and refreshes of clients', async () => {
       setup.app.requiredGroups.pop()
       await setup.browser.logIn('alice', 'right')
       const { refresh_token } = await setup.app.login('alice')
@@ -324,7 +324,7 @@ describe('second factors', () => {
       },
     ],
   ] as const)
-    it(`${why} cannot be carried by the password grant and HTTP Basic, which say so`, async () => {
+    it(`${why} are rejected by the password grant and HTTP Basic, with that reason`, async () => {
       await prepare()
       const description = 'this user needs a second factor: log in with a browser'
       const grant = { grant_type: 'password', username: 'alice', ...kapis }
@@ -344,7 +344,7 @@ describe('second factors', () => {
     })
 
   describe('for acr_values', () => {
-    it('are asked of the login of the browser (step-up), and not again afterwards', async () => {
+    it('are required from the browser session (step-up), and not again afterwards', async () => {
       await setup.browser.logIn('alice', 'right')
       const { secret } = await enrol()
       const fresh = createBrowser(setup.app)
@@ -366,7 +366,7 @@ describe('second factors', () => {
       expect(locationOf(again).searchParams.get('code')).to.be.a('string')
     })
 
-    it('lead a user without one to set it up, with the login that there is', async () => {
+    it('redirect a user without one to its setup, in the same session', async () => {
       await setup.browser.logIn('alice', 'right')
       const page = await setup.authorize({ scope: 'openid', acr_values: 'urn:unknown mfa' })
       expect([page.code, page.body]).to.satisfy(
@@ -383,7 +383,7 @@ describe('second factors', () => {
       expect((await claimsAfter(done)).id).to.deep.include({ acr: 'mfa' })
     })
 
-    it('that are unknown change nothing', async () => {
+    it('that are unknown have no effect', async () => {
       await setup.browser.logIn('alice', 'right')
       const answer = locationOf(await setup.authorize({ acr_values: '1 2' }))
       expect(answer.searchParams.get('code')).to.be.a('string')

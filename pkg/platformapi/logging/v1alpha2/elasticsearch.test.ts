@@ -10,7 +10,7 @@ import { createIngest } from './ingest.ts'
 const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
 const time = '2020-05-16T16:00:42Z'
 
-describe('clients of Elasticsearch', () => {
+describe('Elasticsearch clients', () => {
   let loopback: Loopback
   let store: MemoryStore
   let ingest: ReturnType<typeof createIngest>
@@ -44,7 +44,7 @@ describe('clients of Elasticsearch', () => {
     })
     afterEach(() => client.close())
 
-    it('sends what its bulk helper is given, once, and learns what was refused', async () => {
+    it('sends the items of its bulk helper once, and receives the rejected ones', async () => {
       const documents = Array.from({ length: 500 }, (_, i) => ({
         '@timestamp': time,
         message: `line ${i}`,
@@ -68,7 +68,7 @@ describe('clients of Elasticsearch', () => {
       expect(numbers).to.deep.equal([...documents.keys(), 500])
     })
 
-    it('is answered what it asks and sets up before', async () => {
+    it('receives responses to its setup requests', async () => {
       expect((await client.info()).tagline).to.equal('You Know, for Search')
       expect(await client.ping()).to.equal(true)
       expect((await client.cluster.health()).status).to.equal('green')
@@ -86,7 +86,7 @@ describe('clients of Elasticsearch', () => {
       expect((await client.indices.create({ index: 'logs' })).index).to.equal('logs')
     })
 
-    it('gets of an answer what filter_path names', async () => {
+    it('receives the fields that filter_path names', async () => {
       const operations = [{ create: {} }, { '@timestamp': time, message: 'x' }, { create: {} }, []]
       const bulk = (filter_path: string) => client.bulk({ index: 'logs', operations, filter_path })
       const error = { type: 'document_parsing_exception' }
@@ -136,14 +136,14 @@ describe('clients of Elasticsearch', () => {
     ),
   ]
   for (const [method, path, code] of paths) {
-    it(`${method} ${path || 'the root'} is ${code} of the product that they look for`, async () => {
+    it(`${method} ${path || '/'} is ${code} with the product header that they require`, async () => {
       const { headers, ...answer } = await loopback.get(base + path, { method })
       expect([answer.code, headers['x-elastic-product']]).to.deep.equal([code, 'Elasticsearch'])
     })
   }
 
   for (const version of [8, 9]) {
-    it(`get their media type of version ${version}`, async () => {
+    it(`receive their media type for version ${version}`, async () => {
       const accept = `application/vnd.elasticsearch+json; compatible-with=${version}`
       const { headers } = await loopback.get(base, { headers: { accept } })
       expect(headers['content-type']).to.equal(
@@ -152,7 +152,7 @@ describe('clients of Elasticsearch', () => {
     })
   }
 
-  it('are answered only when they may send', async () => {
+  it('receive responses only if they may ingest', async () => {
     ingest = createIngest({
       ...{ store, limits: defaultLimits, observe: () => undefined, enter: freePlace },
       authorize: () => {

@@ -74,7 +74,7 @@ describe('createIngest', () => {
   const logs = () => store.records.map(({ log }) => log)
   const refusal = ({ code, text }: Answer) => [code, JSON.parse(text).message]
 
-  describe('of many concurrent senders', () => {
+  describe('with many concurrent senders', () => {
     let came = 0
     const started = async (given: Pick<LogStore, 'ingest'>, most: number, waitMs: number) => {
       const silent = { authorize: () => undefined, observe: () => undefined }
@@ -118,7 +118,7 @@ describe('createIngest', () => {
       loopback = undefined
     })
 
-    it('waits for a place behind those of its user who send slowly, and is refused after a while', async () => {
+    it('queues a request behind its user’s slow uploads, and rejects it after a while', async () => {
       // Each user may use a quarter of the slots.
       await started(store, 8, 200)
       const slow = [sendSlowly(), sendSlowly()]
@@ -132,7 +132,7 @@ describe('createIngest', () => {
       for (const client of slow) client.destroy()
     })
 
-    it('stores eight concurrently, and all the others in turn', async () => {
+    it('stores eight batches concurrently, and the others afterwards', async () => {
       const storing = Promise.withResolvers<void>()
       const stored: number[] = []
       let now = 0
@@ -153,7 +153,7 @@ describe('createIngest', () => {
   })
 
   describe('_bulk', () => {
-    it('answers for each item, in order', async () => {
+    it('returns a result for each item, in order', async () => {
       const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n["b"]\n`
       const { code, text } = await send('/logs-2020/_bulk', body)
       const { took, ...answer } = JSON.parse(text)
@@ -180,12 +180,12 @@ describe('createIngest', () => {
       expect(observed).to.deep.equal([['bulk', { taken: 1, refused: 1, changed: {} }]])
     })
 
-    it('takes what clients of Elasticsearch 8 call it', async () => {
+    it('accepts the content type of Elasticsearch 8 clients', async () => {
       const headers = { 'content-type': 'application/vnd.elasticsearch+json; compatible-with=8' }
       expect((await send('/_bulk', `{"create":{}}\n${document('a')}\n`, { headers })).code).to.equal(200)
     })
 
-    it('stores nothing when it cannot be read', async () => {
+    it('stores nothing of an unreadable body', async () => {
       const answer = await send('/_bulk', `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`)
       expect(refusal(answer)).to.deep.equal([
         400,
@@ -194,7 +194,7 @@ describe('createIngest', () => {
       expect(logs()).to.deep.equal([])
     })
 
-    it('reports lines that the store refuses, by their index in the batch', async () => {
+    it('reports lines that the store rejects, by their index in the batch', async () => {
       const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'no' }] })
       const items = ['bad', document('a'), document('b')].map(text => `{"create":{}}\n${text}\n`)
       const { text } = await send('/_bulk', items.join(''), { ingest: { store: storeOf(append) } })
@@ -206,7 +206,7 @@ describe('createIngest', () => {
   })
 
   describe('jsonlines', () => {
-    it('takes the good lines and lists the others, and what it shortened', async () => {
+    it('stores the valid lines and lists the others, and what was truncated', async () => {
       const { code, text } = await send(
         '/jsonlines',
         `${document('a')}\n\nbad\n${document('x'.repeat(101))}\n`,
@@ -222,20 +222,20 @@ describe('createIngest', () => {
       ])
     })
 
-    it('refuses a batch of which nothing can be taken', async () => {
+    it('rejects a batch without a valid line', async () => {
       expect(refusal(await send('/jsonlines', 'bad\nworse\n'))).to.deep.equal([
         400,
         'none of 2 lines was accepted; line 1: not valid JSON',
       ])
     })
 
-    it('takes nothing as nothing', async () => {
+    it('accepts an empty batch', async () => {
       expect(JSON.parse((await send('/jsonlines', '')).text)).to.deep.equal({ accepted: 0, rejected: 0 })
     })
 
     const types = ['', 'text/plain; charset=utf-8', 'application/json', 'application/x-www-form-urlencoded']
     for (const type of types) {
-      it(`takes ${type || 'no content type'}`, async () => {
+      it(`accepts ${type || 'no content type'}`, async () => {
         const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
         expect((await send('/jsonlines', document('a'), { headers })).code).to.equal(200)
       })
@@ -244,7 +244,7 @@ describe('createIngest', () => {
     const snappy = (bytes: Buffer) => compressSnappy(bytes)
     const encodings = { gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync, snappy }
     for (const [encoding, compress] of Object.entries(encodings)) {
-      it(`unpacks ${encoding}`, async () => {
+      it(`decompresses ${encoding}`, async () => {
         const headers = { ...ndjson, 'content-encoding': encoding }
         await send('/jsonlines', compress(Buffer.from(document('packed'))), { headers })
         expect(logs()).to.deep.equal(['packed'])
@@ -256,7 +256,7 @@ describe('createIngest', () => {
     const protobuf = { 'content-type': 'application/x-protobuf' }
     const json = { 'content-type': 'application/json' }
 
-    it('takes what exporters send, in either encoding', async () => {
+    it('accepts what exporters send, in either encoding', async () => {
       const first = await send('/v1/logs', readFileSync(join(fixtures, 'otlp-logs.bin')), {
         headers: protobuf,
       })
@@ -283,7 +283,7 @@ describe('createIngest', () => {
       expect(logs()).to.deep.equal(['b'])
     })
 
-    it('is retryable when the store is full, or the body does not come in time', async () => {
+    it('answers a retryable error if the store is full, or the body does not arrive in time', async () => {
       const full = async () => {
         throw insufficientStorage('full')
       }
@@ -298,7 +298,7 @@ describe('createIngest', () => {
       expect(refusal(late)).to.deep.equal([503, 'timed out reading the request body (0.02 s)'])
     })
 
-    it('refuses anything but a push request', async () => {
+    it('rejects anything but an export request', async () => {
       expect(refusal(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
         400,
         'the body is not a valid ExportLogsServiceRequest: a number is cut off',
@@ -315,7 +315,7 @@ describe('createIngest', () => {
     const push = (...times: readonly string[]) =>
       JSON.stringify({ streams: [{ stream: { pod: 'web-0' }, values: times.map(at => [at, `line ${at}`]) }] })
 
-    it('takes JSON, and protobuf in snappy whether or not it says so', async () => {
+    it('accepts JSON, and protobuf in snappy with or without its content type', async () => {
       expect((await send('/loki/api/v1/push', push('1'), { headers: json })).code).to.equal(204)
       // The stream {pod="web-0"} with one entry, whose time is 1 ns after the Unix epoch.
       const protobuf = Buffer.from('0a1d0a0d7b706f643d227765622d30227d120c0a0210011206', 'hex')
@@ -329,7 +329,7 @@ describe('createIngest', () => {
       expect(store.records.every(({ pod, timeNs }) => pod === 'web-0' && timeNs === 1n)).to.equal(true)
     })
 
-    it('says which lines it did not take, and takes the others', async () => {
+    it('reports the rejected lines, and stores the others', async () => {
       const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'too old' }] })
       const answer = await send('/loki/api/v1/push', push('2', '1'), {
         headers: json,
@@ -342,7 +342,7 @@ describe('createIngest', () => {
   describe('lines without a time', () => {
     const changed = ['time_of_arrival']
 
-    it('are stored, and each protocol says so that can', async () => {
+    it('are stored, and reported in each protocol that can', async () => {
       const bulk = await send('/_bulk', `{"create":{}}\n{"log":"a"}\n{"create":{}}\n${document('b')}\n`)
       const { errors, items } = JSON.parse(bulk.text)
       expect([errors, items[0].create.changed, items[1].create.changed]).to.deep.equal([
@@ -374,8 +374,8 @@ describe('createIngest', () => {
     })
   })
 
-  describe('what is refused as a whole', () => {
-    it('a body over the limit, however it is sent', async () => {
+  describe('a rejected request', () => {
+    it('with a body over the limit, with or without a length', async () => {
       const large = Buffer.alloc(10_001, 'x')
       const message = 'Request entity is too large: limit is 10000'
       expect(refusal(await send('/jsonlines', large))).to.deep.equal([413, message])
@@ -386,7 +386,7 @@ describe('createIngest', () => {
       expect(refusal(await send('/jsonlines', packed, { headers }))).to.deep.equal([413, message])
     })
 
-    it('more lines than the limit', async () => {
+    it('with more lines than the limit', async () => {
       const body = Array.from({ length: 51 }, () => document('a')).join('\n')
       expect(refusal(await send('/jsonlines', body))).to.deep.equal([
         413,
@@ -395,7 +395,7 @@ describe('createIngest', () => {
       expect(logs()).to.deep.equal([])
     })
 
-    it('a body that does not unpack', async () => {
+    it('with a body that cannot be decompressed', async () => {
       const headers = { ...ndjson, 'content-encoding': 'gzip' }
       const answer = await send('/jsonlines', document('a'), { headers })
       expect(refusal(answer)).to.deep.equal([
@@ -404,7 +404,7 @@ describe('createIngest', () => {
       ])
     })
 
-    it('an unknown encoding or type', async () => {
+    it('with an unknown encoding or type', async () => {
       const headers = { ...ndjson, 'content-encoding': 'br' }
       expect(refusal(await send('/jsonlines', 'x', { headers }))).to.deep.equal([
         415,
@@ -414,7 +414,7 @@ describe('createIngest', () => {
       expect(code).to.equal(415)
     })
 
-    it('an unknown encoding, and leaves no timer behind that would end the connection', async () => {
+    it('with an unknown encoding leaves no timer that would close the connection', async () => {
       const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
       const headers = { ...ndjson, 'content-encoding': 'br' }
       const before = timers()
@@ -422,7 +422,7 @@ describe('createIngest', () => {
       expect(timers() - before).to.be.below(20)
     })
 
-    it('another method, another path', async () => {
+    it('with another method or path', async () => {
       const { code, headers } = await send('/jsonlines', '', { method: 'GET' })
       expect([code, headers.allow]).to.deep.equal([405, 'POST, PUT'])
       for (const path of ['/v1/traces', '/a/b/_bulk', '/_bulk/x', '/_search', '/a/_search']) {
@@ -430,7 +430,7 @@ describe('createIngest', () => {
       }
     })
 
-    it('a caller who may not, before the body is read', async () => {
+    it('of an unauthorized caller is answered before the body is read', async () => {
       const ingest = { authorize: forbidden403 }
       expect(refusal(await send('/jsonlines', document('a'), { ingest }))).to.deep.equal([403, 'no'])
       expect(refusal(await send('/_bulk', document('a'), { ingest }))).to.deep.equal([403, 'no'])
@@ -438,7 +438,7 @@ describe('createIngest', () => {
     })
 
     for (const path of ['/v1/logs', '/loki/api/v1/push']) {
-      it(`a caller who may not, so that exporters send it again, at ${path}`, async () => {
+      it(`of an unauthorized caller at ${path} is answered so that exporters retry`, async () => {
         const answer = await send(path, null, { ingest: { authorize: forbidden403 } })
         expect(refusal(answer)).to.deep.equal([429, 'no'])
         expect(answer.headers['retry-after']).to.equal('5')
@@ -446,7 +446,7 @@ describe('createIngest', () => {
       })
     }
 
-    it('a batch that the store has no time for, with Retry-After', async () => {
+    it('for an overloaded store is answered with Retry-After', async () => {
       const ingest = { store: storeOf(tooMany) }
       const answer = await send('/jsonlines', document('a'), { ingest })
       expect([answer.code, answer.headers['retry-after']]).to.deep.equal([429, '7'])

@@ -46,7 +46,7 @@ describe('readBody', () => {
     return { client, answer: promise }
   }
 
-  it('holds what has arrived, not what is promised', async () => {
+  it('allocates for what has arrived, not for the declared length', async () => {
     await start()
     const { client, answer } = begin(20 * megabyte)
     answer.catch(() => undefined)
@@ -57,7 +57,7 @@ describe('readBody', () => {
     expect(held).to.deep.equal(held.toSorted((a, b) => a - b))
   })
 
-  it('loses nothing of a large one', async () => {
+  it('reads all of a large body', async () => {
     await start()
     const body = Buffer.from(Array.from({ length: 3_000_000 }, (_, i) => i % 251))
     const { client, answer } = begin(body.length)
@@ -72,12 +72,12 @@ describe('readBody', () => {
     Readonly<Record<string, string>>,
     (bytes: Buffer) => Buffer,
   ])[] = [
-    ['with its length', { 'content-length': String(40 * megabyte) }, bytes => bytes],
+    ['with a length', { 'content-length': String(40 * megabyte) }, bytes => bytes],
     ['in chunks', { 'transfer-encoding': 'chunked' }, bytes => toChunk(bytes)],
     ['compressed', { 'transfer-encoding': 'chunked', 'content-encoding': 'gzip' }, bytes => toChunk(bytes)],
   ]
   for (const [how, headers, encode] of encodings) {
-    it(`answers 413 to who sends a large one ${how}, and reads the response only afterwards`, async function () {
+    it(`answers 413 to a client that sends a large body ${how} and reads the response only afterwards`, async function () {
       this.timeout(60_000)
       await start({ limitBytes: megabyte })
       const client = connect(loopback?.port ?? 0, '127.0.0.1')
@@ -98,7 +98,7 @@ describe('readBody', () => {
     })
   }
 
-  it('answers 408 to who does not send it in time, and ends the connection', async () => {
+  it('answers 408 to a client that sends too slowly, and closes the connection', async () => {
     await start({ withinMs: 50 })
     const { client, answer } = begin(100)
     client.write('x')

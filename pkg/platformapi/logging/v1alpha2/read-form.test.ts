@@ -36,7 +36,7 @@ describe('readForm', () => {
     return promise
   }
 
-  it('joins the parameters of the URL and of a form', async () => {
+  it('combines the parameters of the URL and of a form', async () => {
     expect((await ask('GET')).text).to.equal('[["limit","1"]]\n')
     expect(JSON.parse((await ask('POST', 'query=a+%7C+b')).text)).to.deep.equal([
       ['limit', '1'],
@@ -44,11 +44,11 @@ describe('readForm', () => {
     ])
   })
 
-  it('reads the parameters of the URL alone where no body is sent, whatever its type is', async () => {
+  it('reads only the URL without a body, with any content type', async () => {
     expect((await ask('POST', '', 'application/json')).text).to.equal('[["limit","1"]]\n')
   })
 
-  it('refuses other methods, other types and long forms', async () => {
+  it('rejects other methods, other types and long forms', async () => {
     const put = await ask('PUT', 'query=a')
     expect([put.code, put.headers.allow]).to.deep.equal([405, 'GET, HEAD, POST'])
     expect((await ask('POST', '{}', 'application/json')).code).to.equal(415)

@@ -35,7 +35,7 @@ describe('createLoggingApi', () => {
     test: { kind: 'in', values: [value] },
   })
 
-  it('serves the cluster, a container and ingest', async () => {
+  it('serves the cluster, a container and ingestion', async () => {
     expect(await ask('/cluster')).to.deep.equal({ code: 200, body: { place: 'everywhere' } })
     expect(await ask('/select/logsql/query')).to.deep.equal({ code: 200, body: { logsql: true } })
     expect(await ask('/ingest/_bulk')).to.deep.equal({ code: 200, body: { ingest: true } })
@@ -64,7 +64,7 @@ describe('createLoggingApi', () => {
       'log settings are no longer served here: configure Fluent Bit itself to send to /kapis/logging.example.org/v1alpha2/ingest',
   }
   for (const [path, message] of Object.entries(removed)) {
-    it(`says what took the place of ${path}`, async () => {
+    it(`names the replacement of ${path}`, async () => {
       const { code, body } = await ask(path)
       expect([code, body.reason, body.message]).to.deep.equal([404, 'NotFound', message])
     })

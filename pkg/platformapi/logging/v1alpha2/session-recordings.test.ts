@@ -56,7 +56,7 @@ describe('createSessionRecordingApi', () => {
     return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
   }
 
-  it('lists sessions, the newest first, with what is known of their end', async () => {
+  it('lists sessions, newest first, with what is known of their end', async () => {
     const { id, namespace, startTimestamp, ...spec } = one
     const list = JSON.parse((await ask('/sessionrecordings')).text)
     expect([list.kind, list.apiVersion, list.metadata, list.items.length]).to.deep.equal([
@@ -83,11 +83,11 @@ describe('createSessionRecordingApi', () => {
     // output of a session.
     ['?fieldSelector=metadata.name%3Done', ['three', 'two', 'one']],
   ] as const) {
-    it(`selects by ${query || 'nothing'}`, async () =>
+    it(`filters by ${query || 'nothing'}`, async () =>
       expect(await names(`/sessionrecordings${query}`)).to.deep.equal(expected))
   }
 
-  it('continues a list', async () => {
+  it('continues a list at its cursor', async () => {
     const first = JSON.parse((await ask('/sessionrecordings?limit=2')).text)
     const rest = JSON.parse(
       (await ask(`/sessionrecordings?limit=2&continue=${first.metadata.continue}`)).text,
@@ -98,7 +98,7 @@ describe('createSessionRecordingApi', () => {
     expect(rest.metadata).to.deep.equal({})
   })
 
-  it('shows below a namespace what has happened in it since it was made', async () => {
+  it('returns below a namespace only what happened since its creation', async () => {
     const path = '/namespaces/shop/sessionrecordings'
     expect(await names(path)).to.deep.equal(['two', 'one'])
     expect(await names('/namespaces/bank/sessionrecordings')).to.deep.equal([])
@@ -131,7 +131,7 @@ describe('createSessionRecordingApi', () => {
     })
   }
 
-  it('is read only', async () => {
+  it('accepts only reads', async () => {
     const { code, headers } = await ask('/sessionrecordings/one', 'DELETE')
     expect([code, headers?.allow]).to.deep.equal([405, 'GET, HEAD'])
   })
@@ -146,6 +146,7 @@ describe('isOfSessionRecordings', () => {
     ['cluster', false],
     ['', false],
   ] as const) {
-    it(`of ${JSON.stringify(path)}`, () => expect(isOfSessionRecordings(path.split('/'))).to.equal(expected))
+    it(`is correct for ${JSON.stringify(path)}`, () =>
+      expect(isOfSessionRecordings(path.split('/'))).to.equal(expected))
   }
 })

@@ -3,7 +3,7 @@ import { refusalOf } from '../../../apierrors/fixtures.ts'
 import { createUploadLimiter } from './upload-limiter.ts'
 
 describe('createUploadLimiter', () => {
-  it('bounds what they take together; each takes what it said last', () => {
+  it('limits the sum of all uploads; each counts with its latest size', () => {
     const begin = createUploadLimiter(100)
     const [first, second] = [begin(), begin()]
     first.hold(30)

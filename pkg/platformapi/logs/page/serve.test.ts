@@ -64,7 +64,7 @@ describe('createLogPage', () => {
     return { url: new URL(headers.location ?? ''), cookie: cookie.split(';')[0] ?? '', whole: cookie }
   }
 
-  it('is a page with one script and one style of its own, whatever the product is called', async () => {
+  it('returns a page with one script and one style of its own, with any product name', async () => {
     const { code, headers, text } = await get('/logs')
     expect(code).to.equal(200)
     expect(headers['content-security-policy']).to.equal(
@@ -91,7 +91,7 @@ describe('createLogPage', () => {
     ['GET', '/logs/logout', 405, /the server does not allow this method/],
   ]
   for (const [method, path, expected, words] of problems) {
-    it(`says what is wrong with ${method} ${path} on a page`, async () => {
+    it(`shows the error of ${method} ${path} on a page`, async () => {
       const { code, text, headers } = await get(path, { method })
       expect([code, headers['content-type']]).to.deep.equal([expected, 'text/html; charset=utf-8'])
       expect(headers['content-security-policy']).to.contain("default-src 'none'")
@@ -100,7 +100,7 @@ describe('createLogPage', () => {
     })
   }
 
-  it('logs in by code and PKCE, and keeps the token where no script can read it', async () => {
+  it('logs in with code and PKCE, and stores the token where no script can read it', async () => {
     const { url, cookie, whole } = await begin('q=a+b&pods=web-0')
     expect(`${url.origin}${url.pathname}`).to.equal(`${issuer}/authorize`)
     const { state = '', ...asked } = Object.fromEntries(url.searchParams)
@@ -124,14 +124,14 @@ describe('createLogPage', () => {
     )
   })
 
-  it('leads back to the page of session recordings', async () => {
+  it('redirects back to the page of session recordings', async () => {
     const { url, cookie } = await begin('namespace=shop', 'recordings')
     const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
     const { location } = (await get(path, { headers: { cookie } })).headers
     expect(location).to.equal('/logs/recordings?namespace=shop')
   })
 
-  it('leads nowhere but back to itself', async () => {
+  it('redirects only to itself', async () => {
     for (const returnTo of ['//evil.test', 'https://evil.test/', '\r\nx: y', '/../oauth']) {
       const { url, cookie } = await begin(returnTo, returnTo)
       const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
@@ -141,7 +141,7 @@ describe('createLogPage', () => {
     }
   })
 
-  it('goes on at the host that the issuer sends browsers back to, once', async () => {
+  it('redirects once to the host of the issuer’s callback', async () => {
     const elsewhere = { headers: { host: '10.0.0.1' } }
     const first = await get('/logs/login?return_to=q%3Da', elsewhere)
     expect(first.headers.location).to.equal('https://kapis.test/logs/login?page=&return_to=q%3Da&moved=1')
@@ -155,7 +155,7 @@ describe('createLogPage', () => {
       says: 'not started in this browser',
       code: 400,
     },
-    'no state': { query: () => 'code=abc', says: 'not started in this browser', code: 400 },
+    'a missing state': { query: () => 'code=abc', says: 'not started in this browser', code: 400 },
     'a refusal': {
       query: state => `error=access_denied&error_description=<script>no</script>&state=${state}`,
       says: 'Login failed: &lt;script&gt;no&lt;/script&gt;',
@@ -163,7 +163,7 @@ describe('createLogPage', () => {
     },
   }
   for (const [what, { query, says, code }] of Object.entries(wrong)) {
-    it(`says in words that it got ${what}`, async () => {
+    it(`shows an error page for ${what}`, async () => {
       const { url, cookie } = await begin()
       const path = `/logs/callback?${query(url.searchParams.get('state') ?? '')}`
       const page = await get(path, { headers: { cookie } })
@@ -173,7 +173,7 @@ describe('createLogPage', () => {
     })
   }
 
-  it('says in words that the issuer refused the code, or sent a token that no cookie can hold', async () => {
+  it('explains that the issuer rejected the code, or sent a token too large for a cookie', async () => {
     const answers: [number, object, string][] = [
       [400, { error_description: 'the code has expired' }, 'Login failed: the code has expired'],
       [200, { access_token: 'a;b' }, 'Login failed: the issuer responded with 200'],
@@ -238,7 +238,7 @@ describe('createLogPage', () => {
     ['/kapis/anything', { cookie }, ['/kapis/anything', null, cookie]],
   ]
   for (const [path, headers, expected] of admitted) {
-    it(`makes of ${path} with ${Object.keys(headers).join(', ') || 'nothing'} what it may`, async () => {
+    it(`proxies ${path} with ${Object.keys(headers).join(', ') || 'no headers'}, as far as allowed`, async () => {
       expect(JSON.parse((await get(path, { headers })).text)).to.deep.equal(expected)
     })
   }
@@ -254,17 +254,17 @@ describe('createLogPage', () => {
     '/logs/api/recordings/../namespaces',
     '/logs/api/namespaces/shop/recordings/%2e%2e',
   ]) {
-    it(`has nothing at ${path}`, async () => {
+    it(`returns 404 for ${path}`, async () => {
       const { code } = await get(path, { headers: { cookie } })
       expect(code).to.be.oneOf([400, 404])
     })
   }
 
-  it('reads and does not write', async () => {
+  it('allows only reads', async () => {
     expect((await get('/logs/api/records', { method: 'POST', headers: { cookie } })).code).to.equal(405)
   })
 
-  it('logs out: the login ends at the issuer too, and not by what another site sends', async () => {
+  it('logs out: ends the session at the issuer too, but not for cross-site requests', async () => {
     const evil = { cookie, origin: 'https://evil.test' }
     expect((await get('/logs/logout', { method: 'POST', headers: evil })).code).to.equal(403)
     const headers = { cookie, origin: 'https://kapis.test' }

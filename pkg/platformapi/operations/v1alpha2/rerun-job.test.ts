@@ -81,7 +81,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   }
   const rerun = '?action=rerun&resourceVersion=7'
 
-  it('tries to create the Job, deletes it and creates it, without what its run has left', async () => {
+  it('creates the Job in a dry run, deletes it and creates it, without fields of its previous run', async () => {
     expect(await post(rerun)).to.deep.equal([200, 'success'])
     const { name: _, ...metadata } = again.metadata
     expect(calls).to.deep.equal([
@@ -100,7 +100,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     ])
   })
 
-  it('keeps a selector that the user has chosen', async () => {
+  it('preserves a manual selector', async () => {
     job = { ...stored, spec: { ...stored.spec, ...manual } }
     await post(rerun)
     expect(calls[2]).to.have.deep.nested.property('body.spec.selector', manual.selector)
@@ -110,25 +110,25 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     )
   })
 
-  it('deletes no Job that cannot be created', async () => {
+  it('deletes no Job that could not be created again', async () => {
     refusals.set(1, new Status(403, 'Forbidden', 'exceeded quota'))
     expect(await post(rerun)).to.deep.equal([403, 'exceeded quota'])
     expect(calls).to.have.lengthOf(1)
   })
 
-  it('waits for the end of the old one', async () => {
+  it('waits until the old Job is deleted', async () => {
     refusals.set(3, new Status(409, 'AlreadyExists', 'object is being deleted'))
     expect(await post(rerun)).to.deep.equal([200, 'success'])
     expect(calls.map(({ method }) => method)).to.deep.equal(['POST', 'DELETE', 'POST', 'POST'])
   })
 
-  it('creates it although kube-apiserver does not respond for a moment', async () => {
+  it('creates the Job although kube-apiserver does not respond for a moment', async () => {
     refusals.set(3, new Status(503, 'ServiceUnavailable', 'kube-apiserver is not responding'))
     expect(await post(rerun)).to.deep.equal([200, 'success'])
     expect(calls.at(-1)).to.deep.equal({ method: 'POST', path: jobs, body: again })
   })
 
-  it('takes a Job that an attempt without a response has created', async () => {
+  it('accepts a Job that an earlier attempt without a response has created', async () => {
     now = { ...stored, metadata: { ...stored.metadata, uid: 'u3' } }
     refusals.set(3, new Status(504, 'Timeout', 'timeout'))
     refusals.set(4, new Status(409, 'AlreadyExists', 'jobs.batch "import" already exists'))
@@ -136,7 +136,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     expect(calls).to.have.lengthOf(4)
   })
 
-  it('hands back the Job when the creation fails after all', async () => {
+  it('returns the Job in the error when the creation fails after all', async () => {
     refusals.set(3, new Status(403, 'Forbidden', 'no'))
     const [code, message, details] = await post(rerun)
     expect([code, message]).to.deep.equal([
@@ -171,7 +171,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
       expect(calls).to.deep.equal([])
     })
 
-  it('serves nothing else', async () => {
+  it('serves no other action', async () => {
     expect((await post('', 'namespaces/shop/jobs'))[0]).to.equal(404)
     expect((await post(rerun, undefined, 'PUT'))[0]).to.equal(405)
   })

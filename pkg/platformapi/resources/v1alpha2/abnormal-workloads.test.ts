@@ -53,7 +53,7 @@ describe('countAbnormal', () => {
     none: { deployments: 0, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 0, jobs: 0 },
   }
   for (const [namespace, counts] of Object.entries(cases)) {
-    it(`counts in ${namespace || 'the whole cluster'}`, async () => {
+    it(`counts workloads of ${namespace || 'the whole cluster'}`, async () => {
       expect(await countAbnormal(read, namespace)).to.deep.equal(counts)
     })
   }

@@ -46,7 +46,7 @@ describe('createNativeKinds', () => {
     ['GET', `${base}/users/jane`, { verb: 'get', group: 'iam.kapis.io', version: 'v1alpha2', name: 'jane' }],
   ]
   for (const [method, path, attributes] of rows)
-    it(`takes ${method} ${path} for the kind itself, which is what is served`, async () => {
+    it(`serves ${method} ${path} as the native kind`, async () => {
       const [given, served] = await ask(path, method)
       expect(given).to.include(attributes)
       expect(served).to.equal(kinds.find(({ source }) => source.group === Object(given).group))
@@ -61,10 +61,10 @@ describe('createNativeKinds', () => {
     '/kapi/v1/secrets',
     `/kapis/${group}/v1alpha2/quotas`,
   ])
-    it(`has no part in ${path}`, async () =>
+    it(`ignores ${path}`, async () =>
       expect((await ask(path)).slice(0, 2)).to.deep.equal([undefined, undefined]))
 
-  it('takes what there is not by the name that it was asked for', async () => {
+  it('keeps the requested name of an unknown resource', async () => {
     const [given, served, info] = await ask(`${base}/nothings`)
     expect([given, served]).to.deep.equal([{ ...Object(info), path: '', parts: [] }, undefined])
   })

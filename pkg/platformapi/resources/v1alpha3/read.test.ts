@@ -100,7 +100,7 @@ describe('serveResources', () => {
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: Answer) => JSON.parse(text)
 
-  it('shows a caller whose rights change while it waits what it may see by then', async () => {
+  it('returns what the caller may see after a change of permissions while the request waits', async () => {
     for (const [path, code] of [
       ['/nodes', 200],
       ['/nodes?sortBy=name&limit=2', 200],
@@ -133,11 +133,11 @@ describe('serveResources', () => {
     })
   })
 
-  it('gives one object', async () => {
+  it('returns one object', async () => {
     expect(json(await ask(`${g}/nodes/a`))).to.deep.equal(platform('a'))
   })
 
-  it('shows managedFields to those who ask', async () => {
+  it('includes managedFields on request', async () => {
     const { get } = await start()
     expect(json(await get(`${g}/nodes/a?managedFields=true`))).to.deep.equal(platform('a', true))
     const { items: listed } = json(await get(`${g}/nodes?managedFields=true&name=a`))
@@ -157,7 +157,7 @@ describe('serveResources', () => {
     ['?pretty=true', ['c', 'b', 'a'], 3],
   ]
   for (const [query, names, totalItems] of pages) {
-    it(`${query} is ${names.join(', ') || 'empty'} of ${totalItems}`, async () => {
+    it(`${query} returns ${names.join(', ') || 'nothing'} of ${totalItems}`, async () => {
       const list = json(await ask(`${g}/nodes${query}`))
       expect(list).to.deep.equal({ items: names.map(name => platform(name)), totalItems })
     })
@@ -181,7 +181,7 @@ describe('serveResources', () => {
     expect(asked).to.deep.equal(['ns', 'ns', '', ''].map(namespace => [jane, namespace, 'shop']))
   })
 
-  it('answers a page that is asked for again as it is by then', async () => {
+  it('returns the current state of a page that is requested again', async () => {
     const store = storeOf(items, { decorate })
     const { get } = await start(store)
     const query = `${g}/nodes?limit=2&sortBy=name&ascending=true`
@@ -193,7 +193,7 @@ describe('serveResources', () => {
     expect(after).to.deep.equal({ items: [platform('b'), platform('c')], totalItems: 2 })
   })
 
-  it('compresses a large list, and streams what is larger still', async () => {
+  it('compresses a large list, and streams a larger one', async () => {
     const big = Array.from({ length: 500 }, (_, i) =>
       node(`n${1000 + i}`, { spec: { text: 'x'.repeat(2000) } }),
     )
@@ -206,7 +206,7 @@ describe('serveResources', () => {
     expect(json(plain).items).to.have.length(500)
   })
 
-  describe('a read without a version', () => {
+  describe('a read without a resource version', () => {
     async function startCounting() {
       const scopes: Scope[] = []
       const confirm = () => async (scope: Scope) => void scopes.push(scope)
@@ -226,7 +226,7 @@ describe('serveResources', () => {
         expect(scopes).to.deep.equal([{ namespace: '', name: read === '/nodes/a' ? 'a' : '' }])
       })
 
-      it(`is of the cache below /kapis, and at version 0: ${read}`, async () => {
+      it(`is from the cache below /kapis, and with version 0: ${read}`, async () => {
         const { get, scopes } = await startCounting()
         const zero = `resourceVersion=0`
         const paths = [
@@ -239,7 +239,7 @@ describe('serveResources', () => {
     }
   })
 
-  it('watches nothing that kube-apiserver only lists', async () => {
+  it('rejects a watch of a kind that kube-apiserver only lists', async () => {
     const kind = { ...servedNodes.kind, isListedOnly: true as const }
     const store = new ObjectStore({ ...servedNodes, kind })
     replaceAll(store, items, '10')
@@ -250,7 +250,7 @@ describe('serveResources', () => {
     expect(text).to.contain('watch is not supported for nodes: kube-apiserver only supports list')
   })
 
-  it('answers HEAD with the head alone', async () => {
+  it('answers HEAD with the head only', async () => {
     const { code, headers, text } = await ask(`${g}/nodes/a`, { method: 'HEAD' })
     expect({ code, text }).to.deep.equal({ code: 200, text: '' })
     expect(Number(headers['content-length'])).to.be.above(100)
@@ -289,7 +289,7 @@ describe('serveResources', () => {
     ['sortBy=startTime', `ignored unknown sort key "startTime" of nodes; supported: ${keys}`],
   ]
   for (const [query, warning] of ignored) {
-    it(`answers ?${query} as if it were not given, with a warning`, async () => {
+    it(`ignores ?${query}, with a warning`, async () => {
       const [answer, whole] = [await ask(`${g}/nodes?${query}`), await ask(`${g}/nodes`)]
       expect([answer.code, answer.text]).to.deep.equal([200, whole.text])
       expect(answer.headers.warning).to.equal(`299 - "${warning.replaceAll('"', '\\"')}"`)
@@ -297,7 +297,7 @@ describe('serveResources', () => {
     })
   }
 
-  it('warns of an invalid parameter of an object too', async () => {
+  it('warns about an invalid parameter of an object, too', async () => {
     const { code, headers } = await ask(`${g}/nodes/a?managedFields=x`)
     expect([code, headers.warning]).to.deep.equal([
       200,
@@ -305,12 +305,12 @@ describe('serveResources', () => {
     ])
   })
 
-  it('opens no watch that can tell nothing', async () => {
+  it('rejects a watch that could never send an event', async () => {
     const answer = await ask(`${g}/nodes?watch=true`, { method: 'HEAD' })
     expect([answer.code, answer.headers.allow]).to.deep.equal([405, 'GET'])
   })
 
-  it('names the methods that it has', async () => {
+  it('lists the allowed methods', async () => {
     expect((await ask(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
   })
 

@@ -20,7 +20,7 @@ describe('parseTerminalInput', () => {
 })
 
 describe('formatTerminalOutput', () => {
-  it('is one line', () => {
+  it('returns one line', () => {
     expect(formatTerminalOutput('stdout', 'a\r\nb')).to.equal('{"Op":"stdout","Data":"a\\r\\nb"}\n')
   })
 })

@@ -59,7 +59,7 @@ describe('startSession', () => {
     ])
   })
 
-  it('keeps characters whole that arrive in parts', async () => {
+  it('preserves characters that are split between chunks', async () => {
     const { say, read, attach } = await start(1)
     attach()
     const bytes = Buffer.from('é')
@@ -68,7 +68,7 @@ describe('startSession', () => {
     expect(read()).to.deep.equal([{ Op: 'stdout', Data: 'é' }])
   })
 
-  it('tries the next shell, with the size of the terminal, where the container lacks one', async () => {
+  it('tries the next shell, with the terminal size, if the container does not have one', async () => {
     const { session, shells, out, say, end, read, attach } = await start(2)
     attach()
     await session.receive('{"Op":"resize","Cols":80,"Rows":24}')
@@ -80,7 +80,7 @@ describe('startSession', () => {
     expect([shells.length, out.writableEnded, read()]).to.deep.equal([2, true, []])
   })
 
-  it('sends what was typed before to the next shell', async () => {
+  it('sends earlier input to the next shell', async () => {
     const { session, shells, end, attach } = await start(2)
     attach()
     await session.receive('{"Op":"stdin","Data":"l"}')
@@ -90,7 +90,7 @@ describe('startSession', () => {
     expect(shells[1]?.sent).to.deep.equal(['0 ls\n', '0 id\n'])
   })
 
-  it('keeps a bound of what was typed', async () => {
+  it('limits the buffered input', async () => {
     const { session, shells, end, read, attach } = await start(2, { highWaterMark: 100_000 })
     attach()
     for (let i = 0; i < 2; i++)
@@ -99,7 +99,7 @@ describe('startSession', () => {
     expect([shells.length, read()]).to.deep.equal([1, [{ Op: 'toast', Data: missing.message }]])
   })
 
-  it('says why no shell runs', async () => {
+  it('reports why no shell runs', async () => {
     const { out, end, read, attach } = await start(1)
     attach()
     await end(0, missing)
@@ -107,14 +107,14 @@ describe('startSession', () => {
     expect(out.writableEnded).to.equal(true)
   })
 
-  it('says why the next one cannot be started', async () => {
+  it('reports why the next shell cannot be started', async () => {
     const { end, read, attach } = await start(2, { refused: 1 })
     attach()
     await end(0, missing)
     expect(read()).to.deep.equal([{ Op: 'toast', Data: 'no exec' }])
   })
 
-  it('starts no other shell after one that was used, whatever its exit code', async () => {
+  it('starts no other shell after one was used, with any exit code', async () => {
     const { session, shells, out, say, end, read, attach } = await start(2)
     attach()
     await session.receive('{"Op":"stdin","Data":"exit 1\\n"}')
@@ -124,7 +124,7 @@ describe('startSession', () => {
     expect([shells.length, read(), out.writableEnded]).to.deep.equal([1, [], true])
   })
 
-  it('waits for the client to read', async () => {
+  it('pauses while the client does not read', async () => {
     const { shells, say, read, attach } = await start(1, { highWaterMark: 10 })
     attach()
     say(0, 1, 'more than the client takes')
@@ -134,7 +134,7 @@ describe('startSession', () => {
     expect(shells[0]?.did).to.deep.equal(['pause', 'resume'])
   })
 
-  it('ends the shell with its client', async () => {
+  it('ends the shell when the client disconnects', async () => {
     const { shells, out, attach } = await start(1)
     attach()
     out.destroy()
@@ -142,7 +142,7 @@ describe('startSession', () => {
     expect(shells[0]?.did).to.deep.equal(['close'])
   })
 
-  it('reports a message that it does not know', async () => {
+  it('reports an unknown message', async () => {
     const { session, shells, read, attach } = await start(1)
     attach()
     await session.receive('ls')
@@ -150,7 +150,7 @@ describe('startSession', () => {
     expect(shells[0]?.sent).to.deep.equal([])
   })
 
-  it('fails where the first shell is refused', async () => {
+  it('fails if the first shell is rejected', async () => {
     const error = await start(1, { refused: 0 }).catch((failure: unknown) => failure)
     expect(error).to.be.instanceOf(Status).with.property('code', 403)
   })

@@ -57,13 +57,13 @@ describe('createGroupRoutes', () => {
     isCrowded = false
   })
 
-  it('shows the groups of a workspace, and no others', async () => {
+  it('returns the groups of a workspace, and no others', async () => {
     expect(await names(`${blue}/groups`)).to.deep.equal(['dev'])
     expect(await names(`${blue}/groups/dev`)).to.deep.equal(['dev'])
     expect(await get(`${blue}/groups/ops`)).to.include({ code: 404 })
   })
 
-  it('makes a group with the label of the workspace, as the caller', async () => {
+  it('creates a group with the label of the workspace, as the caller', async () => {
     const body = {
       kind: 'Group',
       metadata: { generateName: 'qa', labels: { 'kapis.io/workspace': 'empty' } },
@@ -73,7 +73,7 @@ describe('createGroupRoutes', () => {
     expect(calls).to.deep.equal([{ method: 'POST', path, body: { apiVersion, kind: 'Group', metadata } }])
   })
 
-  it('keeps the label of the workspace in PUT and PATCH', async () => {
+  it('preserves the label of the workspace in PUT and PATCH', async () => {
     await write('PUT', `${blue}/groups/dev`, { metadata: { name: 'dev' } })
     await write('PATCH', `${blue}/groups/dev`, { metadata: { labels: { 'kapis.io/workspace': 'empty' } } })
     expect(calls).to.deep.equal([
@@ -94,7 +94,7 @@ describe('createGroupRoutes', () => {
   }
   const tried = deletion({ dryRun: ['All'] })
 
-  it('takes its members and bindings away with a group', async () => {
+  it('deletes the members and bindings of a deleted group', async () => {
     expect(await write('DELETE', `${blue}/groups/dev`)).to.deep.equal({
       code: 200,
       body: { message: 'success' },
@@ -110,13 +110,13 @@ describe('createGroupRoutes', () => {
     expect([...changes, ...left]).to.deep.equal([])
   })
 
-  it('keeps the members of a group that the caller may not delete', async () => {
+  it('keeps the members if the caller may not delete the group', async () => {
     served.refuseAfter(0)
     expect(await write('DELETE', `${blue}/groups/dev`)).to.include({ code: 403 })
     expect([...changes, ...left]).to.deep.equal([])
   })
 
-  it('shows callers who may not list users no members of a deleted group', async () => {
+  it('returns no members of a deleted group to callers who may not list users', async () => {
     served.denied.add('users')
     const [dev, unused] = [
       await served.send('DELETE', `${blue}/groups/dev`),
@@ -128,7 +128,7 @@ describe('createGroupRoutes', () => {
     expect(changes).to.deep.equal([])
   })
 
-  it('keeps a group with more members than a request may write', async () => {
+  it('does not delete a group with more members than a request may write', async () => {
     isCrowded = true
     const response = await served.send('DELETE', '/workspaces/empty/groups/ops')
     expect(await response.json()).to.deep.include({
@@ -140,7 +140,7 @@ describe('createGroupRoutes', () => {
     expect(calls).to.have.lengthOf(1)
   })
 
-  it('shows spec.groups of users as GroupBindings', async () => {
+  it('returns spec.groups of users as GroupBindings', async () => {
     expect(await names(`${blue}/groupbindings`)).to.deep.equal(['dev:joe'])
     const { body } = await get(`${blue}/groupbindings`)
     expect(itemsOf(membersOf(body).items)[0]).to.deep.include({
@@ -149,7 +149,7 @@ describe('createGroupRoutes', () => {
     })
   })
 
-  it('adds users to groups, and takes them out', async () => {
+  it('adds users to groups, and removes them', async () => {
     const { body } = await write('POST', `${blue}/groupbindings`, [{ userName: 'ann', groupName: 'dev' }])
     expect(itemsOf(body).map(each => membersOf(membersOf(each).metadata).name)).to.deep.equal(['dev:ann'])
     expect(await write('DELETE', `${blue}/groupbindings/dev:joe`)).to.include({ code: 200 })
@@ -160,7 +160,7 @@ describe('createGroupRoutes', () => {
   })
 
   for (const name of ['dev:ann', 'ops:joe', 'dev', 'x:y'])
-    it(`has no GroupBinding ${name} in the workspace`, async () => {
+    it(`returns 404 for the GroupBinding ${name} in the workspace`, async () => {
       expect(await write('DELETE', `${blue}/groupbindings/${name}`)).to.include({ code: 404 })
       expect(changes).to.deep.equal([])
     })
@@ -176,7 +176,7 @@ describe('createGroupRoutes', () => {
     ])
   })
 
-  it('shows the role of a stored group, and takes it away', async () => {
+  it('returns the role of a stored group, and removes it', async () => {
     const { body } = await get('/workspaces/empty/workspacerolebindings')
     expect(itemsOf(membersOf(body).items)).to.have.lengthOf(1)
     expect(itemsOf(membersOf(body).items)[0]).to.deep.include({
@@ -187,12 +187,12 @@ describe('createGroupRoutes', () => {
     expect(calls.at(-1)).to.have.nested.property('body.subjects.length', 1)
   })
 
-  it('leaves the role in one namespace with its workspace', async () => {
+  it('keeps a role in a single namespace when the workspace role is removed', async () => {
     // The group dev has a role in the namespace b1 only.
     expect(await write('DELETE', `${blue}/workspacerolebindings/dev`)).to.include({ code: 404 })
   })
 
-  it('shows RoleBindings of groups by the role names of KubeSphere', async () => {
+  it('returns RoleBindings of groups with the role names of KubeSphere', async () => {
     const { body } = await get(`${blue}/rolebindings`)
     const [first] = itemsOf(membersOf(body).items)
     expect(first).to.have.deep.property('roleRef', {
@@ -203,7 +203,7 @@ describe('createGroupRoutes', () => {
     expect(first).to.have.deep.nested.property('metadata.labels', { 'iam.kapis.io/group-ref': 'dev' })
   })
 
-  it('gives a group a role in a namespace, and takes it away', async () => {
+  it('gives a group a role in a namespace, and removes it', async () => {
     await write('POST', '/namespaces/b2/rolebindings', [roleBinding('operator')])
     expect(written()).to.deep.equal([['POST', `${native}/namespaces/b2/rolebindings`, 'edit', 'dev']])
     await write('DELETE', '/namespaces/b2/rolebindings/x')
@@ -229,12 +229,12 @@ describe('createGroupRoutes', () => {
       'invalid subject "Group system:masters": expected a Group or a User whose name does not begin with system:',
     ],
   ])
-  it('refuses a group of another workspace', async () => {
+  it('rejects a group of another workspace', async () => {
     const body = [{ userName: 'ann', groupName: 'ops' }]
     expect(await write('POST', `${blue}/groupbindings`, body)).to.include({ code: 422 })
     expect(changes).to.deep.equal([])
   })
-  it('says that there is no such user', async () => {
+  it('reports that a user does not exist', async () => {
     const body = [{ userName: 'nonexistent', groupName: 'dev' }]
     expect(await write('POST', `${blue}/groupbindings`, body)).to.include({ code: 404 })
   })

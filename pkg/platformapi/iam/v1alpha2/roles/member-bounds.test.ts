@@ -5,7 +5,7 @@ import { createMemberHandlers } from './member-routes.ts'
 import { presetsOf } from './role-presets.ts'
 import type { ScopeReader } from './scope-reader.ts'
 
-describe('members of a workspace with thousands of namespaces', () => {
+describe('membership lookup in a workspace with thousands of namespaces', () => {
   const namespaces = Array.from({ length: 3_000 }, (_, i) => `n${i}`)
   const members = Array.from({ length: 100 }, (_, i) => ({ username: `u${i}`, roleRef: 'blue-admin' }))
   const roleRef = { kind: 'ClusterRole', name: 'admin' }
@@ -25,7 +25,7 @@ describe('members of a workspace with thousands of namespaces', () => {
     // The stub implements only the methods that the handler calls.
   } as unknown as ScopeReader
 
-  it('are compared in one pass', async () => {
+  it('compares the bindings in one pass', async () => {
     const { members: serve } = createMemberHandlers(
       {
         groupDomain: 'kapis.io',

@@ -31,7 +31,7 @@ function setUp(
 }
 
 describe('applyChanges', () => {
-  it('writes nothing more once the request is over', async () => {
+  it('stops writing when the request has ended', async () => {
     const { change, run, written, finished } = setUp(-1, undefined, 2)
     const error = await run([change('a', 'x'), change('b', 'x', 'y')])
     expect(String(error)).to.contain('the request is over: 2 of 3 writes were made before')
@@ -40,20 +40,20 @@ describe('applyChanges', () => {
     expect([written, finished]).to.deep.equal([['a x', 'b x'], ['a']])
   })
 
-  it('writes each member and reports it', async () => {
+  it('writes and reports each member', async () => {
     const { change, run, written, finished } = setUp(-1)
     expect(await run([change('a', 'x', 'y'), change('b', 'x')])).to.equal(undefined)
     expect(written).to.deep.equal(['a x', 'a y', 'b x'])
     expect(finished).to.deep.equal(['a', 'b'])
   })
 
-  it('passes on a failure before anything is written', async () => {
+  it('passes on an error before the first write', async () => {
     const error = new Status(403, 'Forbidden', 'no')
     const { change, run } = setUp(0, error)
     expect(await run([change('a', 'x')])).to.equal(error)
   })
 
-  it('says what was written and what was not', async () => {
+  it('reports what was written and what was not', async () => {
     const { change, run, finished } = setUp(3)
     const error = await run([change('a', 'x', 'y'), change('b', 'x', 'y', 'z'), change('c', 'x')])
     expect(error)
@@ -73,14 +73,14 @@ describe('applyChanges', () => {
     expect(finished).to.deep.equal(['a'])
   })
 
-  it('reveals nothing of the cause of an internal failure', async () => {
+  it('does not reveal the cause of an internal error', async () => {
     const { change, run } = setUp(1, new Error('secret'))
     const error = await run([change('a', 'x', 'y')])
     expect(error).to.be.instanceOf(Status).and.include({ code: 500 })
     expect(String(error)).to.not.contain('secret')
   })
 
-  it('names a few places of many', async () => {
+  it('names at most a few of many namespaces', async () => {
     const { change, run } = setUp(1)
     const places = Array.from({ length: 40 }, (_, i) => `n${i}`)
     const error = await run([change('a', ...places)])
@@ -88,7 +88,7 @@ describe('applyChanges', () => {
     if (error instanceof Status) expect(error.details?.causes?.[0]?.message).to.match(/n16 and 23 more$/)
   })
 
-  it('writes nothing of a request with too many writes', async () => {
+  it('writes nothing for a request with too many writes', async () => {
     const { change, run, written } = setUp(-1)
     const places = Array.from({ length: 512 }, (_, i) => `n${i}`)
     expect(await run([change('a', ...places), change('b', ...places, 'x')]))

@@ -65,7 +65,7 @@ describe('recordsOf', () => {
     ['re', []],
     ['none', []],
   ] as const)
-    it(`are those of workspace ${workspace}, by roles that cannot be bound by anyone`, async () =>
+    it(`returns the records of workspace ${workspace}, bound to the roles that only Kapis binds`, async () =>
       expect(
         (await recordsAt(workspace)).map(({ user, recorded }) => [user, recorded.role]),
       ).to.have.deep.members([...members]))
@@ -132,7 +132,7 @@ describe('createWorkspaceRecords', () => {
     ])
   })
 
-  it('warns the creator of a manager who has no role', async () => {
+  it('warns the creator of a manager without a role', async () => {
     const { warning, thrown } = await addManager({ answer: fail(403) })
     expect([warning, thrown]).to.deep.equal([
       '299 - "the manager \\"mia\\" has no role in the workspace: no"',
@@ -140,7 +140,7 @@ describe('createWorkspaceRecords', () => {
     ])
   })
 
-  it('warns the creator of members who have no role', async () => {
+  it('warns the creator about members without a role', async () => {
     const { warning } = await giveIn({ answer: fail(403) })
     expect(warning).to.equal(
       '299 - "1 of 1 members of the workspace have no role in the namespace: add them again"',
@@ -153,14 +153,14 @@ describe('createWorkspaceRecords', () => {
       binding: { entry: [...bindings.entries()][0] ?? Object(null), roleRef: Object(null), subjects: [] },
     }))
 
-  it('gives no role that is not one of the workspace, or no longer', async () => {
+  it('gives no role that does not belong to the workspace any more', async () => {
     const { calls, warning } = await giveIn({ recordsAt: recordsOfMany('cluster-admin', 2) })
     expect(calls).to.deep.equal([])
     expect(warning).to.match(/"2 of 2 members of the workspace have no role/)
     expect((await giveIn({ recordsAt: recordsOfMany('blue-readers', 2) })).calls).to.have.length(2)
   })
 
-  it('stops when kube-apiserver fails, and goes on when it refuses', async () => {
+  it('stops when kube-apiserver fails, and continues when it rejects a write', async () => {
     for (const [code, count] of [
       [503, 3],
       [403, 9],
@@ -174,7 +174,7 @@ describe('createWorkspaceRecords', () => {
     }
   })
 
-  it('is a warning when the members cannot be read: the namespace exists', async () => {
+  it('returns a warning when the members cannot be read: the namespace already exists', async () => {
     const { thrown, warning } = await giveIn({ recordsAt: fail(503) })
     expect([thrown, warning]).to.deep.equal([
       undefined,
@@ -200,12 +200,12 @@ describe('createWorkspaceRecords', () => {
     'new',
   ]
 
-  it('stores a member by an existing role, and creates one that is missing', async () => {
+  it('stores a member with an existing role, and creates a missing one', async () => {
     expect((await store('new')).calls.slice(1)).to.deep.equal([bound('new')])
     expect((await store('other')).calls.slice(1)).to.deep.equal([clusterRoles, bound('other')])
   })
 
-  it('takes no binding in a namespace for a record', () =>
+  it('does not treat a binding in a namespace as a record', () =>
     during((records, exchange) => {
       const namespaced = binding('b', 'ClusterRole/kapis:workspace:new', ['User/new'], { namespace: 'n' })
       const [entry] = storeOf('rolebindings', [namespaced]).entries()
@@ -215,7 +215,7 @@ describe('createWorkspaceRecords', () => {
       expect(records.stepsFor(exchange, member, { held, isRequired: true })).to.have.length(1)
     }).then(({ thrown }) => expect(thrown).to.equal(undefined)))
 
-  it('makes no role that bindings name already: they would get its rights', async () => {
+  it('creates no role that bindings name already: their subjects would get its permissions', async () => {
     const { calls, thrown } = await store('other', {
       isBound: async name => name === 'kapis:workspace:other',
     })
@@ -227,14 +227,14 @@ describe('createWorkspaceRecords', () => {
     })
   })
 
-  it('binds no role of an earlier workspace of the name, which is about to be removed', async () => {
+  it('binds no role of an earlier workspace of the name, which is about to be deleted', async () => {
     const { calls, thrown } = await store('old')
     expect(calls).to.have.length(1)
     expect(thrown).to.have.property('code', 409)
     expect(String(thrown)).to.contain('is of an earlier workspace of the name')
   })
 
-  it('binds no role with other rules that was made in the meantime', async () => {
+  it('binds no role with other rules that was created in the meantime', async () => {
     let isMade = false
     const other = storeOf('clusterroles', [{ ...role('other', undefined), rules: [] }])
     const { calls, thrown } = await store('other', {

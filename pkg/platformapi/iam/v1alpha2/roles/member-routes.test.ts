@@ -294,7 +294,7 @@ describe('createMemberHandlers', () => {
     ])
   })
 
-  it('does not say whether a role exists to a caller who may not list roles', async () => {
+  it('does not reveal whether a role exists to a caller who may not list roles', async () => {
     denied.add('roles')
     for (const role of ['deployer', 'none'])
       expect(await write('POST', '/namespaces/b1/members', [member('a', role)])).to.include({ code: 403 })
@@ -335,7 +335,7 @@ describe('createMemberHandlers', () => {
     ],
   ]
   for (const [method, path, body, most, causes] of failures)
-    it(`${method} ${path} ${JSON.stringify(body)} reports what was done before call ${most + 1} failed`, async () => {
+    it(`${method} ${path} ${JSON.stringify(body)} reports what was written before call ${most + 1} failed`, async () => {
       refuseAfter(most)
       const answer = await write(method, path, body)
       const { message, details } = membersOf(answer.body)

@@ -66,7 +66,7 @@ describe('createPlatformRoles', () => {
     ['platform-admins', [], 'platform-regular'],
   ]
   for (const [name, groups, role] of rows)
-    it(`says that ${name} in [${groups}] is ${role}`, async () =>
+    it(`returns ${role} for ${name} in [${groups}]`, async () =>
       expect((await setUp().roles.read()).of({ name, groups })).to.equal(role))
 
   describe('prepare', () => {
@@ -102,41 +102,41 @@ describe('createPlatformRoles', () => {
       }
     }
 
-    it('gives a new user a role, once kube-apiserver would let the caller', async () => {
+    it('gives a new user a role if kube-apiserver allows the caller to', async () => {
       const { calls, warning } = await prepare('new', 'platform-admin', { isNewUser: true })
       expect(calls).to.deep.equal([tried, 'write', `POST ${all}`])
       expect(warning).to.equal(undefined)
     })
 
-    it('replaces the role of a user, and names the one that a group gives', async () => {
+    it('replaces the role of a user, and names a role that comes from a group', async () => {
       const { calls, warning } = await prepare('root', 'auditor')
       expect(calls).to.deep.equal([tried, 'write', `POST ${all}`, `GET ${all}/root`, `DELETE ${all}/root`])
       expect(warning).to.include('the platform role platform-admin of a group of the user stays')
     })
 
-    it('takes a role away by the one that everybody has', async () => {
+    it('removes a role by assigning the default role', async () => {
       const { calls } = await prepare('ann', 'platform-regular')
       expect(calls).to.deep.equal(['write', `GET ${all}/auditor`, `DELETE ${all}/auditor`])
     })
 
     const refused: readonly [string, string, readonly string[], number, RegExp][] = [
-      ['that the caller may not give', 'platform-admin', ['bind'], 403, /escalation/],
+      ['that the caller may not grant', 'platform-admin', ['bind'], 403, /escalation/],
       [
-        'without the right to list bindings',
+        'if the caller may not list bindings',
         'platform-admin',
         ['list clusterrolebindings'],
         403,
         /no cluster/,
       ],
       [
-        'of another name without the right to list roles',
+        'of another name if the caller may not list roles',
         'auditor',
         ['list clusterroles'],
         403,
         /no cluster/,
       ],
       ['that does not exist', 'root', [], 422, /unknown role "root"; supported: platform-admin, .*auditor/],
-      ['that is of the cluster', 'view', [], 422, /globalrole.*unknown role "view"/],
+      ['that is a ClusterRole of the cluster', 'view', [], 422, /globalrole.*unknown role "view"/],
     ]
     for (const [title, role, denied, code, message] of refused)
       it(`refuses a role ${title}, before anything is written`, async () => {
@@ -147,7 +147,7 @@ describe('createPlatformRoles', () => {
       })
   })
 
-  it('is nothing for callers who may not list bindings', async () => {
+  it('returns nothing to callers who may not list bindings', async () => {
     const server = await startLoopback(async (req, res) => {
       const { roles } = setUp(['list clusterrolebindings'])
       res.end(String(await roles.readFor(toExchange(req, res))))

@@ -70,7 +70,7 @@ async function leave(user: string, { mayList = true, refused = '', isDown = fals
 }
 
 describe('createBindingRemover', () => {
-  it('takes a user out of the bindings of Kapis, and names those of others', async () =>
+  it('removes a user from the bindings of Kapis, and names other bindings', async () =>
     expect(await leave('ann')).to.deep.equal({
       calls: ['DELETE mine', 'PUT shared', 'DELETE cluster'],
       warning: '299 - "role bindings still name the user: a/hand"',
@@ -82,7 +82,7 @@ describe('createBindingRemover', () => {
       warning: '299 - "role bindings still name the user: a/other"',
     }))
 
-  it('is silent about a user without bindings', async () =>
+  it('returns nothing for a user without bindings', async () =>
     expect(await leave('kim')).to.deep.equal({ calls: [], warning: undefined }))
 
   it('names none to a caller who may not list bindings', async () =>
@@ -92,7 +92,7 @@ describe('createBindingRemover', () => {
         '299 - "role bindings of the user remain: you may not list rolebindings and clusterrolebindings"',
     }))
 
-  it('warns that bindings may stay when they cannot be read: the user is deleted', async () =>
+  it('warns that bindings may remain if they cannot be read: the user is already deleted', async () =>
     expect(await leave('ann', { isDown: true })).to.deep.equal({
       calls: [],
       warning: '299 - "role bindings of the user may remain: not synced yet"',

@@ -22,9 +22,14 @@ describe('workspaceRolesOf', () => {
     namespaces: readonly string[],
     role: string,
   ])[] = [
-    ['a preset in each namespace', [held('view', 'b1'), held('view', 'b2')], ['b1', 'b2'], 'blue-viewer'],
-    ['a preset in one of two', [held('view', 'b1')], ['b1', 'b2'], 'blue-regular'],
-    ['a recorded preset without namespaces', [held('r', '', 'admin')], [], 'blue-admin'],
+    [
+      'a preset role in each namespace',
+      [held('view', 'b1'), held('view', 'b2')],
+      ['b1', 'b2'],
+      'blue-viewer',
+    ],
+    ['a preset role in one of two namespaces', [held('view', 'b1')], ['b1', 'b2'], 'blue-regular'],
+    ['a recorded preset role without namespaces', [held('r', '', 'admin')], [], 'blue-admin'],
     ['a recorded role of the workspace without namespaces', [held('r', '', 'readers')], [], 'readers'],
     [
       'a recorded role of the workspace in each namespace',
@@ -36,6 +41,6 @@ describe('workspaceRolesOf', () => {
     ['another role in each namespace', [held('other', 'b1')], ['b1'], 'blue-regular'],
   ]
   for (const [what, given, namespaces, role] of cases)
-    it(`reads ${what} as ${role}`, () =>
+    it(`returns ${role} for ${what}`, () =>
       expect(workspaceRolesOf(given, 'blue', namespaces).get('ann')?.role).to.equal(role))
 })

@@ -54,13 +54,13 @@ describe('createRoleRoutes', () => {
     ['/workspaces/blue/workspacemembers/jane/workspaceroles', ['blue-regular']],
   ]
   for (const [path, expected] of lists)
-    it(`GET ${path} is ${expected.join(', ') || 'empty'}`, async () => {
+    it(`GET ${path} returns ${expected.join(', ') || 'nothing'}`, async () => {
       const found = await names(path)
       expect(Array.isArray(found) ? [...found].sort() : found).to.deep.equal([...expected].sort())
       expect(calls).to.deep.equal([])
     })
 
-  it('shows a GlobalRole with the rules of the ClusterRole, and what consoles show', async () => {
+  it('returns a GlobalRole with the rules of the ClusterRole, and the annotations of consoles', async () => {
     const { body } = await get('/globalroles/platform-admin')
     const actions = ['view', 'create', 'edit', 'delete', 'manage']
     const modules = ['clusters', 'workspaces', 'users', 'roles', 'platform-settings']
@@ -106,7 +106,7 @@ describe('createRoleRoutes', () => {
       expect([...new Set(labels)]).to.deep.equal([workspace])
     })
 
-  it('shows members as users to those who may read users, and as names to others', async () => {
+  it('returns members as users to callers who may read users, and as names to others', async () => {
     const user = objects.users?.[1]
     const annotations = { 'iam.kapis.io/clusterrole': 'own' }
     const first = async () => membersOf((await get('/clustermembers/ann')).body).items
@@ -153,12 +153,12 @@ describe('createRoleRoutes', () => {
     ['/workspaces/blue/workspacemembers/jane/workspaceroles', ['rolebindings'], 200],
   ]
   for (const [path, without, code] of rights)
-    it(`GET ${path} without the right to list ${without.join(', ') || 'nothing'} is ${code}`, async () => {
+    it(`GET ${path} without the permission to list ${without.join(', ') || 'nothing'} is ${code}`, async () => {
       for (const right of without) denied.add(right)
       expect((await get(path)).code).to.equal(code)
     })
 
-  it('leaves out what ClusterRoles say for a caller who may not read them', async () => {
+  it('omits the rules of ClusterRoles for a caller who may not read them', async () => {
     denied.add('clusterroles')
     const { body } = await get('/workspaces/blue/workspaceroles')
     const { items } = membersOf(body)
@@ -167,7 +167,7 @@ describe('createRoleRoutes', () => {
     )
   })
 
-  it('shows no stored members to a caller who may not list ClusterRoleBindings', async () => {
+  it('returns no stored members to a caller who may not list ClusterRoleBindings', async () => {
     denied.add('clusterrolebindings')
     for (const path of ['', '/joe/workspaceroles'])
       expect(await names(`/workspaces/empty/workspacemembers${path}`), path).to.deep.equal([])
@@ -179,7 +179,7 @@ describe('createRoleRoutes', () => {
     expect(membersOf(body).message).to.equal('rolebindings in "" is forbidden')
   })
 
-  it('shows no groups, and no user, to a caller who may not read users', async () => {
+  it('returns no groups, and no user, to a caller who may not read users', async () => {
     denied.add('users')
     for (const [path, expected] of [
       ['/users/root/globalroles', []],
@@ -191,7 +191,7 @@ describe('createRoleRoutes', () => {
       expect(await names(path), path).to.have.members([...expected])
   })
 
-  it('shows no rules of ClusterRoles of others to a caller who may not read them', async () => {
+  it('returns no rules of other ClusterRoles to a caller who may not read them', async () => {
     denied.add('clusterroles')
     const rulesAt = async (path: string) => itemsOf((await get(path)).body).map(role => membersOf(role).rules)
     expect(await rulesAt('/users/joe/globalroles')).to.deep.equal([[]])

@@ -12,7 +12,7 @@ describe('role templates', () => {
   })
   const sentRules = () => calls.map(call => Object(Object(call).body).rules)
 
-  it('give a role their rules, each once', async () => {
+  it('add their rules to a role, each once', async () => {
     const body = from('["template-view","template-users","template-view"]', { rules: [usersRule] })
     expect((await write('POST', '/namespaces/b1/roles', body)).code).to.equal(200)
     expect(sentRules()).to.deep.equal([[viewRule, usersRule]])
@@ -31,13 +31,13 @@ describe('role templates', () => {
     expect(sentRules()).to.deep.equal([[viewRule]])
   })
 
-  it('that do not exist leave the rules of a role unchanged', async () => {
+  it('that do not exist do not change the rules of a role', async () => {
     const body = from('["none"]', { rules: [usersRule] })
     expect((await write('PUT', '/namespaces/b1/roles/made', body)).code).to.equal(200)
     expect(sentRules()).to.deep.equal([[usersRule]])
   })
 
-  it('that do not exist give nothing, like any other ClusterRole, with a warning', async () => {
+  it('that do not exist add nothing, like any missing ClusterRole, with a warning', async () => {
     const response = await send(
       'POST',
       '/namespaces/b1/roles',
@@ -49,14 +49,14 @@ describe('role templates', () => {
     expect(sentRules()).to.deep.equal([[viewRule]])
   })
 
-  it('take the right to list ClusterRoles', async () => {
+  it('require the permission to list ClusterRoles', async () => {
     denied.add('clusterroles')
     expect((await write('POST', '/namespaces/b1/roles', from('["template-view"]'))).code).to.equal(403)
     expect(calls).to.deep.equal([])
   })
 
   for (const names of ['x', '{}', '[1]'])
-    it(`are 400 as ${names}`, async () => {
+    it(`are rejected as ${names}`, async () => {
       const { code, body } = await write('POST', '/namespaces/b1/roles', from(names))
       expect([code, membersOf(body).message]).to.deep.equal([
         400,
@@ -64,7 +64,7 @@ describe('role templates', () => {
       ])
     })
 
-  it('are compared with many rules in little time, whatever the order of their members', () => {
+  it('are compared with many rules in little time, with fields in any order', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ({ verbs: ['get'], resources: [`r${i}`] }))
     const sent = many.map(({ verbs, resources }) => ({ resources, verbs }))
     const start = performance.now()

@@ -69,7 +69,7 @@ describe('writeRole', () => {
     ],
   ]
   for (const [method, path, body, expected] of writes)
-    it(`${method} ${path} ${JSON.stringify(body)} is written as the caller`, async () => {
+    it(`${method} ${path} ${JSON.stringify(body)} writes the role as the caller`, async () => {
       const answer = await write(method, path, body)
       expect(calls).to.deep.equal(expected)
       const { kind, apiVersion } = membersOf(answer.body)
@@ -81,7 +81,7 @@ describe('writeRole', () => {
       else expect({ kind, apiVersion }).to.deep.equal(shown)
     })
 
-  it('answers with the role as it is read', async () => {
+  it('returns the role as it is read', async () => {
     const annotations = { 'iam.kapis.io/aggregation-roles': '[]' }
     const sent = { kind: 'WorkspaceRole', metadata: { name: 'blue-w', annotations }, rules }
     expect(await write('POST', '/workspaces/blue/workspaceroles', sent)).to.deep.equal({
@@ -99,7 +99,7 @@ describe('writeRole', () => {
     })
   })
 
-  it('answers a dry run', async () => {
+  it('supports a dry run', async () => {
     const { code, body } = await write('POST', '/globalroles?dryRun=All', { metadata: { name: 'g' }, rules })
     const { kind, metadata } = membersOf(body)
     expect([code, kind, membersOf(metadata).name]).to.deep.equal([200, 'GlobalRole', 'g'])

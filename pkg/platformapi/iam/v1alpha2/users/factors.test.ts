@@ -12,7 +12,7 @@ const stored = {
 describe('deleteFactors', () => {
   for (const [name, method, query, isAllowed, code, done] of [
     [
-      'removes the factors, then ends the logins',
+      'removes the factors, then ends the sessions',
       'DELETE',
       '',
       true,
@@ -20,9 +20,9 @@ describe('deleteFactors', () => {
       ['remove u1', 'end', 'audit jane'],
     ],
     ['does nothing in a dry run', 'DELETE', '?dryRun=All', true, 200, []],
-    ['does nothing for a caller who may not log in as the user', 'DELETE', '', false, 403, []],
-    ['has one method', 'GET', '', true, 405, []],
-    ['knows one kind of dry run', 'DELETE', '?dryRun=yes', true, 400, []],
+    ['does nothing for a caller who may not impersonate the user', 'DELETE', '', false, 403, []],
+    ['accepts only DELETE', 'GET', '', true, 405, []],
+    ['accepts only dryRun=All', 'DELETE', '?dryRun=yes', true, 400, []],
   ] as const)
     it(name, async () => {
       const steps: string[] = []

@@ -25,12 +25,12 @@ describe('mergePatch', () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ]
   for (const [target, patch, expected] of rows) {
-    it(`of ${JSON.stringify(target)} by ${JSON.stringify(patch)}`, () => {
+    it(`merges ${JSON.stringify(patch)} into ${JSON.stringify(target)}`, () => {
       expect(mergePatch(target, patch)).to.deep.equal(expected)
     })
   }
 
-  it('does not reach the prototype of objects', () => {
+  it('does not change Object.prototype', () => {
     mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
     expect({}).to.not.have.property('polluted')
   })

@@ -54,5 +54,5 @@ describe('toOwnDraft', () => {
     { metadata: { annotations: { 'iam.kapis.io/last-password-change-time': null } } },
   ]
   for (const change of others)
-    it(`allows no ${JSON.stringify(change)}`, () => expect(ownDraft(change)).to.equal(undefined))
+    it(`rejects ${JSON.stringify(change)}`, () => expect(ownDraft(change)).to.equal(undefined))
 })

@@ -109,7 +109,7 @@ describe('patchOwnUser', () => {
     }
   }
 
-  it('takes the first password of a user without the old one', async () => {
+  it('accepts the first password of a user without an old one', async () => {
     expect(await send(first)).to.deep.equal({
       code: 200,
       message: undefined,
@@ -120,7 +120,7 @@ describe('patchOwnUser', () => {
     })
   })
 
-  it('has a line of the log for each of two changes', async () => {
+  it('logs two changes with one line each', async () => {
     const both = [...first, { op: 'replace', path: '/spec/email', value: 'j@x.test' }]
     const { code, events } = await send(both)
     const lines = events.filter((event: unknown) => Array.isArray(event) && event.at(-1) === 'jane')
@@ -141,7 +141,7 @@ describe('patchOwnUser', () => {
     ])
   })
 
-  it('writes the e-mail address and the language', async () => {
+  it('stores the e-mail address and the language', async () => {
     const patch = [
       { op: 'replace', path: '/spec/email', value: 'j@x.test' },
       { op: 'add', path: '/spec/lang', value: 'de' },
@@ -158,17 +158,29 @@ describe('patchOwnUser', () => {
 
   const refused: readonly [string, unknown, Parameters<typeof send>[1], number, RegExp][] = [
     [
-      'without currentPassword',
+      'of the password without currentPassword',
       first,
       { mustChange: false },
       403,
       /requires currentPassword: use PUT \/kapis\//,
     ],
-    ['to a bcrypt hash', [{ ...first[1], value: hash }], {}, 422, /spec.password: .*not a bcrypt hash/],
-    ['of a weak password', [{ ...first[1], value: 'weak' }], {}, 422, /spec.password: .*must have 8 to 64/],
+    [
+      'of the password to a bcrypt hash',
+      [{ ...first[1], value: hash }],
+      {},
+      422,
+      /spec.password: .*not a bcrypt hash/,
+    ],
+    ['to a weak password', [{ ...first[1], value: 'weak' }], {}, 422, /spec.password: .*must have 8 to 64/],
     ['to the same password', first, { isCurrent: true }, 422, /must differ from the password/],
-    ['in half a dry run', first, { query: '?dryRun=Some' }, 400, /dryRun must be All/],
-    ['to no e-mail address', [{ op: 'remove', path: '/spec/email' }], {}, 422, /spec.email: .*is required/],
+    ['with an invalid dryRun', first, { query: '?dryRun=Some' }, 400, /dryRun must be All/],
+    [
+      'to an empty e-mail address',
+      [{ op: 'remove', path: '/spec/email' }],
+      {},
+      422,
+      /spec.email: .*is required/,
+    ],
   ]
   for (const [title, patch, how, code, message] of refused)
     it(`refuses a change ${title}`, async () => {
@@ -177,7 +189,7 @@ describe('patchOwnUser', () => {
       expect(answer.message).to.match(message)
     })
 
-  it('refuses a first password from a token that may have been stolen, and audits it', async () => {
+  it('rejects a first password with a token that may have been stolen, and audits it', async () => {
     const { code, message, events } = await send(first, { isFresh: false })
     expect([code, message, events]).to.deep.equal([
       403,
@@ -186,7 +198,7 @@ describe('patchOwnUser', () => {
     ])
   })
 
-  it('leaves all else to kube-apiserver, as the caller', async () => {
+  it('leaves every other decision to kube-apiserver, as the caller', async () => {
     const groups = [{ op: 'add', path: '/spec/groups', value: ['a'] }]
     const call = { method: 'PATCH', path: `${path}?fieldManager=x`, body: groups, contentType: jsonPatch }
     expect(await send(groups, { query: '?fieldManager=x' })).to.deep.equal({

@@ -77,7 +77,7 @@ describe('narrowUsers', () => {
       expect(await usersOf(query)).to.deep.equal({ found: undefined, asked: [] }))
 
   for (const query of ['globalrole=platform-admin', 'workspace=blue', 'namespace=b1', 'cluster=true'])
-    it(`takes the right to list bindings for ${query}`, async () =>
+    it(`requires the permission to list bindings for ${query}`, async () =>
       expect((await usersOf(query, false)).found).to.include({ code: 403 }))
 })
 
@@ -94,6 +94,6 @@ describe('memberTraits', () => {
     ['admin,deployer', false],
   ]
   for (const [role, isFound] of rows)
-    it(`${isFound ? 'finds' : 'passes over'} a member with two roles by ${role}`, () =>
+    it(`${isFound ? 'finds' : 'does not find'} a member with two roles by ${role}`, () =>
       expect(filters.role?.(role)(fields)).to.equal(isFound))
 })

@@ -26,6 +26,6 @@ describe('toUserText', () => {
     ],
   ]
   for (const [user, role, shown] of rows)
-    it(`shows ${JSON.stringify(user)} as ${role}`, () =>
+    it(`returns ${JSON.stringify(user)} with ${role}`, () =>
       expect(JSON.parse(toUserText(JSON.stringify(user), role, 'kapis.io'))).to.deep.equal(shown))
 })

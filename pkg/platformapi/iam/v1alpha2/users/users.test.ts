@@ -96,24 +96,24 @@ const withRole = (role: string) => ({
 describe('platform roles in writes of users', () => {
   for (const method of ['PUT', 'PATCH'])
     for (const role of ['auditor', 'platform-admin', 'none'])
-      it(`${method} does not say whether ${role} is the role of a user`, async () =>
+      it(`${method} does not reveal whether ${role} is the role of a user`, async () =>
         expect(await send(method, withRole(role), { mayRead: false })).to.deep.equal({
           ...{ code: 403, message: 'no bindings', events: [] },
         }))
 
-  it('takes the role back that the caller has read', async () =>
+  it('accepts the role unchanged that the caller has read', async () =>
     expect(await send('PUT', withRole('auditor'))).to.deep.equal({
       ...{ code: 200, message: undefined, events: ['update', 'audit update ann'] },
     }))
 
-  it('says that a user was made when the role could not be given', async () =>
+  it('reports that a user was created although the role could not be assigned', async () =>
     expect(await send('POST', withRole('other'), { fails: true })).to.deep.equal({
       code: 409,
       message: 'changed: the user was created, without the platform role',
       events: ['create', 'audit create ann'],
     }))
 
-  it('says that a user was changed when the role could not be given', async () =>
+  it('reports that a user was changed although the role could not be assigned', async () =>
     expect(await send('PUT', withRole('other'), { fails: true })).to.deep.equal({
       code: 409,
       message: 'changed: the user was updated, without the platform role',
@@ -122,17 +122,17 @@ describe('platform roles in writes of users', () => {
 })
 
 describe('DELETE of a user', () => {
-  it('takes the user out of bindings', async () =>
+  it('removes the user from bindings', async () =>
     expect((await send('DELETE', {})).events).to.deep.equal(['remove', 'audit delete ann', 'leave ann']))
 
-  it('keeps them in a dry run', async () =>
+  it('keeps bindings in a dry run', async () =>
     expect((await send('DELETE', { dryRun: ['All'] })).events).to.deep.equal(['remove']))
 })
 
-describe('audit of writes of users', () => {
+describe('the audit log of user writes', () => {
   const password = 'Correct horse 1'
   const spec = { email: 'ann@x.test', password }
-  it('has a line for each', async () => {
+  it('has one line per write', async () => {
     const { metadata } = withRole('other')
     expect((await send('POST', { metadata, spec })).events).to.deep.equal([
       ...['create', 'audit create ann', 'audit set password ann', 'give', 'audit give other ann'],
