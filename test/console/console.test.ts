@@ -92,7 +92,7 @@ describe("KubeSphere's console 3.4.1", function () {
     '/eventsearch': 'ScalingReplicaSet',
     '/auditingsearch': 'web',
   })) {
-    it(`searches at ${path}`, async () => {
+    it(`shows search results at ${path}`, async () => {
       await admin.visit(path)
       await admin.page.getByPlaceholder('Search').first().fill('web')
       await admin.page.keyboard.press('Enter')
@@ -143,7 +143,7 @@ describe("KubeSphere's console 3.4.1", function () {
     await kubectlOutput('get', 'workspaces.tenant.kubesphere.io', 'garden')
   })
 
-  it('creates a project in it', async () => {
+  it('creates a project in that workspace', async () => {
     await admin.visit('/workspaces/garden/projects')
     await admin.page.click('[data-test=table-create]')
     await admin.page.fill('input[name="metadata.name"]', 'beds')
@@ -166,7 +166,7 @@ describe("KubeSphere's console 3.4.1", function () {
     await admin.check('user-created')
   })
 
-  it('invites the user to the workspace, whose projects then have them as a member', async () => {
+  it('invites the user to the workspace, whose projects then list the user as a member', async () => {
     await admin.visit('/workspaces/garden/members')
     await admin.page.click('[data-test=table-invite]')
     const flora = admin.page.locator('[data-user=flora]')
@@ -198,7 +198,7 @@ describe("KubeSphere's console 3.4.1", function () {
     await admin.check('department')
   })
 
-  it('makes the new user change the password, and shows what they may see', async () => {
+  it('makes the new user change the password, and shows only what the user may see', async () => {
     const first = await logIn(browser, server.url, { username: 'flora', password })
     expect(new URL(first.page.url()).pathname).to.equal('/password/confirm')
     await first.check('password-confirm')

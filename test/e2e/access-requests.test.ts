@@ -49,7 +49,7 @@ function bind(name: string, role: string, user: string) {
   })
 }
 
-describe('time-bound access', function () {
+describe('time-bound access requests', function () {
   this.timeout(90_000)
   let people: Readonly<Record<string, Person>> = {}
   let replica: { readonly child: ChildProcess; readonly url: () => string } | undefined
@@ -128,7 +128,7 @@ describe('time-bound access', function () {
     await kubectl('delete', kind, '--all')
   })
 
-  it('is there from approval to revocation, on every replica, and does not come back', async () => {
+  it('grant access from approval to revocation on every replica, and not again afterwards', async () => {
     const refused = await as(asker).kubectl('get', 'pods', '-n', namespace)
     expect(refused.stderr).to.contain(`User "${asker}" cannot list resource "pods"`)
     const name = await request(asker, '10m')
@@ -160,7 +160,7 @@ describe('time-bound access', function () {
     await expectCode(403)
   })
 
-  it('ends by itself at its time, and so do watches that were opened with it', async () => {
+  it('end access at their expiry, including watches that were opened with it', async () => {
     const name = await request(asker, '12s')
     const { metadata } = JSON.parse(await output('kubectl', ['get', kind, name, '-o', 'json']))
     const endMs = Date.parse(metadata.creationTimestamp) + 12_000
@@ -181,7 +181,7 @@ describe('time-bound access', function () {
     return name
   }
 
-  it('is not approved by its requester unless RBAC allows that', async () => {
+  it('cannot be approved by the requester unless RBAC allows it', async () => {
     const name = await request(both, '10m')
     expect(await refusal(both, 'approve', name)).to.contain(
       `User "${both}" cannot approve-own resource "accessrequests" in API group "iam.${groupDomain}"`,
@@ -215,15 +215,15 @@ describe('time-bound access', function () {
       'groups of Kubernetes itself cannot be requested',
     ],
     ['a day', [group, '--for', '1d', '--reason', 'x'], 'should be less than or equal to 43200'],
-    ['a long reason', [group, '--reason', long], 'Too long: may not be more than 512 bytes'],
-    ['two lines', [group, '--reason', 'a\nb'], 'spec.reason in body should match'],
+    ['a reason that is too long', [group, '--reason', long], 'Too long: may not be more than 512 bytes'],
+    ['a reason of two lines', [group, '--reason', 'a\nb'], 'spec.reason in body should match'],
   ]
   for (const [what, args, message] of refused)
-    it(`is not requested for ${what}`, async () => {
+    it(`are rejected with ${what}`, async () => {
       expect(await refusal(asker, 'request', ...args)).to.contain(message)
     })
 
-  it('is requested by users for themselves, and stays what it was', async () => {
+  it('are created by users for themselves, and are immutable', async () => {
     const spec = { user: approver, userUid: 'x', group, seconds: 60, reason: 'x' }
     const forged = { apiVersion: `iam.${groupDomain}/v1alpha2`, kind: 'AccessRequest', spec }
     const { env } = as(asker)

@@ -53,7 +53,7 @@ const asked: readonly object[] = [
   { nonResourceAttributes: { verb: 'get', path: '/healthz/etcd' } },
 ]
 
-describe('reviews of access', function () {
+describe('access reviews', function () {
   this.timeout(60_000)
 
   let caller: readonly string[] = []
@@ -116,7 +116,7 @@ describe('reviews of access', function () {
     await kubectl('delete', 'namespace', ...namespaces, '--wait=false')
   })
 
-  it('find the very subjects for whom kube-apiserver allows the request', async () => {
+  it('return the subjects for whom kube-apiserver allows the request', async () => {
     const keyOf = (subject: Subject) => `${subject.kind} ${subject.namespace ?? ''} ${subject.name}`
     const asUser = (subject: Subject) => {
       if (subject.kind === 'Group') return { groups: [subject.name] }
@@ -151,7 +151,7 @@ describe('reviews of access', function () {
 
   // Validation is disabled: kubectl cannot validate kinds that are only created
   // (SubjectAccessReviews included) without permission to list CRDs.
-  it('tell anyone who has logged in of their own rights, by kubectl', async () => {
+  it('return to every logged-in user their own permissions, in kubectl', async () => {
     const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } }
     const stdin = JSON.stringify(review('AccessibleNamespaces', spec))
     const text = await output('kubectl', [...caller, 'create', '--validate=false', '-f', '-', '-o', 'yaml'], {
@@ -170,7 +170,7 @@ describe('reviews of access', function () {
     }
   })
 
-  it('tell of others those alone who may list roles and bindings', async () => {
+  it('return the permissions of others only to callers who may list roles and bindings', async () => {
     const spec = { resourceAttributes: { verb: 'get', resource: 'pods', namespace: home } }
     const bodies = [review('WhoCan', spec), review('SubjectAccessReport', { user: users[0] })]
     for (const body of bodies) {
@@ -184,7 +184,7 @@ describe('reviews of access', function () {
     }
   })
 
-  it('say why a request is refused', async () => {
+  it('explain why a request is denied', async () => {
     const attributes = { verb: 'patch', resource: 'pods', namespace: home }
     const [status] = await statusesOf([
       review('ExplainAccess', { user: users[0], resourceAttributes: attributes }),
@@ -198,7 +198,7 @@ describe('reviews of access', function () {
     expect(status.rolesThatAllow).to.deep.include({ kind: 'ClusterRole', name: 'edit' })
   })
 
-  it('refuse a field that is not known, and a method that is not create', async () => {
+  it('reject unknown fields, and methods other than create', async () => {
     const body = review('WhoCan', { resourceAttributes: { verb: 'get', resource: 'pods', nmespace: 'x' } })
     const { code, stderr } = await run('kubectl', ['create', '--validate=false', '-f', '-'], {
       stdin: JSON.stringify(body),

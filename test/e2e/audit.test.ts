@@ -94,7 +94,7 @@ describe('the audit log', function () {
 
   describeAuditEvents('the embedded store', () => server)
 
-  it('has who did what with which result, and what was sent and answered', async () => {
+  it('records user, request, result, and both bodies', async () => {
     const manifest = JSON.stringify({
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'written' }, data: { a: 'b' } },
     })
@@ -124,7 +124,7 @@ describe('the audit log', function () {
     expect(responseObject?.metadata).to.include({ name: 'written' }).and.not.have.property('managedFields')
   })
 
-  it('has no secret, no token and no password', async () => {
+  it('contains no secret, token or password', async () => {
     await through('-n', namespace, 'create', 'secret', 'generic', 'hidden', '--from-literal=k=hunter2hunter2')
     await through('-n', namespace, 'get', 'secret', 'hidden', '-o', 'yaml')
     const made = await through('-n', namespace, 'create', 'token', 'unprivileged')
@@ -147,7 +147,7 @@ describe('the audit log', function () {
       expect(text.includes(secret)).to.equal(false)
   })
 
-  it('has refusals: without rights, without credentials, with a path that is a trick', async () => {
+  it('records rejections: without permission, without credentials, with a malicious path', async () => {
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     await throughAs(unprivileged, '-n', namespace, 'delete', 'configmap', 'written')
     expect((await event(isOf('delete', 'configmaps', 'written'))).responseStatus?.code).to.equal(403)
@@ -159,12 +159,12 @@ describe('the audit log', function () {
     expect([unknown.user, unknown.responseStatus?.code]).to.deep.equal([{}, 401])
   })
 
-  it('joins with kube-apiserver’s: one id for both', async () => {
+  it('has the audit IDs of kube-apiserver’s log', async () => {
     const asked = await fetchHeaders(`${server}/api/v1/namespaces/${namespace}`)
     expect((await event(isOf('get', 'namespaces', namespace))).auditID).to.equal(asked['audit-id'])
   })
 
-  it('has an event for each request that is part of another one', async () => {
+  it('records each request that is part of a batch', async () => {
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     const root = '/kapis/resources.kapis.io/v1alpha3'
     await throughAs(unprivileged, 'get', '--raw', `${root}/counts?kinds=configmaps&namespace=${namespace}`)
@@ -180,7 +180,7 @@ describe('the audit log', function () {
     expect(whole.auditID).to.not.equal(part.auditID)
   })
 
-  it('an exec has an event when it ends', async () => {
+  it('records the end of an exec', async () => {
     const pod = (await kubectlOutput('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     expect(await through('exec', pod, '--', 'true')).to.include({ code: 0 })
     // The method depends on the protocol: GET for WebSocket, POST for SPDY.
@@ -193,7 +193,7 @@ describe('the audit log', function () {
     ])
   })
 
-  it('has both the caller and the impersonated user', async () => {
+  it('records both the caller and the impersonated user', async () => {
     const as = ['--as', `system:serviceaccount:${namespace}:deputy`]
     const { stdout } = await through('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}', ...as)
     expect(stdout).to.equal(`system:serviceaccount:${namespace}:deputy`)

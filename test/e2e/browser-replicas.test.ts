@@ -38,7 +38,7 @@ function alternating(replicas: readonly Replica[]) {
   }
 }
 
-describe('a browser, and two kapis-oauths', function () {
+describe('a browser with two replicas of kapis-oauth', function () {
   this.timeout(90_000)
   const running: Replica[] = []
   let a: Replica
@@ -87,12 +87,12 @@ describe('a browser, and two kapis-oauths', function () {
     return browser
   }
 
-  it('logs in at one and is known to the other', async () => {
+  it('is logged in on both after a login at one', async () => {
     const browser = await logIn()
     for (let i = 0; i < 4; i++) expect((await browser.get('/oauth/session')).code).to.equal(200)
   })
 
-  it('gets one login for one code, whichever of them is asked, and none when both are', async () => {
+  it('receives tokens for a code from either replica once, and loses the session if both are asked', async () => {
     const browser = await logIn()
     const codeOf = async () => locationOf(await browser.get(authorize)).searchParams.get('code') ?? ''
     const once = await codeOf()
@@ -109,7 +109,7 @@ describe('a browser, and two kapis-oauths', function () {
     expect(session.spec.ended).to.equal('authorization code used twice')
   })
 
-  it('logs a device in that has asked the other one', async () => {
+  it('approves a device that started at the other replica', async () => {
     const begun = JSON.parse((await ask(a, '/oauth/device_authorization', client)).body)
     const poll = (replica: Replica) =>
       ask(replica, '/oauth/token', { ...client, grant_type: deviceGrant, device_code: begun.device_code })
@@ -133,7 +133,7 @@ describe('a browser, and two kapis-oauths', function () {
     expect(devices.items.filter(({ spec }) => spec.user === user.username)).to.deep.equal([])
   })
 
-  it('is logged out by both within two seconds when its user is disabled', async () => {
+  it('is logged out on both within two seconds after its user is disabled', async () => {
     const browser = await logIn()
     await patchUser(user.username, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {

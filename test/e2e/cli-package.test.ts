@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { output, run, scratch, setting } from './run.ts'
 
-describe('the npm package of the command line', function () {
+describe('the npm package of the CLI', function () {
   this.timeout(300_000)
   const folder = join(scratch, 'installed')
   const env = {
@@ -34,7 +34,7 @@ describe('the npm package of the command line', function () {
     })
   })
 
-  it('lists the commands, and each of them can be loaded', async () => {
+  it('lists the commands, each of which can be loaded', async () => {
     const { code, stdout } = await kapis(['--help'])
     const names = [...stdout.matchAll(/^ {2}([a-z-]+) {2}/gm)].map(([, name = '']) => name)
     expect([code, names.includes('login'), names.includes('whoami')]).to.deep.equal([0, true, true])
@@ -45,7 +45,7 @@ describe('the npm package of the command line', function () {
     }
   })
 
-  it('logs in, and says who is', async () => {
+  it('logs in, and prints the user', async () => {
     const login = await kapis(
       ['login', '--username', setting('KAPIS_USER')],
       `${setting('KAPIS_PASSWORD')}\n`,
@@ -60,7 +60,7 @@ describe('the npm package of the command line', function () {
     expect([code, stdout.includes('kind: Deployment')]).to.deep.equal([0, true])
   })
 
-  it('says what it lacks for a kubeconfig with a plugin', async () => {
+  it('names what is missing for a kubeconfig with an exec plugin', async () => {
     const config = {
       'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
@@ -76,7 +76,7 @@ describe('the npm package of the command line', function () {
     ])
   })
 
-  it('writes a command for kubectl that is there when npx has run, and npm has emptied its cache', async () => {
+  it('writes an exec plugin command that still works after npx has ended and npm has emptied its cache', async () => {
     const cache = join(scratch, 'npx-cache')
     const home = join(folder, 'npx')
     const own = {
@@ -97,7 +97,7 @@ describe('the npm package of the command line', function () {
     expect(readdirSync(join(own.XDG_DATA_HOME, 'kapis'))).to.have.length(1)
   })
 
-  it('says which Node.js it needs to one that is too old', async () => {
+  it('names the required Node.js version if it runs on an older one', async () => {
     const old =
       'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })'
     const main = join(folder, 'node_modules/kapis/cmd/kapis/main.js')
@@ -111,7 +111,7 @@ describe('the npm package of the command line', function () {
     expect(readFileSync(main, 'utf8')).to.not.match(/^import|\?\?|\?\./m)
   })
 
-  it('brings no more than it needs', () => {
+  it('contains only the files that it needs', () => {
     const packages = readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))
     expect(packages).to.deep.equal(['kapis'])
     const inside = readFileSync(join(folder, 'node_modules/kapis/package.json'), 'utf8')

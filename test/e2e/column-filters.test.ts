@@ -16,7 +16,7 @@ function widget(name: string, size: number, ready: string) {
 }
 
 /** Filters lists by the columns that kubectl prints. */
-describe('a list filtered by columns', function () {
+describe('a list with column filters', function () {
   this.timeout(60_000)
   let admin = ''
 
@@ -57,7 +57,7 @@ describe('a list filtered by columns', function () {
   const names = (body: string): readonly string[] =>
     JSON.parse(body).items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 
-  it('has the rows that kubectl prints with these cells', async () => {
+  it('returns the rows that kubectl prints with these cells', async () => {
     const table = await kubectlOutput('get', plural, '-n', namespace, '--no-headers')
     for (const [selector, matches] of [
       ['Size=3', (cells: readonly string[]) => cells[1] === '3'],
@@ -81,7 +81,7 @@ describe('a list filtered by columns', function () {
     }
   })
 
-  it('ignores an unknown column on the platform, and lists the known ones', async () => {
+  it('ignores an unknown column in the platform API, and lists the known ones', async () => {
     const { code, headers, body } = await askAs(
       admin,
       `/kapis/${customGroup}/v1/namespaces/${namespace}/${plural}?columnSelector=Colour%3Dred`,
@@ -93,7 +93,7 @@ describe('a list filtered by columns', function () {
     )
   })
 
-  it('is the same through kube-apiserver, where an unknown column is an error', async () => {
+  it('returns the same through kube-apiserver, where an unknown column is an error', async () => {
     const path = `/apis/${group}/${version}/nodes`
     const nodes = JSON.parse(await kubectlOutput('get', '--raw', path))
     const [first] = nodes.items
@@ -103,7 +103,7 @@ describe('a list filtered by columns', function () {
     expect(refused.stderr).to.contain('unknown column "Colour" of nodes; supported: Name, Status, Roles, Age')
   })
 
-  it('refuses a selector that cannot be read', async () => {
+  it('rejects an invalid selector', async () => {
     const { code, body } = await askAs(admin, `/kapis/${group}/${version}/nodes?columnSelector=Status`)
     expect(code).to.equal(400)
     expect(JSON.parse(body).message).to.equal("invalid selector: 'Status'; can't understand 'Status'")

@@ -151,7 +151,7 @@ describe('the API of another component', function () {
     return JSON.parse(answer.body)
   }
 
-  it('learns who the caller is, on a connection that only Kapis can make', async () => {
+  it('receives the identity of the caller, on a connection that only Kapis can open', async () => {
     const reader = await tokenOf(namespace, 'reader')
     const { url, headers, certificate, authorized } = await seenBy(reader, `${widgets}?a=%20b`)
     expect([url, certificate, authorized]).to.deep.equal([
@@ -164,7 +164,7 @@ describe('the API of another component', function () {
     expect(headers['x-remote-uid']?.[0]).to.match(/^[0-9a-f-]{36}$/)
   })
 
-  it('never sees a credential, nor an identity that the caller claims', async () => {
+  it('never receives a credential, nor an identity that the caller asserts', async () => {
     const claims = {
       ...{ 'X-Remote-User': 'admin', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-A': 'b' },
       ...{ 'X-Forwarded-For': '10.0.0.1', Cookie: 'token=s3cret' },
@@ -177,7 +177,7 @@ describe('the API of another component', function () {
     expect(JSON.stringify(headers)).to.not.include(token)
   })
 
-  it('is reached by those alone whom RBAC lets', async () => {
+  it('can be reached only by callers with RBAC permission', async () => {
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     const message = `widgets.${group} is forbidden: User "system:serviceaccount:${namespace}:unprivileged" cannot list resource "widgets" in API group "${group}" in the namespace "${namespace}"`
     const refused = await askAs(unprivileged, widgets)
@@ -185,7 +185,7 @@ describe('the API of another component', function () {
     expect((await askRaw(widgets)).code).to.equal(401)
   })
 
-  it('is not written to by a right to watch', async () => {
+  it('cannot be written with the permission to watch', async () => {
     const seen: string[] = []
     serve = (req, res) => {
       // Ignores the periodic health checks of Kapis.
@@ -224,7 +224,7 @@ describe('the API of another component', function () {
     serve = show
   })
 
-  it('is reached by the name of its path alone: a selector it may pass over', async () => {
+  it('is authorized by the name in the path: it may ignore a selector', async () => {
     const named = await tokenOf(namespace, 'named')
     const selector = 'fieldSelector=metadata.name%3Dmine'
     expect((await seenBy(named, `${widgets}/mine?${selector}`)).url).to.equal(
@@ -236,7 +236,7 @@ describe('the API of another component', function () {
     expect((await askAs(named, `${widgets}?${selector}`, { method: 'DELETE' })).code).to.equal(403)
   })
 
-  it('reads its own parameters, but for those that decide a right', async () => {
+  it('defines its own query parameters, except those that affect authorization', async () => {
     expect((await seenBy(token, `${widgets}?a=1&a=2&command=x&command=y`)).url).to.equal(
       `/base${widgets}?a=1&a=2&command=x&command=y`,
     )
@@ -251,7 +251,7 @@ describe('the API of another component', function () {
     }
   })
 
-  it('answers for itself, errors included', async () => {
+  it('returns its own responses, including errors', async () => {
     serve = (_req, res) =>
       res.writeHead(503, 'My Own', { 'x-own': '1', 'content-type': 'text/plain' }).end('busy')
     for (let i = 0; i < 8; i++) {
@@ -266,11 +266,11 @@ describe('the API of another component', function () {
     serve = show
   })
 
-  it('has its discovery at the root of its API', async () => {
+  it('serves its discovery document at the root of its API', async () => {
     expect((await seenBy(token, root)).url).to.equal(`/base${root}`)
   })
 
-  it('takes bodies and streams answers', async () => {
+  it('receives bodies and streams responses', async () => {
     serve = (req, res) => {
       res.writeHead(201)
       req.pipe(res)
@@ -306,7 +306,7 @@ describe('the API of another component', function () {
     return promise
   }
 
-  it('speaks other protocols', async () => {
+  it('supports upgrades to other protocols', async () => {
     const opened = await openEcho(token)
     if (typeof opened === 'number') throw new Error(`answered ${opened}`)
     const { user, socket } = opened
@@ -316,7 +316,7 @@ describe('the API of another component', function () {
     socket.destroy()
   })
 
-  it('speaks none with a token that may only read, whatever the name of what is asked for', async () => {
+  it('supports no upgrade with a read-only token, on any path', async () => {
     const made = await askAs(token, '/oauth/personal-access-tokens', {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
       body: JSON.stringify({ name: uniqueName('reader'), scope: 'read' }),
@@ -327,7 +327,7 @@ describe('the API of another component', function () {
     await askAs(token, `/oauth/personal-access-tokens/${reader.id}`, { method: 'DELETE' })
   })
 
-  it('ends what was upgraded within two seconds of the end of the login, whatever its name', async () => {
+  it('loses upgraded connections within two seconds after the session ends, on any path', async () => {
     const login = await accessToken()
     const opened = await openEcho(login)
     if (typeof opened === 'number') throw new Error(`answered ${opened}`)
@@ -342,7 +342,7 @@ describe('the API of another component', function () {
     expect(endedAt - loggedOutAt).to.be.below(2_000)
   })
 
-  it('upgraded connections take no seat of short requests', async () => {
+  it('uses no seats of short requests for upgraded connections', async () => {
     // A user may open a hundred of four hundred connections, and a handshake counts until it is
     // complete.
     const opened: Awaited<ReturnType<typeof openEcho>>[] = []
@@ -355,7 +355,7 @@ describe('the API of another component', function () {
     }
   })
 
-  it('cannot send its callers, who follow with their credentials, to another host (CVE-2022-3172)', async () => {
+  it('cannot redirect its callers, whose clients would send their credentials, to another host (CVE-2022-3172)', async () => {
     serve = (req, res) => res.writeHead(307, { location: `${req.headers['x-to']}` }).end('see there')
     for (const away of ['https://evil.example.org/', '//evil.example.org', '/\\evil.example.org']) {
       const refused = await askAs(token, widgets, { headers: { 'x-to': away } })
@@ -372,7 +372,7 @@ describe('the API of another component', function () {
     serve = show
   })
 
-  it('one that does not answer in time is 504, and nothing else waits for it', async () => {
+  it('causes 504 if it does not respond in time, without delaying other requests', async () => {
     serve = () => undefined
     const slow = await askAs(token, widgets)
     expect([slow.code, slow.headers['proxy-status']]).to.deep.equal([
@@ -382,7 +382,7 @@ describe('the API of another component', function () {
     serve = show
   })
 
-  it('a dead one is 503 for its own paths alone, and comes back by itself', async () => {
+  it('causes 503 for its own paths only while it is down, and recovers automatically', async () => {
     await stopComponent()
     const expectOwnFailure = (answer: Answer) => {
       const { code, headers, body } = answer
@@ -403,7 +403,7 @@ describe('the API of another component', function () {
     await eventually(async () => void (await seenBy(token, widgets)), 15_000)
   })
 
-  it('one with a certificate of someone else is not talked to', async () => {
+  it('receives no request if it has a certificate of another CA', async () => {
     const name = 'v1.stranger.example.org'
     const strangers = createCa({ commonName: 'component CA', validityDays: 1 })
     const caBundle = Buffer.from(strangers.certPem).toString('base64')
@@ -414,7 +414,7 @@ describe('the API of another component', function () {
     expect([code, headers['proxy-status']]).to.deep.equal([503, 'kapis; error=tls_certificate_error'])
   })
 
-  it('over plain HTTP nothing about the caller is sent', async () => {
+  it('receives nothing about the caller over plain HTTP', async () => {
     const name = 'v1.plain.example.org'
     const plain = createPlain(show)
     await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve))
@@ -434,7 +434,7 @@ describe('the API of another component', function () {
   })
 
   for (const reserved of [`iam.${groupDomain}`, `resources.${groupDomain}`, 'metrics.k8s.io']) {
-    it(`${reserved} cannot be taken`, async () => {
+    it(`cannot use the reserved group ${reserved}`, async () => {
       const name = `v1alpha3.${reserved}`
       const spec = { group: reserved, version: 'v1alpha3', url: `https://localhost:${port}` }
       expect(await create(apiService(name, spec))).to.include({ code: 0 })
@@ -451,32 +451,32 @@ describe('the API of another component', function () {
       { group: 'a.b', version: 'v1', url },
       'metadata.name must be <spec.version>.<spec.group>',
     ],
-    ['no address', 'v1.a.b', { group: 'a.b', version: 'v1' }, 'there must be one of url and service'],
+    ['a missing address', 'v1.a.b', { group: 'a.b', version: 'v1' }, 'there must be one of url and service'],
     [
       'two addresses',
       'v1.a.b',
       { group: 'a.b', version: 'v1', url, service: { namespace: 'a', name: 'b' } },
       'there must be one of url and service',
     ],
-    ['a group without a dot', 'v1.apps', { group: 'apps', version: 'v1', url }, 'spec.group'],
-    ['another scheme', 'v1.a.b', { group: 'a.b', version: 'v1', url: 'file:///etc' }, 'spec.url'],
-    ['a version that is none', '1.a.b', { group: 'a.b', version: '1', url }, 'spec.version'],
+    ['an API group without a dot', 'v1.apps', { group: 'apps', version: 'v1', url }, 'spec.group'],
+    ['an unsupported URL scheme', 'v1.a.b', { group: 'a.b', version: 'v1', url: 'file:///etc' }, 'spec.url'],
+    ['an invalid version', '1.a.b', { group: 'a.b', version: '1', url }, 'spec.version'],
     [
-      'an endless time',
+      'an unlimited timeout',
       'v1.a.b',
       { group: 'a.b', version: 'v1', url, timeoutSeconds: 301 },
       'spec.timeoutSeconds',
     ],
   ]
   for (const [what, name, spec, message] of invalid) {
-    it(`an APIService with ${what} is refused`, async () => {
+    it(`cannot be registered by an APIService with ${what}`, async () => {
       const { code, stderr } = await create(apiService(name, spec))
       expect(code).to.equal(1)
       expect(stderr).to.include(message)
     })
   }
 
-  it('is gone when its APIService is', async () => {
+  it('is not served any more after its APIService is deleted', async () => {
     await kubectlOutput('delete', kind, `v1.${group}`)
     await eventually(async () => {
       expect((await askAs(token, widgets)).code).to.equal(404)

@@ -19,7 +19,7 @@ const namespace = uniqueName('quota')
 const name = uniqueName('part')
 const own = setting('KAPIS_NAMESPACE')
 
-describe('components, quotas and what everybody may know', function () {
+describe('components, quotas and public information', function () {
   this.timeout(60_000)
 
   let token = ''
@@ -69,7 +69,7 @@ describe('components, quotas and what everybody may know', function () {
   for (const version of ['v1alpha3', 'v1alpha2']) {
     const base = `/kapis/${group}/${version}`
 
-    it(`${version}: components are Services and the pods behind them, Kapis' own first`, async () => {
+    it(`${version} returns as components Services and their pods, Kapis' own first`, async () => {
       const service: { metadata: { creationTimestamp: string } } = JSON.parse(
         await kubectlOutput('-n', own, 'get', 'service', name, '-o', 'json'),
       )
@@ -95,14 +95,14 @@ describe('components, quotas and what everybody may know', function () {
       expect(health.nodeStatus.totalNodes).to.equal(nodes.items.length)
     })
 
-    it(`${version}: a component that does not exist`, async () => {
+    it(`${version} returns 404 for an unknown component`, async () => {
       const answer = await askAs(token, `${base}/components/none`)
       expect(answer.code).to.equal(404)
       expect(JSON.parse(answer.body).message).to.equal(`components.${group} "none" not found`)
     })
   }
 
-  it('quotas tell what is used and the tightest of what is allowed', async () => {
+  it('quotas contain the usage and the tightest limit', async () => {
     await eventually(async () => {
       const { namespace: shown, data } = await json(`/kapis/${group}/v1alpha2/namespaces/${namespace}/quotas`)
       expect(shown).to.equal(namespace)
@@ -117,7 +117,7 @@ describe('components, quotas and what everybody may know', function () {
     expect(whole.data.used['count/pods']).to.equal(String(pods.items.length))
   })
 
-  it('abnormal workloads are counted by their status words, here and everywhere', async () => {
+  it('abnormal workloads are counted by status, in a namespace and in the cluster', async () => {
     const base = `/kapis/${group}/v1alpha2`
     const meta = (kind: string) => ({ name: `abnormal-${kind.toLowerCase()}`, namespace })
     const container = {
@@ -186,7 +186,7 @@ describe('components, quotas and what everybody may know', function () {
     ['pods', 'GET', `use /kapis/${group}/v1alpha3`],
   ]
   for (const [path, method, message] of gone) {
-    it(`v1alpha2 says what is to be used instead of ${path}`, async () => {
+    it(`v1alpha2 names the replacement of ${path}`, async () => {
       const answer = await askAs(token, `/kapis/${group}/v1alpha2/${path}`, { method })
       expect(answer.code, answer.body).to.equal(404)
       expect(JSON.parse(answer.body)).to.include({ kind: 'Status', reason: 'NotFound', code: 404 })
@@ -194,7 +194,7 @@ describe('components, quotas and what everybody may know', function () {
     })
   }
 
-  it('RBAC decides who reads them', async () => {
+  it('RBAC decides who may read components and quotas', async () => {
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     for (const path of [
       'v1alpha3/components',
@@ -207,7 +207,7 @@ describe('components, quotas and what everybody may know', function () {
     }
   })
 
-  it("kube-apiserver's own roles give here what they give there", async () => {
+  it('the default roles of kube-apiserver grant the same permissions here', async () => {
     const kinds = ['pods', 'resourcequotas', 'secrets', 'leases', 'roles', 'rolebindings']
     const given: Readonly<Record<string, readonly string[]>> = {
       view: ['pods', 'resourcequotas'],
@@ -321,7 +321,7 @@ describe('components, quotas and what everybody may know', function () {
       })
     }
 
-    it('a Secret is used only for those who may read it', async () => {
+    it('a Secret is used only for callers who may read it', async () => {
       const binding = [
         'create',
         'rolebinding',
@@ -339,7 +339,7 @@ describe('components, quotas and what everybody may know', function () {
     })
   })
 
-  it('a kubeconfig of your own reaches kube-apiserver through kapis-apiserver', async () => {
+  it('a kubeconfig for the caller reaches kube-apiserver through kapis-apiserver', async () => {
     const user = setting('KAPIS_USER')
     const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
     const { origin } = new URL(issuer)
@@ -366,7 +366,7 @@ describe('components, quotas and what everybody may know', function () {
     ).to.contain('node/')
   })
 
-  it('a kubeconfig of another user requires permission, and of an unknown user is not found', async () => {
+  it('a kubeconfig for another user requires permission, and for an unknown user returns 404', async () => {
     const base = `/kapis/${group}/v1alpha2/users`
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     expect((await askAs(unprivileged, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
@@ -375,7 +375,7 @@ describe('components, quotas and what everybody may know', function () {
     expect(JSON.parse(answer.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)
   })
 
-  it('the version is for everybody: the contract, the program, kube-apiserver', async () => {
+  it('the version is public: API version, Kapis version, kube-apiserver version', async () => {
     const answer = await askKapis('/kapis/version')
     expect(answer.code).to.equal(200)
     const version = JSON.parse(answer.body)
@@ -385,7 +385,7 @@ describe('components, quotas and what everybody may know', function () {
     expect(version.kubernetes).to.deep.equal(native.serverVersion)
   })
 
-  it('what a login page needs is for everybody, and holds no secret', async () => {
+  it('the login page configuration is public, and contains no secret', async () => {
     const path = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
     const provider = uniqueName('directory')
     const secret = {
@@ -443,7 +443,7 @@ describe('components, quotas and what everybody may know', function () {
     expect((await askKapis(path, { method: 'POST' })).code).to.equal(405)
   })
 
-  it('the features are for everybody', async () => {
+  it('the features are public', async () => {
     const answer = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
     expect(answer.code).to.equal(200)
     const features: Readonly<Record<string, unknown>> = JSON.parse(answer.body)

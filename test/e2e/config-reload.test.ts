@@ -15,7 +15,7 @@ const given = parse(readFileSync(join(dirname(setting('KUBECONFIG')), 'kapis.yam
 
 type Line = { readonly level: string; readonly msg: string; readonly [member: string]: unknown }
 
-describe('the configuration file of kapis-apiserver that runs', function () {
+describe('the configuration file of a running kapis-apiserver', function () {
   this.timeout(90_000)
   let front: ChildProcess
   let server = ''
@@ -70,7 +70,7 @@ describe('the configuration file of kapis-apiserver that runs', function () {
     await exited
   })
 
-  it('is followed by what can be, and what cannot is named', async () => {
+  it('is reloaded for reloadable options, and the log names all others', async () => {
     await readyz()
     expect(requestsLogged()).to.equal(0)
     mountConfig({
@@ -86,7 +86,7 @@ describe('the configuration file of kapis-apiserver that runs', function () {
     await eventually(async () => expect(requestsLogged()).to.be.above(0), 20_000)
   })
 
-  it('stays what it was when it is broken, and says so', async () => {
+  it('keeps its last valid values when it becomes invalid, with a log message', async () => {
     expect(await metric('kapis_config_last_reload_successful')).to.equal(1)
     const good = await metric('kapis_config_last_reload_success_timestamp_seconds')
     mountConfig({ accessLog: 'sometimes', limits: { requestSeconds: 0 } })
@@ -103,7 +103,7 @@ describe('the configuration file of kapis-apiserver that runs', function () {
     await eventually(async () => expect(requestsLogged()).to.be.above(before), 20_000)
   })
 
-  it('is read immediately on SIGHUP', async () => {
+  it('is reloaded immediately on SIGHUP', async () => {
     mountConfig({ logLevel: 'error' })
     const readBefore = said('reloaded the configuration').length
     front.kill('SIGHUP')

@@ -28,7 +28,7 @@ const tests: Readonly<Record<string, string>> = {
 
 type Outcome = { readonly passed: readonly string[]; readonly failed: readonly string[] }
 
-describe('client-go is answered by the aggregated API as by kube-apiserver’s own', () => {
+describe('client-go receives the same from the aggregated API as from kube-apiserver’s own', () => {
   let printed = ''
 
   before(async function () {
@@ -41,7 +41,7 @@ describe('client-go is answered by the aggregated API as by kube-apiserver’s o
     printed = stdout + stderr
   })
 
-  it('has a test here for each there', () => {
+  it('the conformance tests cover each upstream test', () => {
     const names = [...printed.matchAll(/^--- \w+: (\w+) /gm)].map(([, name]) => name)
     expect(names.sort(), printed).to.deep.equal(Object.keys(tests).sort())
   })

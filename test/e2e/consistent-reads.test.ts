@@ -33,7 +33,7 @@ function deployment(name: string): string {
   })
 }
 
-describe('reads without a version (KEP-2340)', function () {
+describe('reads without a resource version (KEP-2340)', function () {
   this.timeout(60_000)
   let token = ''
   let kubeToken = ''
@@ -80,7 +80,7 @@ describe('reads without a version (KEP-2340)', function () {
 
   const bases = [`/apis/${group}/${version}`, '/kapi/apps/v1', `/kapi/${group}/${version}`]
   for (const [at, base] of bases.entries()) {
-    it(`show what was written before, and not what was deleted: ${base}`, async () => {
+    it(`return what was written before, and nothing that was deleted: ${base}`, async () => {
       const writer = async (writerName: string) => {
         for (let i = 0; i < rounds; i++) {
           const name = `${writerName}-${i}`
@@ -107,7 +107,7 @@ describe('reads without a version (KEP-2340)', function () {
     })
   }
 
-  it('answer immediately at the version of a kind in which nothing has changed', async () => {
+  it('respond immediately at the version of a kind without changes', async () => {
     // A write to another kind increases the version of all lists.
     await kubectlOutput('create', 'configmap', 'later', '-n', namespace)
     const { metadata } = JSON.parse((await askKube(kubeToken, `/api/v1/${claims}`)).body)
@@ -124,7 +124,7 @@ describe('reads without a version (KEP-2340)', function () {
     expect(performance.now() - since).to.be.lessThan(10_000)
   })
 
-  it('are chunked in one state', async () => {
+  it('are paginated in one consistent state', async () => {
     const { object } = await read(`${collectionPath}?limit=1`)
     expect(object.items).to.have.length(1)
     const rest = await read(`${collectionPath}?limit=100&continue=${object.metadata.continue}`)

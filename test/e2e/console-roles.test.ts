@@ -6,7 +6,7 @@ import { askAs, eventually, groupDomain } from './http.ts'
 const base = `/kapis/iam.${groupDomain}/v1alpha2`
 const namespace = uniqueName('members')
 
-describe('roles and members for consoles of KubeSphere 3.4', function () {
+describe('roles and members for KubeSphere 3.4 consoles', function () {
   this.timeout(60_000)
   const user = uniqueName('ann')
   let accounts: Accounts
@@ -33,7 +33,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     await accounts.remove()
   })
 
-  it('the first administrator is one of the platform, by a group', async () => {
+  it('the first administrator is a platform administrator, through a group', async () => {
     const { code, body } = await send(admin, 'GET', '/users/admin/globalroles')
     expect(code, JSON.stringify(body)).to.equal(200)
     expect(namesOf(body)).to.deep.equal(['platform-admin'])
@@ -41,7 +41,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     expect(JSON.parse(rules).workspaces).to.include('manage')
   })
 
-  it('members of a namespace are added, changed and removed as role bindings of the caller', async () => {
+  it('members of a namespace are added, changed and removed as role bindings, with the rights of the caller', async () => {
     const members = `/namespaces/${namespace}/members`
     const roles = async () => {
       const { items } = (await send(admin, 'GET', members)).body
@@ -65,7 +65,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     expect(await roles()).to.deep.equal([])
   })
 
-  it('no one grants more than they have, or sees who has what, without permission', async () => {
+  it('no caller can grant more than their own rights, or read roles without permission', async () => {
     const members = `/namespaces/${namespace}/members`
     const refused = await send(plain, 'POST', members, [{ username: user, roleRef: 'viewer' }])
     expect(refused.code).to.equal(403)
@@ -90,7 +90,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     ['Role', `/namespaces/${namespace}/roles`],
   ]
   for (const [kind, path] of stale)
-    it(`a ${kind} is not written over a version that the caller has not seen`, async () => {
+    it(`a ${kind} is not overwritten at a version that the caller has not read`, async () => {
       const name = uniqueName('stale')
       const made = await send(admin, 'POST', path, { kind, metadata: { name }, rules: [] })
       expect(made.code, JSON.stringify(made.body)).to.equal(201)
@@ -113,7 +113,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       expect((await send(admin, 'DELETE', `${path}/${name}`)).code).to.equal(200)
     })
 
-  it('a workspace without projects has members, who get their role in a project that is made later', async () => {
+  it('a workspace without projects has members, who receive their role in later projects', async () => {
     const workspace = uniqueName('empty')
     const project = uniqueName('later')
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
@@ -180,7 +180,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     }
   })
 
-  it('makes the manager of a new workspace its administrator, with the rights of its creator', async () => {
+  it('the manager of a new workspace becomes its administrator, with the rights of its creator', async () => {
     const workspace = uniqueName('managed')
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
     const create = (token: string, dryRun: string) =>
@@ -221,7 +221,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     }
   })
 
-  it('members of a deleted workspace are not members of the next one of its name', async () => {
+  it('members of a deleted workspace are not members of a later one with the same name', async () => {
     const workspace = uniqueName('again')
     const project = uniqueName('again-project')
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`

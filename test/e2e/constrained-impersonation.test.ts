@@ -83,9 +83,9 @@ describe('constrained impersonation', function () {
     ['another group', { ...bob, 'impersonate-group': 'others' }],
     ['system:masters', { ...bob, 'impersonate-group': 'system:masters' }],
     ['a uid', { ...bob, 'impersonate-uid': 'u-1' }],
-    ['another uid', { ...bob, 'impersonate-uid': 'u-2' }],
+    ['another UID', { ...bob, 'impersonate-uid': 'u-2' }],
     ['an extra field', { ...bob, 'impersonate-extra-Acme.io%2fF%6Fo': 'x' }],
-    ['an extra field with capitals', { ...bob, 'impersonate-extra-acme.io%2f%46oo': 'x' }],
+    ['an extra field with upper-case letters', { ...bob, 'impersonate-extra-acme.io%2f%46oo': 'x' }],
     ['another value', { ...bob, 'impersonate-extra-acme.io%2ffoo': 'y' }],
     ['an extra field without a domain', { ...bob, 'impersonate-extra-scopes': 'x' }],
     ['the anonymous user', { 'impersonate-user': 'system:anonymous' }],
@@ -95,17 +95,17 @@ describe('constrained impersonation', function () {
     ['a node', node],
     ['a node and a group', { ...node, 'impersonate-group': 'devs' }],
     ['another node', { 'impersonate-user': 'system:node:worker-8' }],
-    ['the name of no node', { 'impersonate-user': 'system:node:' }],
-    ['its own node', { 'impersonate-user': 'its own' }, 'onNode'],
-    ['another node than its own', { 'impersonate-user': 'system:node:worker-8' }, 'onNode'],
-    ['a user, by the older right', bob, 'legacy'],
-    ['a node, by the older right', node, 'legacy'],
-    ['another user, by the older right', { 'impersonate-user': 'carol' }, 'legacy'],
-    ['an extra field, by the older right', { ...bob, 'impersonate-extra-scopes': 'view' }, 'legacy'],
+    ['a name that is not a node name', { 'impersonate-user': 'system:node:' }],
+    ['the associated node of the caller', { 'impersonate-user': 'its own' }, 'onNode'],
+    ['another node than the associated one', { 'impersonate-user': 'system:node:worker-8' }, 'onNode'],
+    ['a user, with the older permission', bob, 'legacy'],
+    ['a node, with the older permission', node, 'legacy'],
+    ['another user, with the older permission', { 'impersonate-user': 'carol' }, 'legacy'],
+    ['an extra field, with the older permission', { ...bob, 'impersonate-extra-scopes': 'view' }, 'legacy'],
   ]
   const body = JSON.stringify({ apiVersion: `${authentication}/v1`, kind: 'SelfSubjectReview' })
   for (const [what, given, who = 'deputy'] of rows) {
-    it(`allows what kube-apiserver allows: ${what}`, async () => {
+    it(`allows the same as kube-apiserver: ${what}`, async () => {
       const user = given['impersonate-user']
       const headers = {
         ...given,
@@ -125,7 +125,7 @@ describe('constrained impersonation', function () {
     })
   }
 
-  it('is limited to what the right names', async () => {
+  it('is limited to the names in the permission', async () => {
     for (const path of ['/version', '/api/v1/nodes', `/api/v1/namespaces/${namespace}/pods/x`]) {
       const headers = { ...bob }
       const here = await askAs(tokens.deputy ?? '', path, { headers })

@@ -22,7 +22,7 @@ const checks = [
   ...['oauth-server', 'credential', 'logs'],
 ]
 
-describe('what operators rely on', function () {
+describe('the interface for operators', function () {
   this.timeout(60_000)
 
   let token = ''
@@ -37,7 +37,7 @@ describe('what operators rely on', function () {
 
   describe('probes', () => {
     for (const probe of ['healthz', 'livez', 'readyz']) {
-      it(`/${probe} says ok to anyone`, async () => {
+      it(`/${probe} answers ok to every caller`, async () => {
         const { code, body, headers } = await askKapis(`/${probe}`)
         expect([code, body, headers['content-type']]).to.deep.equal([200, 'ok', text])
         const wrong = await askKapis(`/${probe}`, { headers: { authorization: 'Bearer nonsense' } })
@@ -45,7 +45,7 @@ describe('what operators rely on', function () {
       })
     }
 
-    it('?verbose has a line for each check', async () => {
+    it('?verbose lists each check', async () => {
       const line = (name: string) => `[+]${name} ok\n`
       const own = { healthz: checks, livez: ['ping'], readyz: [...checks, 'shutdown'] }
       for (const [probe, names] of Object.entries(own)) {
@@ -54,7 +54,7 @@ describe('what operators rely on', function () {
       }
     })
 
-    it('each check can be asked alone', async () => {
+    it('each check has a path of its own', async () => {
       for (const name of [...checks, 'shutdown']) {
         const { code, body } = await askKapis(`/readyz/${name}`)
         expect([code, body], name).to.deep.equal([200, 'ok'])
@@ -65,7 +65,7 @@ describe('what operators rely on', function () {
       expect((await askAs(token, '/livez/informer-sync')).code).to.equal(404)
     })
 
-    it('?exclude leaves one out, and says when there is none of that name', async () => {
+    it('?exclude skips a check, and reports an unknown name', async () => {
       const some = await askKapis('/readyz?verbose&exclude=users&exclude=ping')
       expect(some.code).to.equal(200)
       expect(some.body).to.include('[+]users excluded: ok\n').and.include('[+]ping excluded: ok\n')
@@ -85,14 +85,14 @@ describe('what operators rely on', function () {
       expect(version.gitVersion.startsWith(`v${version.major}.${version.minor}.`)).to.equal(true)
     })
 
-    it('/metrics needs the right to it', async () => {
+    it('/metrics requires permission', async () => {
       const user = `system:serviceaccount:${namespace}:plain`
       const message = `forbidden: User "${user}" cannot get path "/metrics"`
       expectStatus(await askAs(plain, '/metrics'), statusBody(403, 'Forbidden', message, {}))
       expect((await askKapis('/metrics')).code).to.be.oneOf([401, 403])
     })
 
-    it('/metrics counts requests by resource, and holds no token', async () => {
+    it('/metrics counts requests by resource, and contains no token', async () => {
       await askAs(token, platformPath)
       const { code, body, headers } = await askAs(token, '/metrics')
       expect(code).to.equal(200)
@@ -106,14 +106,14 @@ describe('what operators rely on', function () {
       expect(body).to.not.match(/eyJ[\w-]{10}/)
     })
 
-    it('a path that a caller invents makes no new series', async () => {
+    it('an invented path creates no new series', async () => {
       const invented = uniqueName('invented')
       await askAs(token, `/kapis/${invented}.example.com/v1/${invented}`)
       await askAs(token, `/${invented}`)
       expect((await askAs(token, '/metrics')).body).to.not.include(invented)
     })
 
-    it('the Audit-Id is the caller’s, or a new one', async () => {
+    it('the response has the Audit-Id of the caller, or a new one', async () => {
       const id = randomUUID()
       expect(
         (await askAs(token, platformPath, { headers: { 'audit-id': id } })).headers['audit-id'],
@@ -126,13 +126,13 @@ describe('what operators rely on', function () {
       expect(odd.headers['audit-id']).to.match(/^[\da-f-]{36}$/)
     })
 
-    it('a path that nothing serves', async () => {
+    it('an unknown path answers 404', async () => {
       const { code, body, headers } = await askAs(token, '/no/such/path')
       expect([code, body, headers['content-type']]).to.deep.equal([404, '404 page not found\n', text])
     })
   })
 
-  it('the serving certificate has the names by which it is reached, and KAPIS_CA vouches for it', async () => {
+  it('the serving certificate has the names of the server, and KAPIS_CA verifies it', async () => {
     const inCluster = `kapis.${setting('KAPIS_NAMESPACE')}.svc`
     for (const name of ['localhost', inCluster]) {
       const certificate = await certificateFor(name)
@@ -143,7 +143,7 @@ describe('what operators rely on', function () {
     expect(refused).to.include({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
   })
 
-  it('no secret comes into a log', async () => {
+  it('no secret appears in the logs', async () => {
     const answer = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
     expect(answer.code).to.equal(200)
     const { access_token: access, refresh_token: refresh } = JSON.parse(answer.body)
@@ -167,7 +167,7 @@ describe('what operators rely on', function () {
     }
   })
 
-  it('KAPIS_PIDS names the processes that run', () => {
+  it('KAPIS_PIDS lists the running processes', () => {
     // Fault tests restart processes, so the PIDs are read from the file rather than the
     // environment.
     const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
@@ -179,7 +179,7 @@ describe('what operators rely on', function () {
     }
   })
 
-  it('the cluster has no authority of Kapis’ own in plain sight of a service account', async () => {
+  it('the token of a service account cannot be used to read the CA key of Kapis', async () => {
     const user = `--as=system:serviceaccount:${namespace}:plain`
     const { stdout } = await kubectl(
       'auth',

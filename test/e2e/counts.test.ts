@@ -22,7 +22,7 @@ type Count = {
   readonly status?: { readonly code: number; readonly message: string }
 }
 
-describe('counts of several kinds', function () {
+describe('counts of several resources', function () {
   this.timeout(60_000)
   let admin = ''
   let reader = ''
@@ -54,7 +54,7 @@ describe('counts of several kinds', function () {
   })
   after(() => kubectl('delete', 'namespace', home, other, '--wait=false'))
 
-  it('are those of the lists', async () => {
+  it('equal the number of items of the lists', async () => {
     const names = async (...args: readonly string[]) =>
       (await kubectlOutput('get', ...args, '-o', 'name')).split('\n').filter(Boolean).length
     const query = `?kinds=configmaps,nodes&namespace=`
@@ -71,7 +71,7 @@ describe('counts of several kinds', function () {
     }, 10_000)
   })
 
-  it('are of a menu without a list of kinds', async () => {
+  it('have a default set of resources', async () => {
     const items = await counts(admin, '')
     expect(items.map(({ resource }) => resource)).to.include.members([
       'pods',
@@ -84,7 +84,7 @@ describe('counts of several kinds', function () {
     expect(inside).to.include('pods').and.not.include('nodes')
   })
 
-  it('are narrowed to what the caller may list, and say what that is', async () => {
+  it('are restricted to what the caller may list, and report this', async () => {
     await eventually(async () => {
       const [configs, secrets, unicorns] = await counts(reader, '?kinds=configmaps,secrets,unicorns')
       // The third ConfigMap is kube-root-ca.crt.
@@ -118,13 +118,13 @@ describe('counts of several kinds', function () {
       expect(JSON.parse(answer.body).message).to.equal(message)
     })
 
-  it('cannot be counted themselves', async () => {
+  it('cannot count themselves', async () => {
     const [counted] = await counts(admin, '?kinds=counts')
     expect(counted?.status?.code).to.equal(400)
     expect(counted?.status?.message).to.equal('invalid path: counts cannot be part of another request')
   })
 
-  it('are for reading', async () => {
+  it('are read-only', async () => {
     expect((await askAs(admin, path, { method: 'POST', body: '{}' })).code).to.equal(405)
   })
 })

@@ -17,7 +17,7 @@ const apiService = `${version}.${group}`
 const prefix = `${group.split('.').reverse().join('.')}.${version}.`
 const apiVersionFlag = `--api-version=${group}/${version}`
 
-describe('discovery, through kube-apiserver', function () {
+describe('discovery through kube-apiserver', function () {
   this.timeout(90_000)
 
   before(() => makeNamespace(namespace, ['default']))
@@ -44,14 +44,14 @@ describe('discovery, through kube-apiserver', function () {
     expect(await kubectlOutput('api-versions')).to.include(`${group}/${version}\n`)
   })
 
-  it('plain nodes stay the ones of kube-apiserver', async () => {
+  it('unqualified nodes are still the native ones', async () => {
     const name = await kubectlOutput('get', 'nodes,no', '-o', 'name')
     expect(name)
       .to.match(/^node\//)
       .and.not.include(group)
   })
 
-  it('explain describes them, and what is within', async () => {
+  it('explain describes the nodes and their fields', async () => {
     const whole = await kubectlOutput('explain', apiVersionFlag, 'nodes')
     expect(whole).to.match(new RegExp(`^GROUP: +${group}\nKIND: +Node\nVERSION: +${version}\n`))
     expect(whole).to.match(/\n {2}spec\t<NodeSpec>\n.*\n\n {2}status\t<NodeStatus>\n/s)
@@ -111,7 +111,7 @@ describe('discovery, through kube-apiserver', function () {
     })
   }
 
-  it('their schemas say all that kube-apiserver’s own say, defaults and nullable members included', async () => {
+  it('the schemas contain everything of kube-apiserver’s own, including defaults and nullable fields', async () => {
     const schemasAt = async (path: string): Promise<Schemas> =>
       JSON.parse(await kubectlOutput('get', '--raw', `/openapi/v3/${path}`)).components.schemas
     const ours = await schemasAt(`apis/${group}/${version}`)
@@ -135,7 +135,7 @@ describe('discovery, through kube-apiserver', function () {
     expect(members).to.be.greaterThan(100)
   })
 
-  it('the OpenAPI document of the cluster has them, and is whole', async () => {
+  it('the OpenAPI document of the cluster contains the schemas and is complete', async () => {
     const swagger: Swagger = JSON.parse(await kubectlOutput('get', '--raw', '/openapi/v2'))
     expect(swagger.paths).to.include.keys([
       `/apis/${group}/${version}/nodes`,
@@ -153,7 +153,7 @@ describe('discovery, through kube-apiserver', function () {
     expect(index.paths).to.include.keys([`apis/${group}/${version}`, 'version', 'api/v1'])
   })
 
-  it('the protobuf form of the document can still be made', async () => {
+  it('the OpenAPI document can be served as protobuf', async () => {
     // A single invalid part would break the protobuf document of the whole cluster, which old
     // clients need.
     const accept = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -166,7 +166,7 @@ describe('discovery, through kube-apiserver', function () {
 describe('the APIService', function () {
   this.timeout(60_000)
 
-  it('comes back within seconds when it is deleted', async () => {
+  it('is created again within seconds after its deletion', async () => {
     const uid = await uidOf()
     await kubectlOutput('delete', 'apiservice', apiService)
     const later = await happens(async () => {
@@ -177,7 +177,7 @@ describe('the APIService', function () {
     await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
   })
 
-  it('is fixed within a second when it is changed', async () => {
+  it('is repaired within a second after a change', async () => {
     await patch({
       spec: { versionPriority: 7, service: { port: 1 } },
       metadata: { labels: { 'test/kept': 'yes' } },

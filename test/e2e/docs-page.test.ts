@@ -10,7 +10,7 @@ const widthOfPage = 'document.documentElement.scrollWidth'
 const background = 'getComputedStyle(document.body).backgroundColor'
 const url = () => `${setting('KAPIS_URL')}/docs`
 
-describe('/docs, in a browser', function () {
+describe('the page /docs in a browser', function () {
   this.timeout(120_000)
   let browser: Browser
   before(async () => {
@@ -18,7 +18,7 @@ describe('/docs, in a browser', function () {
   })
   after(() => browser.close())
 
-  it('is for everybody, and loads nothing from anywhere else', async () => {
+  it('is public, and loads nothing from other origins', async () => {
     const { code, headers, body } = await askKapis('/docs')
     expect([code, headers['content-type']]).to.deep.equal([200, 'text/html; charset=utf-8'])
     expect(headers['content-security-policy']).to.match(
@@ -28,7 +28,7 @@ describe('/docs, in a browser', function () {
     expect(body).to.not.match(/<script(?! src="\/docs\/)|<style| on[a-z]+="| style="/)
   })
 
-  it('is found through by words, with the keyboard alone', async () => {
+  it('can be searched with the keyboard only', async () => {
     const page = await openWindow(browser, { javaScriptEnabled: true })
     const problems: string[] = []
     page.on('console', message => void (message.type() === 'error' && problems.push(message.text())))
@@ -52,7 +52,7 @@ describe('/docs, in a browser', function () {
     await keepScreenshot(page, 'docs-search')
   })
 
-  it('is whole without its script', async () => {
+  it('is complete without JavaScript', async () => {
     const page = await openWindow(browser)
     await page.goto(url())
     expect(await page.getByLabel('Search').isVisible()).to.equal(false)

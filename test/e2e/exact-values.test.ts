@@ -76,7 +76,7 @@ const objectsOf = (events: string, type = 'ADDED') =>
     .filter(line => line.startsWith(`{"type":"${type}"`))
     .map(line => memberText(line, 'object'))
 
-describe('values that kube-apiserver stored', function () {
+describe('values stored in kube-apiserver', function () {
   this.timeout(120_000)
   let kubeToken = ''
   let token = ''
@@ -178,7 +178,7 @@ describe('values that kube-apiserver stored', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('are the same bytes in lists of custom resources and of ConfigMaps, and in single objects', async () => {
+  it('have the same bytes in lists of custom resources and ConfigMaps, and in single objects', async () => {
     expectSame(byName(itemsOf((await askAs(token, blobsPath)).body), true), custom)
     expectSame(byName(itemsOf((await askAs(token, resources('blobs'))).body), true), custom)
     for (const path of [resources('configmaps'), `/kapi/v1/namespaces/${namespace}/configmaps`]) {
@@ -191,7 +191,7 @@ describe('values that kube-apiserver stored', function () {
     }
   })
 
-  it('are the same bytes in compressed lists, pages and older states', async () => {
+  it('have the same bytes in compressed lists, pages and older states', async () => {
     expectSame(byName(itemsOf(await gunzipped(token, blobsPath)), true), custom)
     const pages = await Promise.all(
       [1, 2, 3, 4].map(page => askAs(token, `${blobsPath}?limit=40&page=${page}&sortBy=name`)),
@@ -214,7 +214,7 @@ describe('values that kube-apiserver stored', function () {
     custom = await native(`/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
   })
 
-  it('are the same bytes with managedFields', async () => {
+  it('have the same bytes with managedFields', async () => {
     const { body } = await askAs(token, `${blobsPath}?managedFields=true`)
     const wanted = await askKube(kubeToken, `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
     const managed = (list: string) =>
@@ -224,7 +224,7 @@ describe('values that kube-apiserver stored', function () {
     expect(managed(body)).to.deep.equal(managed(wanted.body))
   })
 
-  it('are the same bytes in watches, with their initial events too', async () => {
+  it('have the same bytes in watches, including initial events', async () => {
     for (const query of [
       'watch=true&timeoutSeconds=2',
       'watch=true&timeoutSeconds=2&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
@@ -235,7 +235,7 @@ describe('values that kube-apiserver stored', function () {
     }
   })
 
-  it('are the same bytes on the extension API: lists, chunks, objects, Tables, metadata alone', async () => {
+  it('have the same bytes in the extension API: lists, chunks, objects, Tables, metadata only', async () => {
     const ask = (path: string, accept = 'application/json') =>
       askKube(kubeToken, path, { headers: { accept } }).then(({ body }) => body)
     expectSame(byName(itemsOf(await ask(extension('pods')))), pods)
@@ -254,7 +254,7 @@ describe('values that kube-apiserver stored', function () {
     expectSame(byName(itemsOf(await ask(extension('pods'), partial))), metadata)
   })
 
-  it('say the same in YAML to kubectl, and text does not become structure', async () => {
+  it('have the same value in YAML for kubectl, and text does not become structure', async () => {
     const headers = { accept: 'application/yaml' }
     for (const name of ['p1', 'p2']) {
       const { body } = await askKube(kubeToken, `${extension('pods')}/${name}`, { headers })
@@ -270,7 +270,7 @@ describe('values that kube-apiserver stored', function () {
     }
   })
 
-  it('are the same bytes of users and of their logins', async () => {
+  it('have the same bytes in users and their sessions', async () => {
     const iam = `iam.${groupDomain}`
     const user = { username: uniqueName('exact'), password: 'Correct horse 1' }
     await createUser(user)
@@ -301,7 +301,7 @@ describe('values that kube-apiserver stored', function () {
     await removeUser(user.username)
   })
 
-  it('are found, sorted and shown in part to the last digit', async () => {
+  it('are found, sorted and projected with all digits', async () => {
     const names = async (query: string) =>
       itemsOf((await askAs(token, `${resources('pods')}?${query}`)).body).map(json =>
         JSON.parse(findPath(json, ['metadata', 'name']) ?? ''),

@@ -43,7 +43,7 @@ describe('the example console in a browser', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('shows a page, and what changes on it', async () => {
+  it('shows a page of a list, and its changes', async () => {
     // Once a page with the unknown certificate has been opened, Chromium accepts it for WebSockets
     // too.
     await page.goto(`${setting('KAPIS_URL')}/livez`)

@@ -25,7 +25,7 @@ const restartMs = 60_000
 
 // These tests stop and start the running processes. Each test leaves all of them running, even if
 // it fails.
-describe('when something fails', function () {
+describe('during a failure', function () {
   this.timeout(120_000)
 
   let token = ''
@@ -50,7 +50,7 @@ describe('when something fails', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('kapis-oauth: no new logins meanwhile, and everything else goes on', async () => {
+  it('of kapis-oauth, no new logins are possible, and everything else continues', async () => {
     await part('stop', 'oauth')
     const refused = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
     expect(refused.code).to.equal(503)
@@ -79,7 +79,7 @@ describe('when something fails', function () {
     for (const who of [token, fresh]) expect((await askAs(who, platformPath)).code).to.equal(200)
   })
 
-  it('Kapis itself, restarted: kubectl reads again, and tokens are still good', async () => {
+  it('of Kapis, a restart lets kubectl continue to read, and tokens stay valid', async () => {
     await part('restart', 'apiserver', '--no-wait')
     note('kubectl reads', await eventually(readsEverywhere, restartMs))
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
@@ -87,7 +87,7 @@ describe('when something fails', function () {
     await watchSeesChanges()
   })
 
-  it('kube-apiserver: lists go on or say 503, and all heals by itself', async () => {
+  it('of kube-apiserver, lists continue or answer 503, and recover automatically', async () => {
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
     await part('stop', 'kube-apiserver')
     const stoppedAt = performance.now()
@@ -124,7 +124,7 @@ describe('when something fails', function () {
     await watchSeesChanges()
   })
 
-  it('kube-apiserver’s store: the same', async () => {
+  it('of etcd, lists continue or answer 503, and recover automatically', async () => {
     await part('stop', 'etcd')
     for (let i = 0; i < 8; i++) {
       await answered(token)
@@ -142,7 +142,7 @@ describe('when something fails', function () {
     await watchSeesChanges()
   })
 
-  it('the serving certificate, deleted: another is made and served', async () => {
+  it('of the serving certificate, which was deleted, another one is created and served', async () => {
     const secret = ['get', 'secret', 'kapis-serving', '-n', setting('KAPIS_NAMESPACE'), '-o']
     const oldUid = await kubectlOutput(...secret, 'jsonpath={.metadata.uid}')
     const oldPrint = await fingerprint()

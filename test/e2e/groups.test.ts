@@ -7,7 +7,7 @@ import { createUser, loginAs, removeUser } from './oauth.ts'
 const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 const workspace = uniqueName('groups')
 
-describe('groups for consoles of KubeSphere 3.4', function () {
+describe('groups for KubeSphere 3.4 consoles', function () {
   this.timeout(60_000)
   let accounts: Accounts
   let admin = ''
@@ -45,7 +45,7 @@ describe('groups for consoles of KubeSphere 3.4', function () {
     await removeUser(user)
   })
 
-  it('makes a group, as the console does, and shows it', async () => {
+  it('are created as the console does, and listed', async () => {
     const { code, body } = await send('POST', at('/groups'), { metadata: { generateName: 'quality' } })
     expect(code, JSON.stringify(body)).to.equal(201)
     group = body.metadata.name
@@ -56,7 +56,7 @@ describe('groups for consoles of KubeSphere 3.4', function () {
     expect((await send('POST', at('/groups'), { metadata: { generateName: 'quality' } })).code).to.equal(409)
   })
 
-  it('gives its members what the group may do in the workspace', async () => {
+  it('give their members the rights of the group in the workspace', async () => {
     expect((await send('GET', deployments, undefined, token)).code).to.equal(403)
     const binding = {
       roleRef: { kind: 'WorkspaceRole', name: `${workspace}-viewer` },
@@ -75,7 +75,7 @@ describe('groups for consoles of KubeSphere 3.4', function () {
     expect(shown.body.items[0].metadata.name).to.equal(`${group}:${user}`)
   })
 
-  it('lets no one join a group without the right to impersonate it', async () => {
+  it('accept a new member only from a caller who may impersonate the group', async () => {
     const rules = [
       { apiGroups: [`iam.${groupDomain}`], resources: ['users', 'groups'], verbs: ['list', 'update'] },
     ]
@@ -88,7 +88,7 @@ describe('groups for consoles of KubeSphere 3.4', function () {
     }, 10_000)
   })
 
-  it('takes all of it away with the group', async () => {
+  it('remove all of these rights when they are deleted', async () => {
     expect((await send('DELETE', at(`/groups/${group}`))).code).to.equal(200)
     await eventually(async () => {
       expect(await groupsOf()).to.deep.equal([])

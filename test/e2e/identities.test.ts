@@ -18,7 +18,7 @@ const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'S
 const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
 // HTTP strips spaces around a header value: the receiver would act for another user.
-describe('an identity that a header field would alter', function () {
+describe('an identity that a header would change', function () {
   this.timeout(120_000)
   const administrator = uniqueName('user-admin')
   const group = uniqueName('blank')
@@ -63,7 +63,7 @@ describe('an identity that a header field would alter', function () {
     after(() => removeUser(name))
 
     for (const wrong of bad) {
-      it(`${JSON.stringify(wrong)} is 422, however it is written`, async () => {
+      it(`${JSON.stringify(wrong)} is rejected with 422, by every write`, async () => {
         const groups = ['dev', wrong]
         const field = 'spec.groups[1]'
         const other = {
@@ -126,7 +126,7 @@ describe('an identity that a header field would alter', function () {
         ],
       ],
       [
-        'a group with a blank, whose name without one has a right',
+        'a group with a blank, whose name without the blank has a permission',
         [
           ['O', `${group} `],
           ['CN', 'blank'],
@@ -143,7 +143,7 @@ describe('an identity that a header field would alter', function () {
       ],
     ]
     for (const [what, subject] of cases) {
-      it(`has no more rights than at kube-apiserver: ${what}`, async () => {
+      it(`has no more rights than in kube-apiserver: ${what}`, async () => {
         const { kube, kapis, pair } = await ask(subject, '/api/v1/pods')
         expect([kube.code, kapis.code], kapis.body).to.deep.equal([403, 403])
         for (const path of [
@@ -162,7 +162,7 @@ describe('an identity that a header field would alter', function () {
       })
     }
 
-    it('does not open a connection of another protocol either', async () => {
+    it('is rejected for upgrades, too', async () => {
       const pair = await signClientCertificate([
         ['O', ' system:masters'],
         ['CN', 'blank'],
@@ -172,7 +172,7 @@ describe('an identity that a header field would alter', function () {
       expect((await askWithCertificate('kapis', pair, path, { method: 'POST', headers })).code).to.equal(403)
     })
 
-    it('stays refused when a good token comes along with it', async () => {
+    it('is rejected even with a valid token', async () => {
       const pair = await signClientCertificate([
         ['O', ' system:masters'],
         ['CN', 'blank'],
@@ -182,7 +182,7 @@ describe('an identity that a header field would alter', function () {
     })
   })
 
-  describe('by way of kube-apiserver', () => {
+  describe('through kube-apiserver', () => {
     const namespaces = `/apis/${resourcesGroup}/v1alpha3/namespaces`
     const name = uniqueName('aggregated')
     const namesAt = async (pair: ClientCertificate, path = namespaces) => {
@@ -203,7 +203,7 @@ describe('an identity that a header field would alter', function () {
       await kubectlOutput('create', 'clusterrolebinding', all, `--clusterrole=${all}`, `--group=${name}`)
     })
 
-    it('shows all namespaces to an administrator, and to others what they may see', async () => {
+    it('returns all namespaces to an administrator, and to others those that they may see', async () => {
       const every = (
         await kubectlOutput('get', 'namespaces', '-o', 'jsonpath={.items[*].metadata.name}')
       ).split(' ')
@@ -245,7 +245,7 @@ describe('an identity that a header field would alter', function () {
         ],
       ],
     ] as const) {
-      it(`shows nothing to a caller in the group ${what}, which HTTP/1.1 would alter`, async () => {
+      it(`returns nothing to a caller in the group ${what}, which HTTP/1.1 would change`, async () => {
         const pair = await signClientCertificate(subject)
         for (const path of [
           namespaces,
@@ -261,7 +261,7 @@ describe('an identity that a header field would alter', function () {
       })
     }
 
-    it('takes a caller with thousands of groups', async () => {
+    it('is accepted with thousands of groups', async () => {
       const groups = Array.from({ length: 2_500 }, (_, i) => `group-${i}-${'x'.repeat(100)}`)
       const path = `/apis/${resourcesGroup}/v1alpha3/nodes?limit=1`
       const headers = { 'impersonate-user': name, 'impersonate-group': groups }
@@ -273,14 +273,14 @@ describe('an identity that a header field would alter', function () {
     })
   })
 
-  describe('in headers that impersonate', () => {
+  describe('in impersonation headers', () => {
     let admin = ''
     before(async () => {
       admin = await accessToken()
     })
     const bad: readonly (readonly [what: string, headers: Record<string, string>, message: RegExp])[] = [
       [
-        'a tab within a group',
+        'a tab in a group',
         { 'impersonate-group': 'a\tb' },
         /group "a\\tb" must not contain control characters$/,
       ],
@@ -297,7 +297,7 @@ describe('an identity that a header field would alter', function () {
       ],
     ]
     for (const [what, headers, message] of bad) {
-      it(`is 400: ${what}`, async () => {
+      it(`is answered with 400: ${what}`, async () => {
         const answer = await askAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
         expect(answer.code, answer.body).to.equal(400)
         expect(JSON.parse(answer.body).message).to.match(message)
@@ -306,7 +306,7 @@ describe('an identity that a header field would alter', function () {
   })
 })
 
-describe('an identity', function () {
+describe('a client certificate identity', function () {
   this.timeout(120_000)
   const jane = uniqueName('jane')
   // Without this role, a caller in system:unauthenticated cannot create a SelfSubjectReview.
@@ -349,17 +349,20 @@ describe('an identity', function () {
         ['CN', 'last'],
       ],
     ],
-    ['named like a service account', [['CN', 'system:serviceaccount:kube-system:namespace-controller']]],
-    ['named nearly like a service account', [['CN', 'system:serviceaccount:KUBE:a']]],
     [
-      'in the group of callers without a credential',
+      'with a name like a service account',
+      [['CN', 'system:serviceaccount:kube-system:namespace-controller']],
+    ],
+    ['with a name similar to a service account', [['CN', 'system:serviceaccount:KUBE:a']]],
+    [
+      'in the group system:unauthenticated',
       [
         ['O', 'system:unauthenticated'],
         ['CN', jane],
       ],
     ],
     [
-      'in the group of callers with one',
+      'in the group system:authenticated',
       [
         ['O', 'system:authenticated'],
         ['CN', jane],
@@ -380,7 +383,7 @@ describe('an identity', function () {
     })
   }
 
-  it('named like the anonymous user is refused', async () => {
+  it('with the name of the anonymous user is rejected', async () => {
     const pair = await signClientCertificate([
       ['O', 'dev'],
       ['CN', 'system:anonymous'],

@@ -32,7 +32,7 @@ describe('a client-go informer', () => {
   })
 
   for (const watchList of [true, false]) {
-    it(`syncs and sees every update in order, WatchList ${watchList ? 'on' : 'off'}`, async function () {
+    it(`syncs and receives every update in order, with WatchList ${watchList ? 'on' : 'off'}`, async function () {
       this.timeout(90_000)
       await kubectlOutput('label', 'node', node, `${label}-`)
       const flags = [`-group=${group}`, `-node=${node}`, `-updates=${updates}`, `-watchlist=${watchList}`]

@@ -45,7 +45,7 @@ describe('kapis login with a browser', function () {
     return page
   }
 
-  it('goes by code and PKCE to a port of this machine, and kubectl signs on with it', async () => {
+  it('uses code and PKCE with a loopback port, and kubectl can then authenticate', async () => {
     const person = createPerson('browser')
     const { ended, address } = await begin(person)
     const { searchParams } = new URL(address)
@@ -66,7 +66,7 @@ describe('kapis login with a browser', function () {
     expect((await person.kapis(['logout'])).code).to.equal(0)
   })
 
-  it('reports that the user refused', async () => {
+  it('reports that the user denied the login', async () => {
     const { ended, address } = await begin(createPerson('refused'))
     const page = await logIn(address)
     await page.click('button[value=deny]')
@@ -105,7 +105,7 @@ describe('kapis login --device', function () {
     await removeUser(device)
   })
 
-  it('goes by a code that is typed into a browser anywhere', async () => {
+  it('uses a code that the user enters in any browser', async () => {
     const person = createPerson('device')
     const began = person.begin(['login', '--device'])
     const said = await began.said(/^Open (\S+) in a browser and enter the code (\S+)$/m)

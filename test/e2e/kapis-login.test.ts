@@ -47,7 +47,7 @@ describe('kapis login', function () {
     await removeUser(username)
   })
 
-  it('signs kubectl on at kapis-apiserver', async () => {
+  it('authenticates kubectl to kapis-apiserver', async () => {
     succeeded(await login())
     const seen = succeeded(await person.kubectl('get', 'nodes', '-o', 'name')).stdout
     expect(seen).to.equal(await kubectlOutput('get', 'nodes', '-o', 'name'))
@@ -58,7 +58,7 @@ describe('kapis login', function () {
     expect(refused.stderr).to.include(`User "${username}" cannot list resource "secrets"`)
   })
 
-  it('signs kubectl on at kube-apiserver itself', async () => {
+  it('authenticates kubectl to kube-apiserver itself', async () => {
     const ca = join(scratch, 'kube-apiserver-ca.crt')
     const path = 'jsonpath={.clusters[0].cluster.certificate-authority-data}'
     const encoded = await kubectlOutput('config', 'view', '--raw', '--minify', '--flatten', '-o', path)
@@ -75,7 +75,7 @@ describe('kapis login', function () {
     succeeded(await person.kubectl('get', 'nodes'))
   })
 
-  it('keeps tokens to itself', async () => {
+  it('stores tokens in files that only the user can read', async () => {
     const { stdout, stderr } = succeeded(await login())
     const { accessToken, refreshToken } = stored()
     for (const secret of [password, accessToken, refreshToken]) {
@@ -87,7 +87,7 @@ describe('kapis login', function () {
     expect(statSync(person.kubeconfig).mode & 0o777).to.equal(0o600)
   })
 
-  it('leaves the rest of a kubeconfig as it was', async () => {
+  it('preserves the rest of a kubeconfig', async () => {
     await person.kubectl('config', 'set-cluster', 'other', '--server=https://other.test')
     await person.kubectl('config', 'set-context', 'other', '--cluster=other', '--namespace=x')
     succeeded(await login('--context', 'mine'))
@@ -102,7 +102,7 @@ describe('kapis login', function () {
     expect(config.users).to.have.length(1)
   })
 
-  it('is an exec credential plugin of version 1', async () => {
+  it('is an exec credential plugin of API version v1', async () => {
     succeeded(await login('--no-kubeconfig'))
     for (const args of [['get-token'], ['login', '--exec-credential']]) {
       const credential = JSON.parse(succeeded(await person.kapis(args)).stdout)
@@ -115,7 +115,7 @@ describe('kapis login', function () {
     }
   })
 
-  it('is refreshed by one of many kubectls, and the others use what it got', async () => {
+  it('is refreshed by one of many concurrent kubectl processes, and the others use the result', async () => {
     succeeded(await login())
     const old = stored()
     writeFileSync(person.loginFile(), JSON.stringify({ ...old, expiresAtMs: 0 }))
@@ -132,7 +132,7 @@ describe('kapis login', function () {
     succeeded(await person.kubectl('get', 'nodes'))
   })
 
-  it('ends by kapis logout: kapis-apiserver refuses the token within two seconds', async () => {
+  it('ends with kapis logout: kapis-apiserver rejects the token within two seconds', async () => {
     succeeded(await login())
     const { accessToken } = stored()
     expect((await askAs(accessToken, self)).code).to.equal(200)
@@ -166,7 +166,7 @@ describe('kapis login', function () {
     expect(succeeded(await person.kapis(['logout'])).stderr).to.include('Not logged in')
   })
 
-  it('ends when the user is disabled: kubectl is refused, with the reason', async () => {
+  it('ends when the user is disabled: kubectl receives the reason', async () => {
     succeeded(await login())
     const { accessToken } = stored()
     const patch = (state: string) =>
@@ -204,16 +204,16 @@ describe('kapis login', function () {
       1,
       'kapis login: failed to log in: incorrect password\n',
     ],
-    ['no password', ['login', '-u', username], '', 1, 'kapis login: the password is empty\n'],
+    ['a missing password', ['login', '-u', username], '', 1, 'kapis login: the password is empty\n'],
     [
-      'two ways together',
+      'two login methods together',
       ['login', '-u', username, '--device'],
       '',
       2,
       'kapis login: --device and --username are mutually exclusive\nRun `kapis help login` for its usage.\n',
     ],
     [
-      'a server that is none',
+      'an invalid server URL',
       ['login', '--server', 'localhost'],
       '',
       2,
@@ -221,7 +221,7 @@ describe('kapis login', function () {
     ],
   ]
   for (const [what, args, stdin, code, stderr] of wrong) {
-    it(`says what is wrong with ${what}, and writes nothing`, async () => {
+    it(`reports ${what}, and writes no file`, async () => {
       const ran = await person.kapis(args, { stdin })
       expect(ran).to.deep.equal({ code, stdout: '', stderr })
       expect(() => statSync(person.kubeconfig)).to.throw('ENOENT')

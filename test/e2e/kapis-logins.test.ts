@@ -20,7 +20,7 @@ const alice = uniqueName('cli-alice')
 const mallory = uniqueName('cli-bob')
 const server = new URL(setting('KAPIS_URL')).origin
 
-describe('several logins with kapis', function () {
+describe('several kapis logins', function () {
   this.timeout(120_000)
   let person: Person
 
@@ -46,7 +46,7 @@ describe('several logins with kapis', function () {
     for (const username of [alice, mallory]) await removeUser(username)
   })
 
-  it('lets several users log in at one server, each in a context', async () => {
+  it('keep several users of one server in separate contexts', async () => {
     succeeded(await logIn(alice, '--context', 'ali'))
     const second = succeeded(await logIn(mallory, '--context', 'y'))
     expect(second.stderr).to.equal(
@@ -91,7 +91,7 @@ describe('several logins with kapis', function () {
     ])
   })
 
-  it('does not act as another user for a context that names its server alone, as older versions wrote it', async () => {
+  it('are not confused by a context without a user, as older versions wrote it', async () => {
     succeeded(await logIn(alice))
     const old = readFileSync(person.kubeconfig, 'utf8').replace(/\n *- "--context"\n *- kapis/, '')
     writeFileSync(person.kubeconfig, old)
@@ -106,20 +106,20 @@ describe('several logins with kapis', function () {
     expect([await whoIs(), await whoIs('--context', 'adm')]).to.deep.equal([alice, mallory])
   })
 
-  it('says whose login another one replaces', async () => {
+  it('report which login is replaced', async () => {
     succeeded(await logIn(alice))
     const { stderr } = succeeded(await logIn(mallory))
     expect(stderr).to.include(`This replaced the login of ${alice}; use --context NAME to keep both.`)
   })
 
-  it('remembers the CA of the server for every command', async () => {
+  it('store the CA of the server for every command', async () => {
     succeeded(await logIn(alice))
     for (const args of [['whoami'], ['whoami', '--server', server], ['get-token', '--server', server]])
       succeeded(await person.kapis(args, { env: { KAPIS_CA: '', KAPIS_URL: '' } }))
     succeeded(await person.kapis(['logout'], { env: { KAPIS_CA: '', KAPIS_URL: '' } }))
   })
 
-  it('prints KAPIS_TOKEN for kubectl where it is set, and says when it is refused', async () => {
+  it('give precedence to KAPIS_TOKEN, and report when it is rejected', async () => {
     succeeded(await logIn(alice))
     const env = { KAPIS_TOKEN: 'a.b.c' }
     const printed = succeeded(
@@ -138,7 +138,7 @@ describe('several logins with kapis', function () {
     ])
   })
 
-  it('says to log in again when a token is refused although it has not expired', async () => {
+  it('report that a new login is needed when a token is rejected before its expiry', async () => {
     succeeded(await logIn(alice))
     const login = JSON.parse(readFileSync(person.loginFile(), 'utf8'))
     writeFileSync(person.loginFile(), JSON.stringify({ ...login, accessToken: 'a.b.c' }))
@@ -149,7 +149,7 @@ describe('several logins with kapis', function () {
     ])
   })
 
-  it('does not log in when it could not write afterwards', async () => {
+  it('are not started when the files cannot be written afterwards', async () => {
     const folder = join(person.home, 'sub')
     mkdirSync(folder)
     const cases: readonly [string, Readonly<Record<string, string>>, string][] = [
@@ -189,7 +189,7 @@ describe('several logins with kapis', function () {
     }
   })
 
-  it('writes through a symbolic link, and gives kubectl the folder of its logins', async () => {
+  it('write through a symlink, and pass the folder of the logins to kubectl', async () => {
     const real = join(person.home, 'real')
     writeFileSync(real, '# mine\n')
     chmodSync(real, 0o640)
@@ -207,7 +207,7 @@ describe('several logins with kapis', function () {
     rmSync(person.kubeconfig)
   })
 
-  it('ends by a signal as other programs do', async () => {
+  it('end on a signal as other programs do', async () => {
     const begun = person.begin(['login', '--no-browser'])
     await begun.said(/Log in with a browser at/)
     begun.interrupt()

@@ -33,7 +33,7 @@ describe('kapis behind a proxy', function () {
     proxy.close()
   })
 
-  it('logs in, and kubectl works, by the proxy that both read from the environment', async () => {
+  it('logs in through the proxy of the environment variables, which kubectl then uses too', async () => {
     const person = createPerson('proxied')
     const server = `https://kapis.${setting('KAPIS_NAMESPACE')}.svc`
     const env = { HTTPS_PROXY: address, KAPIS_URL: server }

@@ -34,7 +34,7 @@ describe('kapis in a terminal', function () {
     await kubectl('delete', `users.iam.${groupDomain}`, name, '--ignore-not-found')
   })
 
-  it('asks for passwords without an echo, and for new ones twice', async () => {
+  it('reads passwords without echo, and new ones twice', async () => {
     const login = ['login', '-u', setting('KAPIS_USER'), '--no-kubeconfig']
     await type(login, ['Password of ', `${setting('KAPIS_PASSWORD')}\r`], ['Logged in at', ''])
 
@@ -64,7 +64,7 @@ describe('kapis in a terminal', function () {
     await untilLogin(second, 200)
   })
 
-  it('asks for the current password, and for the new one twice, when people change their own', async () => {
+  it('reads the current password once and the new one twice for a password change', async () => {
     const login = ['login', '-u', name, '--no-kubeconfig', '--context', 'own']
     await type(login, ['Password of ', `${second}\r`], ['Logged in at', ''])
     await type(
@@ -77,7 +77,7 @@ describe('kapis in a terminal', function () {
     await untilLogin(first, 200)
   })
 
-  it('takes Ctrl-C for an answer', async () => {
+  it('ends on Ctrl-C at a prompt', async () => {
     const shown = await type(['login', '-u', name], ['Password of ', 'abc\u0003'], ['interrupted', ''])
     expect(shown).to.match(/kapis login: interrupted/)
   })

@@ -17,7 +17,7 @@ describe('kapis token', function () {
     await say(['login', '-u', setting('KAPIS_USER'), '--no-kubeconfig'], `${setting('KAPIS_PASSWORD')}\n`)
   })
 
-  it('makes a token for a script, lists it without it, and ends it', async () => {
+  it('creates a token for a script, lists it without its value, and revokes it', async () => {
     const { stdout, stderr } = await say(['token', 'create', 'ci', '--expires-in', '1h'])
     const token = stdout.trim()
     expect(token).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/)
@@ -50,7 +50,7 @@ describe('kapis token', function () {
     ],
   ]
   for (const [args, message] of wrong) {
-    it(`says what is wrong with ${args.join(' ')}`, async () => {
+    it(`reports what is wrong with ${args.join(' ')}`, async () => {
       expect(await person.kapis(args)).to.deep.equal({
         code: 2,
         stdout: '',

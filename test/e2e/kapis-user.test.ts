@@ -30,7 +30,7 @@ describe('kapis user', function () {
     await kubectl('delete', `users.iam.${groupDomain}`, name, '--ignore-not-found')
   })
 
-  it('makes, shows, disables, enables, unlocks and removes a user', async () => {
+  it('creates, shows, disables, enables, unlocks and deletes a user', async () => {
     const create = ['user', 'create', name, '--email', `${name}@e2e.test`, '--group', 'qa', '--group', 'dev']
     expect(await say([...create, '--display-name', 'Q', '--must-change-password'], `${password}\n`)).to.equal(
       `user ${name} created\n`,
@@ -72,7 +72,7 @@ describe('kapis user', function () {
     ])
   })
 
-  it('lets users change their own password, and nothing of others', async () => {
+  it('lets users change their own password, but not those of others', async () => {
     const own = uniqueName('cli-own')
     await say(['user', 'create', own, '--email', `${own}@e2e.test`], `${password}\n`)
     try {
@@ -115,7 +115,7 @@ describe('kapis user', function () {
     [['user', 'create', 'x'], 2, 'create needs --email'],
   ]
   for (const [args, code, message] of wrong) {
-    it(`says what is wrong with ${args.join(' ')}`, async () => {
+    it(`reports what is wrong with ${args.join(' ')}`, async () => {
       const ran = await admin.kapis(args, { stdin: `${password}\n` })
       expect(ran).to.deep.equal({
         code,
@@ -125,7 +125,7 @@ describe('kapis user', function () {
     })
   }
 
-  it('hands on what the platform says of a weak password, without the password', async () => {
+  it('prints the error of kapis-apiserver for a weak password, without the password', async () => {
     const ran = await admin.kapis(['user', 'create', uniqueName('weak'), '--email', 'a@b.c'], {
       stdin: 'hunter2\n',
     })

@@ -8,7 +8,7 @@ const domain = `${uniqueName('gone')}.example.com`
 const widgets = `widgets.${domain}`
 const paths = [`/kapis/${domain}/v1/widgets`, `/kapis/${group}/${version}/widgets`]
 
-describe('a kind that goes and comes back', function () {
+describe('a CRD that is deleted and created again', function () {
   this.timeout(90_000)
 
   const running: { stop: () => void }[] = []
@@ -23,7 +23,7 @@ describe('a kind that goes and comes back', function () {
     await eventually(() => apply({ apiVersion: `${domain}/v1`, kind: 'Widget', metadata: { name } }), 20_000)
   }
 
-  it('ends its watches, is 404, and can be watched again', async () => {
+  it('ends its watches, causes 404, and can be watched again', async () => {
     const token = await accessToken()
     await make('first')
     const begin = (path: string) => {

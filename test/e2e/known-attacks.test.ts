@@ -14,7 +14,7 @@ const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 
 // Known vulnerabilities of similar products, tried as an attacker would; docs/security.md lists
 // each with its test.
-describe('attacks that peers have fallen to', function () {
+describe('attacks known from other projects', function () {
   this.timeout(60_000)
   let owner = ''
   let unprivileged = ''
@@ -36,7 +36,7 @@ describe('attacks that peers have fallen to', function () {
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
-  describe('a low-privileged user who names what is another’s (CVE-2024-46528)', () => {
+  describe('a low-privileged user who names an object of another user (CVE-2024-46528)', () => {
     const others = [
       platformPath,
       `${resources}/namespaces`,
@@ -61,7 +61,7 @@ describe('attacks that peers have fallen to', function () {
       '/metrics/oauth',
     ]
     for (const path of others) {
-      it(`is refused ${path}`, async () => {
+      it(`cannot read ${path}`, async () => {
         for (const who of [unprivileged, owner]) {
           const { code, body } = await askAs(who, path)
           if (code === 200) {
@@ -81,7 +81,7 @@ describe('attacks that peers have fallen to', function () {
       })
     }
 
-    it('cannot write what is another’s either, whatever the method', async () => {
+    it('cannot write it either, with any method', async () => {
       const user = `${iam}/users/${setting('KAPIS_USER')}`
       for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
         for (const path of [user, `${user}/password`]) {
@@ -94,7 +94,7 @@ describe('attacks that peers have fallen to', function () {
     })
   })
 
-  it('a right in one namespace does not reach what has none (CVE-2019-11247)', async () => {
+  it('a permission in one namespace does not extend to cluster-scoped objects (CVE-2019-11247)', async () => {
     const kinds = [
       'nodes',
       'persistentvolumes',
@@ -117,7 +117,7 @@ describe('attacks that peers have fallen to', function () {
     }
   })
 
-  describe('an upgrade that is refused leaves no open line upstream (CVE-2018-1002105)', () => {
+  describe('a rejected upgrade leaves no open connection to the upstream server (CVE-2018-1002105)', () => {
     const pods = () => `/api/v1/namespaces/${namespace}/pods`
     const upgrade = (path: string, token: string) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
@@ -126,11 +126,11 @@ describe('attacks that peers have fallen to', function () {
     const second =
       'GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nImpersonate-User: admin\r\nImpersonate-Group: system:masters\r\n\r\n'
     const cases: readonly (readonly [what: string, first: () => string, codes: readonly number[]])[] = [
-      ['for want of a right', () => upgrade(`${pods()}/x/exec?command=id`, unprivileged), [403]],
-      ['for what is not there', () => upgrade(`${pods()}/x/exec?command=id`, owner), [404]],
+      ['without permission', () => upgrade(`${pods()}/x/exec?command=id`, unprivileged), [403]],
+      ['for a missing object', () => upgrade(`${pods()}/x/exec?command=id`, owner), [404]],
       ['for a request without an upgrade', () => upgrade(pods(), owner), [200, 400]],
       [
-        'at the aggregated API',
+        'to the aggregated API',
         () => upgrade(`/apis/resources.${groupDomain}/v1alpha3/nodes`, admin),
         [200, 400],
       ],
@@ -148,15 +148,15 @@ describe('attacks that peers have fallen to', function () {
     }
   })
 
-  describe('who says to be the front proxy and is not', () => {
+  describe('a caller who pretends to be the front proxy', () => {
     const spoof = 'X-Remote-User: admin\r\nX-Remote-Group: system:masters\r\nConnection: close\r\n\r\n'
     const ask = `GET ${platformPath} HTTP/1.1\r\nHost: a\r\n${spoof}`
 
-    it('without a certificate', async () => {
+    it('is rejected without a certificate', async () => {
       expect((await speak(ask)).codes).to.deep.equal([401])
     })
 
-    it('with the right name from another CA', async () => {
+    it('is rejected with the right name from another CA', async () => {
       const authority = createCa({ commonName: 'front-proxy-ca', validityDays: 1 })
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {
@@ -166,7 +166,7 @@ describe('attacks that peers have fallen to', function () {
       }
     })
 
-    it('with a certificate of a person, who stays that person', async () => {
+    it('is treated as the user of a client certificate', async () => {
       const view = ['config', 'view', '--raw', '--minify', '--flatten', '-o']
       const read = async (what: string) =>
         Buffer.from(await kubectlOutput(...view, `jsonpath={.users[0].user.${what}}`), 'base64').toString()
@@ -181,7 +181,7 @@ describe('attacks that peers have fallen to', function () {
       expect(text).to.not.include('someone-else')
     })
 
-    it('in the Connection header, which would take the identity away', async () => {
+    it('cannot remove the identity with the Connection header', async () => {
       for (const name of [
         'Impersonate-User',
         'X-Remote-User',
@@ -202,41 +202,41 @@ describe('attacks that peers have fallen to', function () {
       return `${head}..${'A'.repeat(16)}.${deflateRawSync(Buffer.alloc(20_000_000)).toString('base64url')}.${'A'.repeat(22)}`
     }
     const hostile: readonly (readonly [what: string, make: () => string])[] = [
-      ['an encrypted one that would unpack to 20 MB (CVE-2024-28176)', bomb],
+      ['an encrypted payload that would decompress to 20 MB (CVE-2024-28176)', bomb],
       [
-        'one with 10 million rounds of PBES2 (CVE-2022-36083)',
+        '10 million rounds of PBES2 (CVE-2022-36083)',
         () => {
           const head = part({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2c: 10_000_000, p2s: 'AAAA' })
           return `${head}.AAAA.AAAA.AAAA.AAAA`
         },
       ],
       [
-        'alg none, spelt so that a list of names misses it',
+        'alg none in a spelling that a deny list misses',
         () => `${part({ alg: 'nOnE', typ: 'at+jwt' })}.${part({ sub: 'admin' })}.`,
       ],
       [
-        'one that names a key by a path (kid injection)',
+        'a kid that is a path (kid injection)',
         () =>
           `${part({ alg: 'HS256', typ: 'at+jwt', kid: '../../../../dev/null' })}.${part({ sub: 'admin' })}.AAAA`,
       ],
       [
-        'one that names where its key is',
+        'a URL of their key',
         () =>
           `${part({ alg: 'RS256', typ: 'at+jwt', jku: `${setting('KAPIS_URL')}/healthz`, x5u: 'file:///etc/passwd' })}.${part({ sub: 'admin' })}.AAAA`,
       ],
       [
-        'one with a member twice',
+        'a duplicate claim',
         () =>
           `${Buffer.from('{"alg":"ES256","alg":"none"}').toString('base64url')}.${part({ sub: 'admin' })}.`,
       ],
       [
-        'one nested without end',
+        'unlimited nesting',
         () =>
           `${Buffer.from('['.repeat(6_000)).toString('base64url')}.${Buffer.from('{"a":'.repeat(3_000)).toString('base64url')}.AAAA`,
       ],
     ]
     for (const [what, make] of hostile) {
-      it(`${what} is refused in no time`, async () => {
+      it(`with ${what} are rejected quickly`, async () => {
         const token = make()
         for (const path of [platformPath, '/api/v1/secrets', '/oauth/userinfo']) {
           const began = performance.now()
@@ -257,7 +257,7 @@ describe('attacks that peers have fallen to', function () {
     }
   })
 
-  describe('what is looked up or written down is never run', () => {
+  describe('user input in queries and logs is never executed', () => {
     const payloads = [
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what Log4j would look up
       '${jndi:ldap://127.0.0.1:1389/a}',
@@ -294,7 +294,7 @@ describe('attacks that peers have fallen to', function () {
       })
     }
 
-    it('and a log has one line for each record, none of them by someone else', () => {
+    it('logs have one line for each record, and no input creates a line', () => {
       const folder = setting('KAPIS_LOGS_DIR')
       for (const name of readdirSync(folder).filter(file => /^(apiserver|oauth)\.log$/.test(file))) {
         const lines = readFileSync(join(folder, name), 'utf8').split('\n')
@@ -304,7 +304,7 @@ describe('attacks that peers have fallen to', function () {
     })
   })
 
-  it('an identity provider or a component is not reached by a path that a caller makes up (SSRF)', async () => {
+  it('no path leads to identity providers or components directly (SSRF)', async () => {
     const hosts = [
       'http://169.254.169.254/latest/meta-data',
       'https://127.0.0.1:2379/version',

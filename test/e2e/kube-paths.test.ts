@@ -5,7 +5,7 @@ import { askAs, askRaw } from './http.ts'
 const namespace = uniqueName('paths')
 
 /** Paths of kube-apiserver that are neither resources nor discovery, but that clients use. */
-describe('a path that kube-apiserver alone has', function () {
+describe('a path that only kube-apiserver serves', function () {
   this.timeout(60_000)
   const tokens: Record<string, string> = {}
 
@@ -29,7 +29,7 @@ describe('a path that kube-apiserver alone has', function () {
     ...['/no/such/path', '/openapi/v2/', '/debug/pprof', '/statusz', '/flagz'],
   ]
   for (const path of paths) {
-    it(`is answered as kube-apiserver answers it, no matter who asks: ${path}`, async () => {
+    it(`returns the response of kube-apiserver to every caller: ${path}`, async () => {
       for (const [who, token] of Object.entries(tokens)) {
         const headers = headersOf(token)
         const [here, there] = [await askRaw(path, { headers }), await askKube(token, path, { headers })]
@@ -45,7 +45,7 @@ describe('a path that kube-apiserver alone has', function () {
     })
   }
 
-  it('is a list of paths where `kubectl get --raw /` asks for it, and the metadata of the cluster', async () => {
+  it('is listed by `kubectl get --raw /`, with the metadata of the cluster', async () => {
     const { paths } = JSON.parse((await askAs(tokens.administrator ?? '', '/')).body)
     expect(paths).to.include.members(['/apis', '/version', '/openid/v1/jwks'])
     const { body } = await askAs(tokens.plain ?? '', '/.well-known/openid-configuration')
@@ -58,7 +58,7 @@ describe('a path that kube-apiserver alone has', function () {
       expect(JSON.parse((await askRaw(path)).body).issuer, path).to.match(/\/oauth$/)
   })
 
-  it('is its own for /metrics/slis: the checks of Kapis', async () => {
+  it('is served by Kapis for /metrics/slis: its own checks', async () => {
     await askRaw('/readyz')
     const { code, headers, body } = await askAs(tokens.administrator ?? '', '/metrics/slis')
     expect(code).to.equal(200)

@@ -16,7 +16,7 @@ import { run, setting } from './run.ts'
 
 const namespace = uniqueName('access')
 
-describe('who may read the aggregated nodes', function () {
+describe('access to the aggregated nodes', function () {
   this.timeout(60_000)
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('who may read the aggregated nodes', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('a service account with the right', async () => {
+  it('is granted to a service account with the permission', async () => {
     const { code, stdout } = await as('reader', 'get', nodes, '-o', 'name')
     expect(code).to.equal(0)
     expect(stdout).to.match(new RegExp(`^(node\\.${group}/\\S+\n)+$`))
@@ -41,7 +41,7 @@ describe('who may read the aggregated nodes', function () {
     expect(await as('reader', 'auth', 'can-i', 'list', nodes)).to.include({ stdout: 'yes\n' })
   })
 
-  it('not a service account without it', async () => {
+  it('is denied to a service account without the permission', async () => {
     const user = `system:serviceaccount:${namespace}:unprivileged`
     const { code, stdout, stderr } = await as('unprivileged', 'get', nodes)
     expect([code, stdout]).to.deep.equal([1, ''])
@@ -54,7 +54,7 @@ describe('who may read the aggregated nodes', function () {
     )
   })
 
-  it('a right to one name is a right to a list of that name', async () => {
+  it('with a permission on one name includes lists of that name', async () => {
     const first = (await kubectlOutput('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     expect(await as('single', 'get', nodes, first, '-o', 'name')).to.include({ code: 0 })
     const selected = await as(
@@ -70,18 +70,18 @@ describe('who may read the aggregated nodes', function () {
     expect(await as('single', 'get', nodes)).to.include({ code: 1 })
   })
 
-  it('a reader may not write, whatever the method would say', async () => {
+  it('with a read permission includes no write, with any method', async () => {
     const { stderr } = await as('reader', 'delete', nodes, 'some-node')
     expect(stderr).to.include('Error from server (Forbidden)')
   })
 
-  it('a wrong token is no one', async () => {
+  it('is denied to an invalid token', async () => {
     const { code, stderr } = await run('kubectl', [...(await withToken('a.b.c')), 'get', nodes])
     expect(code).to.equal(1)
     expect(stderr).to.match(/You must be logged in|Unauthorized/)
   })
 
-  it('an access token of the issuer, through kube-apiserver', async () => {
+  it('is granted to an access token of the issuer, through kube-apiserver', async () => {
     const token = await accessToken()
     const signOn = await withToken(token)
     const listed = await run('kubectl', [...signOn, 'get', nodes, '-o', 'name'])
@@ -98,7 +98,7 @@ describe('who may read the aggregated nodes', function () {
     expect(whoami.stdout).to.include(setting('KAPIS_USER'))
   })
 
-  it('an administrator who acts as the anonymous user: 403, as at kube-apiserver, and not 401', async () => {
+  it('is denied with 403, as in kube-apiserver, to an administrator who impersonates the anonymous user', async () => {
     await kubectlOutput(
       ...['create', 'clusterrolebinding', `${namespace}-unprivileged`, '--clusterrole=cluster-admin'],
       `--serviceaccount=${namespace}:unprivileged`,

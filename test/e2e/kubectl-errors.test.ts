@@ -14,7 +14,7 @@ import {
 
 const namespace = uniqueName('errors')
 
-describe('what the aggregated API refuses', function () {
+describe('errors of the aggregated API', function () {
   this.timeout(60_000)
   let first: string
   let token: string
@@ -130,7 +130,7 @@ describe('what the aggregated API refuses', function () {
     'timeout=abc',
   ]
   for (const query of sameBody) {
-    it(`?${query} is answered as for the native nodes`, async () => {
+    it(`?${query} is answered as for native nodes`, async () => {
       const [own, native] = await both(query)
       expect(own).to.deep.equal(native)
     })
@@ -148,14 +148,14 @@ describe('what the aggregated API refuses', function () {
     'continue=abc',
   ]
   for (const query of sameReason) {
-    it(`?${query} is refused as for the native nodes`, async () => {
+    it(`?${query} is rejected as for native nodes`, async () => {
       const [own, native] = await both(query)
       expect({ ...own, message: '' }).to.deep.equal({ ...native, message: '' })
       expect(own.message).to.be.a('string').and.not.equal('')
     })
   }
 
-  it('?watch=true&resourceVersion=abc is a bad request, where kube-apiserver answers 500', async () => {
+  it('?watch=true&resourceVersion=abc is answered with 400, where kube-apiserver answers 500', async () => {
     const own = await askKube(token, `${collectionPath}?watch=true&resourceVersion=abc`)
     expect(own.code).to.equal(400)
     expect(JSON.parse(own.body)).to.include({ kind: 'Status', reason: 'BadRequest', code: 400 })

@@ -22,7 +22,7 @@ const spdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_
  * token. Expected differences (namespace, uids, times, versions, generated names) are normalized on
  * both sides; all other output must be equal.
  */
-describe('kubectl through kapis-apiserver and next to it', function () {
+describe('kubectl through kapis-apiserver compared to kube-apiserver', function () {
   this.timeout(180_000)
   const namespaces = { front: uniqueName('front'), direct: uniqueName('direct') }
   let token: string
@@ -128,7 +128,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     },
   })
 
-  it('reads: get, describe, explain, discovery, in every form of output', async () => {
+  it('reads: get, describe, explain, discovery, in every output format', async () => {
     const commands = [
       'get nodes -o wide',
       'get nodes -o json',
@@ -170,14 +170,14 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     for (const command of commands) await same({ args: command.split(' ') })
   })
 
-  it('the version is kube-apiserver’s, without a warning', async () => {
+  it('version prints kube-apiserver’s version, without a warning', async () => {
     const { stdout, stderr } = await same({ args: ['version', '-o', 'json'] })
     const { clientVersion, serverVersion } = JSON.parse(stdout)
     expect(serverVersion.gitVersion).to.equal(clientVersion.gitVersion)
     expect(stderr).to.equal('')
   })
 
-  it('writes: create, apply, patch, label, replace, diff, delete, and what is wrong with them', async () => {
+  it('writes: create, apply, patch, label, replace, diff, delete, and their errors', async () => {
     const steps: readonly Step[] = [
       { args: ['apply', '-f', '-'], stdin: configMap('a', { k: 'v' }) },
       { args: ['apply', '-f', '-'], stdin: configMap('a', { k: 'v' }) },
@@ -279,7 +279,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     return last[0] ?? { code: null, stdout: '', stderr: '' }
   }
 
-  it('a token for a service account is one of kube-apiserver’s own', async () => {
+  it('create token returns a token of kube-apiserver', async () => {
     for (const [way, connect] of ways) {
       const made = await run('kubectl', [...connect, '-n', namespaces[way], 'create', 'token', 'worker'])
       const claims = JSON.parse(Buffer.from(made.stdout.split('.')[1] ?? '', 'base64url').toString('utf8'))
@@ -329,7 +329,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
   })
 
   for (const [protocol, env] of [['WebSocket', {}] as const, ['SPDY', spdy] as const]) {
-    it(`exec over ${protocol}: output, errors, codes, input`, async () => {
+    it(`exec over ${protocol}: output, errors, exit codes, input`, async () => {
       const here = ['-n', 'default', 'exec']
       const steps: readonly Step[] = [
         { args: [...here, pod, '--', 'echo', 'a b'] },
@@ -359,7 +359,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
 
     // kwok, which simulates the kubelet, does not forward the end of input, so the command never
     // ends either way.
-    it(`cp into a pod over ${protocol} brings the same bytes`, async () => {
+    it(`cp into a pod over ${protocol} copies the same bytes`, async () => {
       const folder = mkdtempSync(join(scratch, 'cp-'))
       const bytes = randomBytes(300_000)
       writeFileSync(join(folder, 'here'), bytes)
@@ -420,7 +420,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     })
   }
 
-  it('logs: all of them, the last ones, and those that are still to come', async () => {
+  it('logs: all lines, the last ones, and new ones', async () => {
     for (const args of [['--tail=3'], ['--timestamps', '--tail=2'], ['--limit-bytes=100'], ['-c', 'no-such']])
       await same({ args: ['-n', 'default', 'logs', pod, ...args] })
     for (const [way, connect] of ways) {

@@ -22,7 +22,7 @@ type NodeObject = {
   [key: string]: unknown
 }
 
-describe('kubectl get nodes, of the aggregated API next to the native one', function () {
+describe('kubectl get nodes for the aggregated API compared to the native one', function () {
   this.timeout(60_000)
   let names: readonly string[]
   let first: string
@@ -58,7 +58,7 @@ describe('kubectl get nodes, of the aggregated API next to the native one', func
     }
   })
 
-  it('-o name names them by group', async () => {
+  it('-o name prints names with the API group', async () => {
     const text = await kubectlOutput('get', nodes, '-o', 'name')
     expect(text.trim().split('\n')).to.deep.equal(names.map(name => `node.${group}/${name}`))
   })
@@ -134,13 +134,13 @@ describe('kubectl get nodes, of the aggregated API next to the native one', func
     }
   })
 
-  it('describe shows it', async () => {
+  it('describe shows a node', async () => {
     const text = await kubectlOutput('describe', nodes, first)
     expect(text).to.match(new RegExp(`^Name: +${first}\n`))
     expect(text).to.match(new RegExp(`^API Version: +${group}/${version}\nKind: +Node$`, 'm'))
   })
 
-  it('wait waits for a condition', async () => {
+  it('wait ends when a condition is met', async () => {
     const text = await kubectlOutput('wait', '--for=condition=Ready', `${nodes}/${first}`, '--timeout=20s')
     expect(text).to.equal(`node.${group}/${first} condition met\n`)
   })

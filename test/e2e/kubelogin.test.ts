@@ -16,7 +16,7 @@ const program = join(scratch, 'kubelogin')
  * kubelogin, a credential plugin for any OpenID provider, with its default flags: each grant, and
  * its refresh.
  */
-describe('kubelogin, as it is', function () {
+describe('kubelogin', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('kubelogin'), password: 'Correct horse 1' }
   const trusted = { name: uniqueName('kubelogin'), secret: 'client secret', trusted: true }
@@ -60,7 +60,7 @@ describe('kubelogin, as it is', function () {
     expect(next).to.include({ sub, aud, sid, auth_time }).and.not.include({ jti })
   }
 
-  it('gets an ID token by password, and refreshes it', async () => {
+  it('gets an ID token with a password, and refreshes it', async () => {
     const args = await flags(
       trusted.name,
       `--oidc-client-secret=${trusted.secret}`,
@@ -71,7 +71,7 @@ describe('kubelogin, as it is', function () {
     await expectRefreshed(token, args)
   })
 
-  it('gets one with a browser, and refreshes it', async () => {
+  it('gets an ID token with a browser, and refreshes it', async () => {
     const args = await flags(native.name, `--listen-address=127.0.0.1:${port}`, '--skip-open-browser')
     const running = launch(args)
     try {
@@ -87,7 +87,7 @@ describe('kubelogin, as it is', function () {
     }
   })
 
-  it('gets one on a device without a browser', async () => {
+  it('gets an ID token on a device without a browser', async () => {
     const clientId = native.name
     const args = await flags(
       clientId,
@@ -110,7 +110,7 @@ describe('kubelogin, as it is', function () {
     }
   })
 
-  it('logs in to Kapis and to kube-apiserver by the access token, with --oidc-use-access-token', async () => {
+  it('logs in to Kapis and kube-apiserver with the access token and --oidc-use-access-token', async () => {
     const password = ['--grant-type=password', `--username=${user.username}`, `--password=${user.password}`]
     const args = await flags(trusted.name, `--oidc-client-secret=${trusted.secret}`, ...password)
     const credential = await output(program, [

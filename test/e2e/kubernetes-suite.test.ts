@@ -9,7 +9,7 @@ import { output, scratch, setting } from './run.ts'
 
 // Runs a part of the suite. `make test-kubernetes` runs all groups with a comparison to
 // kube-apiserver, and the end-to-end tests of Kubernetes.
-describe("groups of kubectl's command suite through Kapis", () => {
+describe("groups of kubectl's command test suite through Kapis", () => {
   after(async () => {
     const namespaces = await output('kubectl', ['get', 'namespaces', '-o', 'name'])
     const made = namespaces.split('\n').filter(name => name.startsWith('namespace/namespace-'))

@@ -28,7 +28,7 @@ const carol = uniqueName('carol')
 const local = uniqueName('local')
 const group = uniqueName('ops')
 
-describe('logins at a directory, through kapis-apiserver', function () {
+describe('logins at an LDAP directory through kapis-apiserver', function () {
   this.timeout(120_000)
   let slapd: Slapd
 
@@ -97,7 +97,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     await slapd.stop()
   })
 
-  it('make a user, who is linked, and give tokens with the groups of the directory', async () => {
+  it('create a linked user, and return tokens with the groups of the directory', async () => {
     const { access_token, refresh_token, ...rest } = await loggedIn(alice)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
     expect(claimsOf(access_token)).to.deep.include({ sub: alice, groups: [group] })
@@ -109,7 +109,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect((await refresh(refresh_token)).code).to.equal(200)
   })
 
-  it('give the rights that are bound to the group, at kapis-apiserver and at kube-apiserver, and take them with it', async () => {
+  it('grant the rights of the groups, in kapis-apiserver and kube-apiserver, and revoke them with the group', async () => {
     const binding = uniqueName('idp-view')
     await kubectlOutput('create', 'clusterrolebinding', binding, '--clusterrole=view', `--group=${group}`)
     try {
@@ -130,7 +130,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     }
   })
 
-  it('are the password grant with `provider`, too', async () => {
+  it('are possible with the password grant and `provider`, too', async () => {
     const answer = await token({ grant_type: 'password', provider, username: bob, password: `${bob} secret` })
     expect(answer.code, answer.body).to.equal(200)
     expect(answer.headers).to.include({ 'cache-control': 'no-store' })
@@ -138,7 +138,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect(refusal(wrong)).to.deep.equal([400, invalid('incorrect password')])
   })
 
-  it('are recorded as their user’s, wrong passwords too', async () => {
+  it('are recorded for their user, including wrong passwords', async () => {
     await loggedIn(bob)
     expect((await logIn(bob, 'wrong')).code).to.equal(400)
     const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
@@ -158,7 +158,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     }, 20_000)
   })
 
-  it('are in the audit by the entered name, unless the name is unknown', async () => {
+  it('are audited with the entered name, unless the name is unknown', async () => {
     await loggedIn(bob)
     // The person is in the directory, but there is no User yet.
     const stranger = `${local}-thief`
@@ -202,7 +202,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect(right.body).to.contain(bob)
   })
 
-  it('find the same user again, who may have another name by now', async () => {
+  it('find the same user again, even under another name', async () => {
     await loggedIn(bob)
     await kubectlOutput('annotate', users, bob, `${linkOf(provider)}-`)
     await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${bob}`)
@@ -225,13 +225,13 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect(refusal(await logIn(`${local}-thief`))).to.deep.equal([400, invalid(addressed)])
   })
 
-  it('make a name for Kubernetes of any other', async () => {
+  it('derive a valid Kubernetes name from any other name', async () => {
     const answer = await logIn(`${local}_upper`, `${local}_UPPER secret`)
     expect(answer.code, answer.body).to.equal(200)
     expect(claimsOf(JSON.parse(answer.body).access_token).sub).to.equal(`${local}-upper`)
   })
 
-  it('refuse a wrong password and an unknown user in the same way, and an empty one', async () => {
+  it('reject a wrong password and an unknown user in the same way, and an empty password', async () => {
     const answers = [await logIn(alice, 'wrong'), await logIn('nonexistent', 'wrong')]
     for (const answer of answers) expect(refusal(answer)).to.deep.equal([400, invalid('incorrect password')])
     // An empty password would be an anonymous bind in the directory. By RFC 6749 section 3.2, a
@@ -250,7 +250,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect(Number(last.headers['retry-after'])).to.be.above(0)
   })
 
-  it('name a user of the directory in the audit, also once locked out', async () => {
+  it('name the directory user in the audit log, also while locked', async () => {
     for (let i = 0; i < 12; i++) await logIn(carol, 'wrong')
     expect((await logIn(carol, 'wrong')).code).to.equal(429)
     await eventually(async () => {
@@ -269,7 +269,12 @@ describe('logins at a directory, through kapis-apiserver', function () {
   })
 
   const clients: readonly [string, Record<string, string>, number, object][] = [
-    ['no client', {}, 401, { error: 'invalid_client', error_description: 'the OAuth client was not found' }],
+    [
+      'a missing client',
+      {},
+      401,
+      { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+    ],
     [
       'a wrong client secret',
       { client_id: credentials.client_id, client_secret: 'wrong' },
@@ -288,14 +293,14 @@ describe('logins at a directory, through kapis-apiserver', function () {
     })
   }
 
-  it('take the client by HTTP Basic', async () => {
+  it('accept client authentication with HTTP Basic', async () => {
     const basic = Buffer.from(`${credentials.client_id}:${credentials.client_secret}`).toString('base64')
     const headers = { authorization: `Basic ${basic}` }
     const fields = { username: alice, password: `${alice} secret` }
     expect((await form(`/oauth/login/${provider}`, fields, headers)).code).to.equal(200)
   })
 
-  it('refuse a provider that does not exist', async () => {
+  it('reject an unknown provider', async () => {
     const answer = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
     expect(refusal(answer)).to.deep.equal([
       404,
@@ -303,7 +308,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     ])
   })
 
-  it('go on with what is changed, without a restart: lookup makes no user any more', async () => {
+  it('follow a changed provider without a restart: lookup creates no user', async () => {
     await configure({ mappingMethod: 'lookup', displayName: 'Corp' })
     await slapd.asManager(async client => {
       const [dn, attributes] = person(`${local}-new`)
@@ -319,7 +324,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     await configure()
   })
 
-  it('say that a directory does not answer as it should, and keep why to the log', async () => {
+  it('report an unexpected response of a directory, and log the cause', async () => {
     await applyProvider(document({}, { host: 'localhost:1' }))
     await eventually(async () => {
       expect(refusal(await logIn(alice))).to.deep.equal([
@@ -337,7 +342,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     await configure()
   })
 
-  it('are gone with an invalid Secret, without an effect on others, and are back when it is fixed', async () => {
+  it('are disabled by an invalid Secret without affecting others, and work again when it is fixed', async () => {
     await applyProvider(document({ type: 'LDAP' }))
     await eventually(async () => void expect((await logIn(alice)).code).to.equal(404), 10_000)
     const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }

@@ -35,7 +35,7 @@ function unfinished(path: string, token: string, length = 1_000): string {
   return `${all.join('\r\n')}\r\n\r\n{${' '.repeat(length / 2)}`
 }
 
-describe('what kapis-apiserver takes on', function () {
+describe('limits of kapis-apiserver', function () {
   this.timeout(90_000)
   let token: string
   const open = new Set<TLSSocket>()
@@ -63,7 +63,7 @@ describe('what kapis-apiserver takes on', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('a request that is not over in time is 504, and its connection ends', async () => {
+  it('answer 504 to a request that does not end in time, and close its connection', async () => {
     const { codes, text } = await speak(unfinished(`${configMaps}?timeout=1s`, token))
     expect(codes, text).to.deep.equal([504])
     const [head = '', body = ''] = text.split('\r\n\r\n')
@@ -73,7 +73,7 @@ describe('what kapis-apiserver takes on', function () {
     expect(JSON.parse(body)).to.deep.equal(statusBody(504, 'Timeout', message, {}))
   })
 
-  it('bodies that do not arrive, of a user without permissions, delay no one', async () => {
+  it('keep bodies that do not arrive, of a user without permissions, from delaying others', async () => {
     const slow = await tokenOf(namespace, 'slow')
     await hold(2 * places, unfinished(reviews, slow))
     for (const writer of [token, await tokenOf(namespace, 'unprivileged'), slow]) {
@@ -84,7 +84,7 @@ describe('what kapis-apiserver takes on', function () {
     for (const socket of open) socket.destroy()
   })
 
-  it('a user who fills the share of one waits, is then 429, and delays no one else', async () => {
+  it('queue a user who exceeds a user’s share, then answer 429, and delay no other user', async () => {
     const slow = await tokenOf(namespace, 'slow')
     // Kapis buffers a part of each body and proxies it, and kube-apiserver waits for the rest.
     await hold(places / 4, unfinished(reviews, slow, 200_000))
@@ -112,7 +112,7 @@ describe('what kapis-apiserver takes on', function () {
     }, 10_000)
   })
 
-  it('refuses parameters, selectors and heads that are too long, no matter who sends them', async () => {
+  it('reject parameters, selectors and request heads that are too long, from every caller', async () => {
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     const terms = (count: number, term: string) => Array.from({ length: count }, (_, i) => term + i).join(',')
     const at = [
@@ -144,7 +144,7 @@ describe('what kapis-apiserver takes on', function () {
     expect((await askAs(token, `/api/v1/nodes?${query}`)).code).to.equal(200)
   })
 
-  it('takes no path for a promise to last: only what is served as a watch has no deadline', async () => {
+  it('grant no exemption from the deadline by path: only requests that are served as watches have none', async () => {
     const users = `/kapis/iam.${groupDomain}/v1alpha2`
     for (const path of [`${users}/users?follow=1&timeout=1s`, `${users}/watch/users?timeout=1s`]) {
       const { codes, text } = await speak(unfinished(path, token))
@@ -152,7 +152,7 @@ describe('what kapis-apiserver takes on', function () {
     }
   })
 
-  it('leaves what Kapis asks for itself out of the share of other service accounts at kube-apiserver', async () => {
+  it('keep Kapis’ own requests out of the share of other service accounts in kube-apiserver', async () => {
     const uid = await kubectlOutput('get', 'flowschema', 'kapis', '-o', 'jsonpath={.metadata.uid}')
     const own = await askKube(
       await tokenOf(setting('KAPIS_NAMESPACE'), 'kapis'),

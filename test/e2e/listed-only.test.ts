@@ -8,10 +8,10 @@ const namespace = uniqueName('listed')
 const paths = ['/kapi/v1/componentstatuses', `/kapis/${group}/${version}/componentstatuses`]
 const namesOf = (items: readonly Named[]) => items.map(({ metadata }) => metadata.name)
 
-describe('kinds that can be listed and not watched', function () {
+describe('kinds that can be listed but not watched', function () {
   this.timeout(60_000)
 
-  it('are listed and shown, and not watched', async () => {
+  it('can be listed and read, and answer 405 to a watch', async () => {
     const token = await accessToken()
     const native = JSON.parse(await kubectlOutput('get', '--raw', '/api/v1/componentstatuses'))
     const names = namesOf(native.items).sort()
@@ -29,7 +29,7 @@ describe('kinds that can be listed and not watched', function () {
     }
   })
 
-  it('are for those who have the right', async () => {
+  it('require permission', async () => {
     await makeNamespace(namespace, ['unprivileged'])
     try {
       const token = await tokenOf(namespace, 'unprivileged')

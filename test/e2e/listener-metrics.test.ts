@@ -40,7 +40,7 @@ describe('/metrics/oauth', function () {
   const wrong = /^kapis_oauth_token_requests_total\{grant="password",outcome="wrong_password"\}/
   const refreshed = /^kapis_oauth_token_requests_total\{grant="refresh_token",outcome="success"\}/
 
-  it('counts a wrong password and a refresh, which /metrics of kapis-apiserver does not', async () => {
+  it('counts wrong passwords and refreshes, which /metrics of kapis-apiserver does not', async () => {
     const login = await loginAs(user)
     const before = await Promise.all([failed, wrong, refreshed].map(what => count('/metrics/oauth', what)))
     const atFront = await count('/metrics', failed)
@@ -52,7 +52,7 @@ describe('/metrics/oauth', function () {
     expect(await count('/metrics', failed)).to.equal(atFront)
   })
 
-  it('is text as Prometheus reads it, and holds no token and no password', async () => {
+  it('is in Prometheus’ text format, and contains no token and no password', async () => {
     const { body, headers } = await askAs(collector, '/metrics/oauth')
     expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/)
     expect(body).to.match(/^# TYPE kapis_identity_provider_usable gauge$/m)
@@ -62,7 +62,7 @@ describe('/metrics/oauth', function () {
     for (const secret of [collector, user.password, user.username]) expect(body).to.not.include(secret)
   })
 
-  it('needs the right to it', async () => {
+  it('requires permission', async () => {
     const name = `system:serviceaccount:${namespace}:plain`
     const refused = await askAs(await tokenOf(namespace, 'plain'), '/metrics/oauth')
     const message = `forbidden: User "${name}" cannot get path "/metrics/oauth"`
@@ -70,7 +70,7 @@ describe('/metrics/oauth', function () {
     expect((await askKapis('/metrics/oauth')).code).to.be.oneOf([401, 403])
   })
 
-  it('is only read, and is at no other path', async () => {
+  it('is read-only, and has no other path', async () => {
     const admin = await accessToken()
     const { code, headers } = await askAs(admin, '/metrics/oauth', { method: 'POST', body: '{}' })
     expect([code, headers.allow]).to.deep.equal([405, 'GET'])

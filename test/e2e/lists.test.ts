@@ -242,7 +242,7 @@ describe('lists of every kind, against kubectl', function () {
     expect(withoutOwn(await list(path, ''), groupDomain), path).to.deep.equal(withoutOwn(object, groupDomain))
   }
 
-  it('kinds of the platform that others bring', async () => {
+  it('include custom resources in the platform API', async () => {
     // All kinds in a single call of kubectl.
     const plurals = platform.map(({ plural, group: ofGroup }) => `${plural}.${ofGroup}`).join(',')
     await eventually(
@@ -269,7 +269,7 @@ describe('lists of every kind, against kubectl', function () {
     )
   })
 
-  it('objects are what kubectl prints, with a selfLink', async () => {
+  it('contain the objects that kubectl prints, with a selfLink', async () => {
     for (const [plural, name] of [
       ['deployments', 'shop'],
       ['secrets', 'opaque'],
@@ -287,7 +287,7 @@ describe('lists of every kind, against kubectl', function () {
     }
   })
 
-  it('claims tell whether they are mounted and can be snapshotted', async () => {
+  it('contain for claims whether they are mounted and support snapshots', async () => {
     const annotationsOf = async (name: string) => {
       const { metadata } = await list(`${base}/namespaces/${namespace}/persistentvolumeclaims/${name}`, '')
       return [
@@ -301,7 +301,7 @@ describe('lists of every kind, against kubectl', function () {
     }, 20_000)
   })
 
-  it('a custom resource is served under its own group, as its own kind of list', async () => {
+  it('contain custom resources under their own group, with their own list kind', async () => {
     const path = `/kapis/${widgetGroup}/v1/namespaces/${namespace}/widgets`
     const page = await list(path, 'sortBy=.spec.rank&ascending=true&limit=2&fields=metadata.name,spec.rank')
     expect(page).to.deep.include({
@@ -328,7 +328,7 @@ describe('lists of every kind, against kubectl', function () {
     }, 10_000)
   })
 
-  it('the core group is at /kapi/v1', async () => {
+  it('serve the core group at /kapi/v1', async () => {
     const page = await list(
       `/kapi/v1/namespaces/${namespace}/configmaps`,
       'name=settings&fields=metadata.name',
@@ -365,7 +365,7 @@ describe('lists of every kind, against kubectl', function () {
     ],
   ]
   for (const [path, code, message] of missing) {
-    it(`${path} is ${code}`, async () => {
+    it(`answer ${path} with ${code}`, async () => {
       const answer = await askAs(token, path)
       expect(answer.code).to.equal(code)
       expect(JSON.parse(answer.body).message).to.equal(message)

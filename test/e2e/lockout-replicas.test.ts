@@ -49,7 +49,7 @@ async function fail(replica: Replica, username: string, times = 3, from?: string
     expect((await login(replica, username, `wrong ${i}`, from)).code).to.equal(400)
 }
 
-describe('the lockout of two kapis-oauths', function () {
+describe('the lockout with two replicas of kapis-oauth', function () {
   this.timeout(60_000)
   const made: string[] = []
   const running: Replica[] = []
@@ -80,7 +80,7 @@ describe('the lockout of two kapis-oauths', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('checks no more of a burst than may fail, whether there is such a user or not', async () => {
+  it('checks no more passwords of a burst than may fail, for existing and unknown users', async () => {
     const username = await newUser()
     for (const name of [username, uniqueName('nonexistent')]) {
       const burst = Array.from({ length: 300 }, (_, i) => login(a, name, `guess ${i}`))
@@ -88,7 +88,7 @@ describe('the lockout of two kapis-oauths', function () {
     }
   })
 
-  it('checks no more of a burst that comes to both of them, whether there is such a user or not', async () => {
+  it('checks no more passwords of a burst across both replicas, for existing and unknown users', async () => {
     const username = await newUser()
     for (const name of [username, uniqueName('nonexistent')]) {
       const asked = Array.from({ length: 80 }, (_, i) => login(i % 2 === 0 ? a : b, name, `guess ${i}`))
@@ -109,7 +109,7 @@ describe('the lockout of two kapis-oauths', function () {
     expect(await codes(after)).to.deep.equal({ 429: 2 })
   })
 
-  it('refuses the right password too, with Retry-After, on the other replica as well, until the time is over', async () => {
+  it('rejects even the right password with Retry-After, on both replicas, until it expires', async () => {
     const username = await newUser()
     await fail(a, username)
     const refused = await login(a, username, password)
@@ -128,7 +128,7 @@ describe('the lockout of two kapis-oauths', function () {
     }, 10_000)
   })
 
-  it('locks an unknown name on the other replica as well', async () => {
+  it('locks an unknown name on both replicas', async () => {
     const name = uniqueName('nonexistent')
     await fail(a, name)
     await untilCode(429, () => login(b, name, 'x'), 3_000)
@@ -145,7 +145,7 @@ describe('the lockout of two kapis-oauths', function () {
     for (const replica of [a, b]) await untilCode(200, () => login(replica, username, password), 3_000)
   })
 
-  it('locks an address that tries many names, and no other', async () => {
+  it('locks only the address that tries many names', async () => {
     const username = await newUser()
     const from = '203.0.113.9'
     for (let i = 0; i < 2; i++) await fail(a, uniqueName(`many-${i}`), 3, from)
@@ -171,7 +171,7 @@ describe('the lockout of two kapis-oauths', function () {
     expect(body).to.match(/^kapis_login_locks_total\{kind="address"\} [1-9]/m)
   })
 
-  it('outlives a restart', async () => {
+  it('survives a restart', async () => {
     const username = await newUser()
     // Restarting takes longer than the short locks of the other tests, so this lock is longer.
     await Promise.all([a, b].map(replica => stop(replica, 'SIGKILL')))

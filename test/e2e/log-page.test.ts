@@ -9,7 +9,7 @@ import { issuerUrl } from './oauth-clients.ts'
 const password = 'Correct-Horse-1'
 const hostile = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'"> \u001b[31mred\u001b[0m \u202etxt`
 
-describe('the log page, in a browser', function () {
+describe('the log page in a browser', function () {
   this.timeout(120_000)
   const alice = uniqueName('alice')
   const mine = uniqueName('page')
@@ -70,7 +70,7 @@ describe('the log page, in a browser', function () {
   const untilLines = (page: Page, check: (texts: readonly string[]) => void) =>
     eventually(async () => check(await lines(page)), 20_000)
 
-  it('logs in at the issuer, searches, and shows what a line says as text', async () => {
+  it('logs in at the issuer, searches, and shows lines as text', async () => {
     const { page, problems } = await open(`namespaces=${mine}`)
     await untilLines(page, texts => expect(texts).to.have.length(4))
     const [first] = await lines(page)
@@ -105,7 +105,7 @@ describe('the log page, in a browser', function () {
     expect(problems.filter(text => !text.includes('401'))).to.deep.equal([])
   })
 
-  it('says in words what is wrong with a search', async () => {
+  it('explains errors of a search', async () => {
     const { page } = await open(`namespaces=${mine}`)
     await page.getByRole('searchbox', { name: 'Search' }).fill('(a')
     await page.keyboard.press('Enter')
@@ -114,7 +114,7 @@ describe('the log page, in a browser', function () {
     expect(await alert.textContent()).to.equal('q: unclosed ( (at position 1) (400)')
   })
 
-  it('zooms by keyboard and out again, follows, exports and logs out', async () => {
+  it('zooms in and out with the keyboard, follows, exports and logs out', async () => {
     const { page } = await open(`namespaces=${mine}&q=ordinary`)
     await untilLines(page, texts => expect(texts).to.have.length(3))
     await page.locator('#histogram button').first().focus()
@@ -157,7 +157,7 @@ describe('the log page, in a browser', function () {
     expect(names).to.not.include('__Secure-kapis-logs')
   })
 
-  it('zooms to the bars that are dragged over, by mouse and back by key', async () => {
+  it('zooms to a range of bars with the mouse, and back with a key', async () => {
     const { page } = await open(`namespaces=${mine}&q=ordinary&range=900`)
     await untilLines(page, texts => expect(texts.length).to.be.at.least(3))
     const bars = page.locator('#histogram button')
@@ -193,7 +193,7 @@ describe('the log page, in a browser', function () {
     )
   })
 
-  it('shows what the same container wrote around a line, by keyboard too', async () => {
+  it('shows the context of a line in its container, also with the keyboard', async () => {
     const pod = uniqueName('around')
     for (const log of ['first', 'second', 'needle', 'fourth', hostile]) await send(log, pod)
     await send('of another pod', 'web-9')
@@ -226,7 +226,7 @@ describe('the log page, in a browser', function () {
     expect([await around.count(), await button.getAttribute('aria-expanded')]).to.deep.equal([0, 'false'])
   })
 
-  it('folds lines, marks what was found, narrows by fields and leads to one line', async () => {
+  it('wraps lines, highlights matches, filters by fields and links to one line', async () => {
     const pod = uniqueName('many')
     for (let i = 0; i < 30; i += 1)
       await send(`payment ${i} declined ${'x'.repeat(i === 4 ? 8_000 : 1)}`, pod)
@@ -255,7 +255,7 @@ describe('the log page, in a browser', function () {
     )
   })
 
-  it('shows fields in columns and lines as patterns, which narrow the search', async () => {
+  it('shows fields as columns and lines as patterns, which filter the search', async () => {
     const pod = uniqueName('shapes')
     const fields = { level: 'error', 'http.status': 503 }
     for (let i = 0; i < 12; i += 1) await send(`order ${i} failed after ${i * 7} ms`, pod, fields)
@@ -296,7 +296,7 @@ describe('the log page, in a browser', function () {
     expect(problems.filter(text => !text.includes('401'))).to.deep.equal([])
   })
 
-  it('fits a screen of 360 pixels, light and dark, and has a name for everything that is typed into', async () => {
+  it('fits a screen of 360 pixels, light and dark, and has a label for every input', async () => {
     const grounds: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await open(`namespaces=${mine}`, colorScheme, 360)

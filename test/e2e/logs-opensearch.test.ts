@@ -57,8 +57,8 @@ describe('kapis-apiserver with OpenSearch', function () {
   describeAuditEvents('OpenSearch', () => base)
 
   // A nested suite, since mocha runs the tests of a suite before its nested suites.
-  describe('whose store goes away', () => {
-    it('says that the store is away, and serves everything else', async () => {
+  describe('with an unreachable store', () => {
+    it('reports that the store is unreachable, and serves everything else', async () => {
       await engine?.stop()
       const token = await accessToken()
       const logs = `/kapis/tenant.${groupDomain}/v1alpha2/logs`

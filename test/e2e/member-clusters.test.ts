@@ -102,7 +102,7 @@ describe('member clusters', function () {
 
   const pods = `/clusters/${name}/api/v1/namespaces/${namespace}/pods`
 
-  it('are closed to callers without the right proxy, whether there is one or not', async () => {
+  it('are hidden from callers without the permission to proxy, existing or not', async () => {
     for (const cluster of [name, 'no-such-cluster']) {
       const answer = await ask(`/clusters/${cluster}/api/v1/pods`)
       expect([answer.code, messageOf(answer)]).to.deep.equal([
@@ -117,7 +117,7 @@ describe('member clusters', function () {
     expect(code, 'the option is off').to.equal(404)
   })
 
-  it('are used with the rights that the member gives', async () => {
+  it('are used with the rights that the member grants', async () => {
     const right = [
       '--verb=proxy',
       `--resource=${resource}`,
@@ -153,7 +153,7 @@ describe('member clusters', function () {
     ])
   })
 
-  it('impersonate no other user for a header', async () => {
+  it('allow no impersonation with headers of the caller', async () => {
     for (const headers of [
       { 'impersonate-user': 'kubernetes-admin', 'impersonate-group': 'system:masters' },
       { 'impersonate-user': 'system:serviceaccount:kube-system:default' },
@@ -177,7 +177,7 @@ describe('member clusters', function () {
   const kubectl = (...args: readonly string[]) => replica.kubectl(token, ...args)
   const there = () => ['--server', `${replica.server}/clusters/${name}`, '-n', namespace]
 
-  it('carry exec, large objects and watches of kubectl', async () => {
+  it('support exec, large objects and watches of kubectl', async () => {
     const { code, stdout, stderr } = await kubectl(...there(), 'exec', 'web', '--', 'sh', '-c', 'echo out')
     expect([code, stdout], stderr).to.deep.equal([0, 'out\n'])
     const data = { text: 'x'.repeat(900_000) }
@@ -208,7 +208,7 @@ describe('member clusters', function () {
     }, 30_000)
   })
 
-  it('that are down are 503, and others are served', async () => {
+  it('are answered with 503 while they are down, and others are served', async () => {
     const answer = await ask(`/clusters/${gone}/api/v1/pods`)
     expect([answer.code, messageOf(answer)]).to.deep.equal([
       503,
@@ -217,7 +217,7 @@ describe('member clusters', function () {
     expect((await ask(pods)).code).to.equal(200)
   })
 
-  it('follow the Secret, and end with the Cluster', async () => {
+  it('follow changes of the Secret, and end when the Cluster is deleted', async () => {
     await register(name, await kubeconfigFor('wrong'))
     await eventually(async () => {
       const refused = await ask(pods)

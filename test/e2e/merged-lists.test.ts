@@ -114,7 +114,7 @@ describe('a list of several kinds', function () {
     expect(searched.names).to.deep.equal(['StatefulSet db'])
   })
 
-  it('is narrowed for each kind, and names what the caller may not list', async () => {
+  it('is restricted for each kind, and names the kinds that the caller may not list', async () => {
     await eventually(async () => {
       const shown = await list(reader, `${root}/resources?kinds=deployments,secrets,statefulsets&sortBy=name`)
       expect(shown.names).to.deep.equal(['Deployment web', 'StatefulSet db'])
@@ -126,7 +126,7 @@ describe('a list of several kinds', function () {
     }, 10_000)
   })
 
-  it('cannot be part of itself, of counts or of subscriptions', async () => {
+  it('cannot contain itself, counts or subscriptions', async () => {
     const { kinds } = await list(admin, `${root}/resources?kinds=resources,counts`)
     for (const { status } of kinds) expect(status.code).to.equal(400)
   })
@@ -135,7 +135,7 @@ describe('a list of several kinds', function () {
     const owned = (seniority: number, scope = `/namespaces/${home}`) =>
       `${root}${scope}/pods?ownerReference=${deployment.uid}&seniority=${seniority}`
 
-    it('goes through ReplicaSets to pods', async () => {
+    it('follows ReplicaSets to pods', async () => {
       expect((await list(admin, owned(0))).names).to.deep.equal([])
       await eventually(async () => {
         expect((await list(admin, owned(1))).names).to.deep.equal(['Pod web-1-a'])
@@ -148,7 +148,7 @@ describe('a list of several kinds', function () {
       expect(all.names).to.deep.equal(['ReplicaSet web-1', 'Pod web-1-a'])
     })
 
-    it('goes not through what the caller may not list, and says so', async () => {
+    it('does not follow kinds that the caller may not list, and reports this', async () => {
       await eventually(async () => {
         const { names, warning } = await list(reader, owned(1))
         expect(names).to.deep.equal([])
@@ -158,7 +158,7 @@ describe('a list of several kinds', function () {
       }, 10_000)
     })
 
-    it('is not for watches', async () => {
+    it('cannot be watched', async () => {
       const { code, body } = await askAs(admin, `${owned(1)}&watch=true`)
       expect(code).to.equal(400)
       expect(JSON.parse(body).message).to.contain('seniority is not supported for a watch')

@@ -66,7 +66,7 @@ describe('kapis migrate users', function () {
     carol: 'has no e-mail address, which Kapis wants',
   }
 
-  it('says what it would do, and does nothing', async () => {
+  it('prints what it would do in a dry run, and does nothing', async () => {
     const { code, stdout, stderr } = await migrate()
     expect(rows(stdout)).to.deep.equal([
       ['NAME', 'ACTION', 'REMARKS'],
@@ -79,7 +79,7 @@ describe('kapis migrate users', function () {
     expect(stdout).to.not.include('$2')
   })
 
-  it('makes the users, who log in with the passwords that they have', async () => {
+  it('creates the users, who can log in with their existing passwords', async () => {
     const { code, stdout } = await migrate('--write')
     expect(code).to.equal(1)
     expect(rows(stdout).map(([name, action]) => [name, action])).to.deep.equal([
@@ -97,7 +97,7 @@ describe('kapis migrate users', function () {
     expect(made[1].status.state).to.equal('Disabled')
   })
 
-  it('changes nothing when it is run again, and nothing that was changed since', async () => {
+  it('is idempotent, and overwrites no later change', async () => {
     const patch = JSON.stringify({ spec: { displayName: 'Another' } })
     await kubectlOutput('patch', target, bob, '--type=merge', '-p', patch)
     const { stdout } = await migrate('--write')

@@ -25,7 +25,7 @@ const ofOthers = ['aggregator_unavailable_apiservice', 'up']
 const ofTracing = 'kapis_tracing_spans_total'
 
 describe('monitoring', () => {
-  it('alerts when it should, and only then', async function () {
+  it('fires each alert in its situation only', async function () {
     this.timeout(120_000)
     writeFileSync(join(scratch, 'rules.yaml'), JSON.stringify(spec))
     cpSync(join(import.meta.dirname, 'monitoring/alerts.yaml'), join(scratch, 'alerts.yaml'))
@@ -81,7 +81,7 @@ describe('monitoring', () => {
     }
   })
 
-  it('collects each program under a job of its own, as anyone who collects may', () => {
+  it('scrapes each program as a separate job, with a permitted service account', () => {
     const monitor = parse(readFileSync(join(folder, 'service-monitor.yaml'), 'utf8'))
     type Endpoint = { path: string; relabelings?: readonly { targetLabel: string; replacement: string }[] }
     const endpoints: readonly Endpoint[] = monitor.spec.endpoints
@@ -98,7 +98,7 @@ describe('monitoring', () => {
     expect(reader.rules).to.deep.equal([{ nonResourceURLs: Object.values(jobs), verbs: ['get'] }])
   })
 
-  it('names only existing metrics in the manual', async () => {
+  it('documents existing metrics only', async () => {
     const token = await accessToken()
     const there = new Set<string>([...ofOthers, ofTracing])
     for (const path of Object.values(jobs)) for (const name of await metricsAt(path, token)) there.add(name)

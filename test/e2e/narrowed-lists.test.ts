@@ -11,7 +11,7 @@ const header = 'kapis-narrowed-namespaces'
 
 type Item = { readonly metadata: { readonly name: string; readonly namespace: string } }
 
-describe('a list of the whole cluster for one who may list in some namespaces', function () {
+describe('a cluster-wide list for a caller with access to some namespaces', function () {
   this.timeout(60_000)
   let token = ''
 
@@ -53,7 +53,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
   })
   after(() => kubectl('delete', 'namespace', home, other, third, '--wait=false'))
 
-  it('is the lists of these namespaces, at each path', async () => {
+  it('returns the lists of these namespaces, at each path', async () => {
     for (const [path, namespaced] of [
       ['/kapi/v1/configmaps', '/kapi/v1/namespaces/NS/configmaps'],
       [`/kapis/${group}/${version}/configmaps`, `/kapis/${group}/${version}/namespaces/NS/configmaps`],
@@ -79,7 +79,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     }
   })
 
-  it('is 403 for what is not given, cannot be narrowed, or is kube-apiserver’s', async () => {
+  it('is answered with 403 without permissions, for kinds that cannot be narrowed, and by kube-apiserver', async () => {
     const platform = `/kapis/${group}/${version}`
     for (const path of [
       'secrets',
@@ -97,7 +97,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     expect((await askKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
   })
 
-  it('reveals nothing of hidden objects in any form: counts, tokens, tables, members, order, errors', async () => {
+  it('reveals nothing of hidden objects: in counts, tokens, tables, fields, order and errors', async () => {
     const extension = `/apis/${group}/${version}/pods`
     const platform = `/kapis/${group}/${version}/pods`
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
@@ -124,7 +124,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     }
   })
 
-  it('is what kubectl gets, in chunks too', async () => {
+  it('is the list that kubectl prints, also in chunks', async () => {
     const server = ['--server', setting('KAPIS_URL'), '--certificate-authority', setting('KAPIS_CA')]
     const caller = (await withToken(token)).slice(0, 2)
     const get = ['get', `pods.${group}`, '-A', '--no-headers', '-o', 'custom-columns=:metadata.namespace']
@@ -134,7 +134,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     }
   })
 
-  it('is what kubectl gets through kube-apiserver, by a role that lets it through', async () => {
+  it('is the list that kubectl prints through kube-apiserver, with a role for narrowed lists', async () => {
     const role = 'kapis:narrowed-lists'
     const name = `${prefix}-through`
     const caller = await withToken(token)
@@ -202,7 +202,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     await eventually(async () => expect(await get('-A')).to.contain('Forbidden'), 15_000)
   })
 
-  it('is watched where both are given; a watch that goes on from a longer list is 403 and says where', async () => {
+  it('can be watched where both are permitted; a watch that continues a larger list is rejected with 403', async () => {
     const role = `${prefix}-lists`
     const place = `${prefix}-l`
     await makeNamespace(place, ['reader'])
@@ -235,7 +235,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     }
   })
 
-  it('is watched until the namespaces change, with 410', async () => {
+  it('is watched until the namespaces change, then ends with 410', async () => {
     const path = `/kapi/v1/configmaps?labelSelector=in%3D${prefix}`
     const { resourceVersion } = JSON.parse((await askAs(token, path)).body).metadata
     const watches = [`&watch=true`, `&watch=true&resourceVersion=${resourceVersion}`].map(query =>

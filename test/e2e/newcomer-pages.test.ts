@@ -23,7 +23,7 @@ const password = 'Correct-Horse-1'
 const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
 const alertOf = (page: Page) => page.getByRole('alert').textContent()
 
-describe('pages for people of an identity provider, in a browser', function () {
+describe('pages for first logins through an identity provider, in a browser', function () {
   this.timeout(180_000)
   const provider = uniqueName('newcomer')
   const ann = uniqueName('ann')
@@ -90,7 +90,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await page.getByRole('button').first().click()
   }
 
-  it('confirm a first login: the name is chosen, and is free', async () => {
+  it('ask for a free user name at a first login', async () => {
     await configure('auto')
     const page = await openWindow(browser)
     await arrive(page, ann)
@@ -136,7 +136,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     expect(await headingOf(again)).to.equal('You are logged in')
   })
 
-  it('create no user if the person leaves', async () => {
+  it('create no user if the browser does not continue', async () => {
     const page = await openWindow(browser)
     await arrive(page, bea)
     expect(await headingOf(page)).to.equal('Your first login')
@@ -145,7 +145,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     expect(await kubectlOutput('get', users, bea, '--ignore-not-found')).to.equal('')
   })
 
-  it('have a policy without scripts, and take no form from elsewhere', async () => {
+  it('have a CSP without scripts, and reject cross-site forms', async () => {
     const agent = createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
     for (const path of ['register', 'link']) {
       const answer = await form(
@@ -165,7 +165,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     }
   })
 
-  it('link a user with its password, and no other', async () => {
+  it('link a user only with its password', async () => {
     await configure('manual')
     const page = await openWindow(browser)
     await arrive(page, bea)
@@ -209,7 +209,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     )
   })
 
-  it('tell a user what to do whose password has to be changed first', async () => {
+  it('tell a user who must change the password first what to do', async () => {
     await kubectlOutput('annotate', users, given, `${linkOf(provider)}=${cleo}`)
     await eventually(async () => {
       const page = await openWindow(browser)
@@ -221,7 +221,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     }, 20_000)
   })
 
-  it('log out at the provider too, where its configuration says how', async () => {
+  it('log out at the provider, too, if it is configured', async () => {
     await configure('auto', {}, { endpoint: { endSessionURL: `${upstream.url}/session/end` } })
     const page = await openWindow(browser)
     await arrive(page, bea)

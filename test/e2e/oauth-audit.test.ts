@@ -20,7 +20,7 @@ type Row = {
   readonly program?: 'apiserver'
 }
 
-describe('the audit of logins', function () {
+describe('the audit log of logins', function () {
   this.timeout(90_000)
   const username = uniqueName('audited')
   const password = 'Correct-Horse-1'
@@ -58,7 +58,7 @@ describe('the audit of logins', function () {
   const wrong = { outcome: 'failure', reason: 'wrong_password' }
   const rows: readonly Row[] = [
     {
-      what: 'a good password',
+      what: 'a right password',
       act: async () => (await token({ grant_type: 'password', username, password })).code,
       code: 200,
       line: { ...grant, outcome: 'success' },
@@ -70,13 +70,13 @@ describe('the audit of logins', function () {
       line: { ...grant, ...wrong },
     },
     {
-      what: 'a password for userinfo',
+      what: 'a password at userinfo',
       act: () => askUserinfo(password),
       code: 200,
       line: { audit: 'userinfo', outcome: 'success' },
     },
     {
-      what: 'a wrong password for userinfo',
+      what: 'a wrong password at userinfo',
       act: () => askUserinfo('Wrong-Horse-1'),
       code: 401,
       line: { audit: 'userinfo', ...wrong },
@@ -122,7 +122,7 @@ describe('the audit of logins', function () {
       line: { audit: 'device', outcome: 'failure', reason: 'unknown_user_code' },
     },
     {
-      what: 'the right password of who has to change it',
+      what: 'the right password of a user who must change it',
       async act() {
         await annotate(`${uninitialized}=true`)
         await eventually(async () => {
@@ -141,7 +141,7 @@ describe('the audit of logins', function () {
     },
   ]
   for (const { what, act, code, line, program = 'oauth', undo } of rows) {
-    it(`has ${what}, once, with its reason`, async () => {
+    it(`records ${what} once, with its reason`, async () => {
       const isIt = (found: Line) => Object.entries(line).every(([name, value]) => found[name] === value)
       const before = linesOf(program).filter(isIt).length
       expect(await act()).to.equal(code)
@@ -156,7 +156,7 @@ describe('the audit of logins', function () {
     })
   }
 
-  it('has no password and no code', async () => {
+  it('contains no password and no code', async () => {
     const known = linesOf('oauth').length
     await loginAs({ username, password })
     await token({ grant_type: 'password', username, password: 'Wrong-Horse-1' })

@@ -7,7 +7,7 @@ import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
 /** Invalid requests result in a redirect to the client, before the user is asked to log in. */
-describe('a parameter of /oauth/authorize', function () {
+describe('parameters of /oauth/authorize', function () {
   this.timeout(60_000)
   const client = { name: uniqueName('asker'), secret: 's', redirectURIs: [redirectUri] }
   const robot = {
@@ -68,7 +68,7 @@ describe('a parameter of /oauth/authorize', function () {
       },
     ],
   ]
-  it('may be so long that the whole is 8 KB, and is not forgotten while someone logs in', async () => {
+  it('may have 8 KB in total, and are preserved during the login', async () => {
     const request = `/oauth/authorize?${new URLSearchParams({ ...good, state: '' })}`
     const left = 8192 - request.length
     for (const state of ['x'.repeat(left), '+'.repeat(4_000)]) {
@@ -89,7 +89,7 @@ describe('a parameter of /oauth/authorize', function () {
     expect(text).to.match(/^location: \/oauth\/login\?return_to=[^\r]{20000,}\r$/im)
   })
 
-  it('is refused when it is longer, with its state unless that is what is too long', async () => {
+  it('that are too long are rejected, with the state unless it is too long itself', async () => {
     const query = (fields: object) => String(new URLSearchParams({ ...good, ...fields }))
     const reported = {
       ...invalid('the authorization request is longer than 8192 characters'),
@@ -112,7 +112,7 @@ describe('a parameter of /oauth/authorize', function () {
   })
 
   for (const [name, changes, reported] of rows) {
-    it(`${name} is refused where it is ${JSON.stringify(changes).slice(0, 60)}`, async () => {
+    it(`like ${name} are rejected with ${JSON.stringify(changes).slice(0, 60)}`, async () => {
       const answer = await askKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)
       const location = new URL(String(answer.headers.location))
       expect([answer.code, answer.body, location.origin + location.pathname]).to.deep.equal([

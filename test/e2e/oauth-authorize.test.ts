@@ -13,7 +13,7 @@ const domain = setting('KAPIS_GROUP_DOMAIN')
 /**
  * Complete responses of /oauth/authorize, the code grant, discovery and login records, in tables.
  */
-describe('the wire of /oauth, for browsers and those who send them', function () {
+describe('HTTP responses of /oauth for browsers and clients', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('authorize'), password: 'Correct horse 1' }
   const redirectUri = 'https://app.test/cb?a=b'
@@ -87,7 +87,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       })
     }
 
-    it('for a client that is there twice', async () => {
+    it('for a duplicate client_id', async () => {
       const answer = await askKapis(`/oauth/authorize?${query()}&client_id=x`)
       expect(parsed(answer)).to.deep.equal([
         400,
@@ -95,7 +95,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       ])
     })
 
-    it('for JSON', async () => {
+    it('for a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
       const answer = await askKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
       expect(parsed(answer)).to.deep.equal([
@@ -156,7 +156,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     }
   })
 
-  it('asks a browser without a session to log in, and a form by way of its URL', async () => {
+  it('redirect a browser without a session to the login, and a form to the same URL', async () => {
     const answer = await authorize()
     expect([answer.code, answer.headers['cache-control']]).to.deep.equal([302, 'no-store'])
     const location = new URL(String(answer.headers.location), issuer)
@@ -199,7 +199,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       })
 
     for (const grant_type of ['authorization_code', 'code']) {
-      it(`gives the whole answer for ${grant_type}, ID token and all`, async () => {
+      it(`returns the complete response for ${grant_type}, including the ID token`, async () => {
         const answer = await exchange(await newCode(), { grant_type })
         const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
         expect([answer.code, rest]).to.deep.equal([
@@ -240,7 +240,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         invalid('the parameter redirect_uri does not match the authorization request'),
       ],
       [
-        'no redirect_uri',
+        'a missing redirect_uri',
         { redirect_uri: '' },
         invalid('the parameter redirect_uri does not match the authorization request'),
       ],
@@ -250,13 +250,13 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         invalid('the parameter code_verifier does not match the code_challenge'),
       ],
       [
-        'no verifier',
+        'a missing verifier',
         { code_verifier: '' },
         invalid('the parameter code_verifier does not match the code_challenge'),
       ],
-      ['garbage for a code', { code: 'garbage' }, invalid('the code is invalid or expired')],
+      ['an invalid code', { code: 'garbage' }, invalid('the code is invalid or expired')],
       [
-        'no code',
+        'a missing code',
         { code: '' },
         { error: 'invalid_request', error_description: 'the parameter code is required' },
       ],
@@ -268,14 +268,14 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       })
     }
 
-    it('takes neither an access token nor a refresh token for a code', async () => {
+    it('accepts neither an access token nor a refresh token as a code', async () => {
       const { access_token, refresh_token } = await loginAs(user)
       for (const code of [access_token, refresh_token])
         expect(parsed(await exchange(code))).to.deep.equal([400, invalid('the code is invalid or expired')])
     })
   })
 
-  it('is described by the whole discovery document, wherever that is looked for', async () => {
+  it('include the complete discovery document, at every well-known path', async () => {
     const proven = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
     const signed = [
       ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
@@ -338,7 +338,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     })
   })
 
-  it('starts a device login with everything that a device needs, and answers its polls', async () => {
+  it('start a device login with all fields, and answer its polls', async () => {
     const device = (fields: Readonly<Record<string, string>>) => form('/oauth/device_authorization', fields)
     const { device_code, user_code, ...rest } = JSON.parse((await device({ client_id: native.name })).body)
     expect(user_code).to.match(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
@@ -362,7 +362,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     ])
   })
 
-  it('keeps records of logins, good and bad, with where they came from and not what was claimed', async () => {
+  it('create records of logins, successful and failed, with the real source and not the asserted one', async () => {
     const name = uniqueName('recorded')
     await createUser({ username: name, password: user.password })
     try {
@@ -396,7 +396,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     }
   })
 
-  it('says in an access token that the password has to be changed, and no more once it was', async () => {
+  it('mark an access token whose user must change the password, until it was changed', async () => {
     const name = uniqueName('given')
     const users = `users.iam.${domain}`
     await createUser({ username: name, password: user.password })

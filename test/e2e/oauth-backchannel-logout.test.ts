@@ -107,7 +107,7 @@ describe('a client with a back-channel logout URI', function () {
     return { sub, sid, events }
   }
 
-  it('is announced in discovery', async () => {
+  it('is supported in discovery', async () => {
     const { body } = await askKapis('/oauth/.well-known/openid-configuration')
     expect(JSON.parse(body)).to.include({
       backchannel_logout_supported: true,
@@ -115,7 +115,7 @@ describe('a client with a back-channel logout URI', function () {
     })
   })
 
-  it('gets a token for a logout that it has asked for, and again after an error', async () => {
+  it('receives a token for a logout that it requested, and a retry after an error', async () => {
     const login = await logIn(rs)
     statuses.push(503)
     const began = Date.now()
@@ -129,7 +129,7 @@ describe('a client with a back-channel logout URI', function () {
     expect(first?.form.get('logout_token')).to.not.equal(second?.form.get('logout_token'))
   })
 
-  it('gets one for a logout at another client in the same browser, and for no other login', async () => {
+  it('receives a token for a logout at another client in the same browser, and for no other session', async () => {
     const [login, other, plain] = [await logIn(rs), await logIn(es), await logIn(es, '')]
     const first = agent
     agent = await logInBrowser(user)
@@ -152,7 +152,7 @@ describe('a client with a back-channel logout URI', function () {
     await requests(3)
   })
 
-  it('gets one for a login that was made before the user proved their identity again', async () => {
+  it('receives a token for a session from before a reauthentication', async () => {
     const before = await logIn(rs)
     const page = await agent.open(`${await issuerUrl()}/login?return_to=/oauth/session`)
     await agent.submit(page, { csrf: csrfOf(page), return_to: '/oauth/session', ...user })
@@ -165,7 +165,7 @@ describe('a client with a back-channel logout URI', function () {
     expect(await validate(ofRs, rs, 'RS256')).to.deep.equal(endOf(before))
   })
 
-  it('gets one for every login that ends with `all`', async () => {
+  it('receives a token for every session that ends with `all`', async () => {
     const [one, other] = [await logIn(rs), await logIn(es)]
     const { code, body } = await askKapis('/oauth/logout?all=true', bearerOf(one))
     expect(code, body).to.equal(200)
@@ -175,7 +175,7 @@ describe('a client with a back-channel logout URI', function () {
     expect(await validate(ofRs, rs, 'RS256')).to.deep.equal(endOf(one))
   })
 
-  it('gets one for a login that an administrator deletes', async () => {
+  it('receives a token for a session that an administrator deletes', async () => {
     const login = await logIn(es)
     await kubectlOutput('delete', 'loginsession', String(endOf(login).sid))
     const [request, ...more] = await requests(1)
@@ -183,7 +183,7 @@ describe('a client with a back-channel logout URI', function () {
     expect(await validate(request, es, 'ES256')).to.deep.equal(endOf(login))
   })
 
-  it('gets one when the password is changed, and when the user is deleted', async () => {
+  it('receives a token when the password changes, and when the user is deleted', async () => {
     const leaver = { username: uniqueName('back-leaver'), password: user.password }
     await createUser(leaver)
     agent = await logInBrowser(leaver)
@@ -201,7 +201,7 @@ describe('a client with a back-channel logout URI', function () {
     expect(await validate(deleted, rs, 'RS256')).to.deep.equal(endOf(after, leaver.username))
   })
 
-  it('gets one when an administrator disables the user', async () => {
+  it('receives a token when an administrator disables the user', async () => {
     const login = await logIn(es)
     // Without an ID token, the client knows no sid.
     await logIn(rs, 'email')

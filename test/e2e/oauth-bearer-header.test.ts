@@ -21,7 +21,7 @@ function withoutRandom(text: string | readonly string[]): string {
  * Authorization headers at endpoints of /oauth: an endpoint that uses the header rejects an invalid
  * one.
  */
-describe('Authorization at /oauth', function () {
+describe('the Authorization header at /oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('bearing'), password: 'Correct horse 1' }
   const client = String(new URLSearchParams(credentials))
@@ -56,7 +56,7 @@ describe('Authorization at /oauth', function () {
     ['DELETE', '/oauth/personal-access-tokens/x'],
   ]
   for (const row of using) {
-    it(`is refused at ${titleOf(row)} when it is not valid`, async () => {
+    it(`is rejected at ${titleOf(row)} when it is invalid`, async () => {
       for (const authorization of ['Bearer garbage', 'Bearer', 'Nonsense x', tokens.access_token]) {
         const answer = await send(row, { authorization })
         expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -91,7 +91,7 @@ describe('Authorization at /oauth', function () {
     ['PUT', '/oauth/token', ''],
   ]
   for (const row of ignoring) {
-    it(`is ignored at ${titleOf(row)}, which has no use for it`, async () => {
+    it(`is ignored at ${titleOf(row)}, which does not use it`, async () => {
       const expected = gist(await send(row))
       // Tokens of another issuer, headers that proxies add, and other invalid credentials.
       for (const authorization of [
@@ -109,12 +109,12 @@ describe('Authorization at /oauth', function () {
     })
   }
 
-  it('is ignored where a client logs a user in, whose former issuer was another one', async () => {
+  it('is ignored in token requests of a client whose previous issuer was another one', async () => {
     const answer = await token({ grant_type: 'password', ...user }, { authorization: `Bearer ${foreign}` })
     expect(answer.code, answer.body).to.equal(200)
   })
 
-  it('is read once: two of them are refused wherever one is used', async () => {
+  it('is rejected if there are two, wherever it is used', async () => {
     const basic = Buffer.from(Object.values(credentials).join(':')).toString('base64')
     for (const [path, code] of [
       ['/oauth/token', 400],
@@ -136,7 +136,7 @@ describe('Authorization at /oauth', function () {
     }
   })
 
-  it('does not accept the password of a user, except at userinfo', async () => {
+  it('may not contain a user’s password, except at userinfo', async () => {
     for (const path of ['/oauth/keys', '/oauth/logout', '/oauth/authorize?client_id=kapis']) {
       const expected = gist(await askKapis(path))
       for (const password of [user.password, 'Wrong horse 1']) {
@@ -147,7 +147,7 @@ describe('Authorization at /oauth', function () {
     }
   })
 
-  it('may be an access token wherever nothing is asked of it', async () => {
+  it('may contain an access token where none is required', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
     const known = await askKapis('/oauth/keys')
     expect(parsed(await askKapis('/oauth/keys', { headers }))).to.deep.equal(parsed(known))
@@ -169,7 +169,7 @@ describe('Authorization at /oauth', function () {
     })
   })
 
-  it('is not needed for the keys, which are public ones alone', async () => {
+  it('is not required for the public keys', async () => {
     const answer = await askKapis('/oauth/keys')
     const { keys, ...rest } = JSON.parse(answer.body)
     expect([answer.code, rest]).to.deep.equal([200, {}])

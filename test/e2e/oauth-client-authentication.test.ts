@@ -4,7 +4,7 @@ import { form, parsed } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 
 /** Client authentication at every endpoint (RFC 6749 sections 2.3, 3.2 and 5.2). */
-describe('the clients of /oauth', function () {
+describe('client authentication at /oauth', function () {
   this.timeout(60_000)
   const client = { name: uniqueName('basic'), secret: 'a: secret%' }
   const native = { name: uniqueName('native'), public: true, redirectURIs: ['http://localhost/cb'] }
@@ -31,23 +31,23 @@ describe('the clients of /oauth', function () {
 
   // Each row requests an unknown grant, an error that follows successful client authentication.
   const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
-    ['a good Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
-    ['a Basic credential of another name', () => post({}, basic('nonexistent:x')), 401, unknown, challenge],
-    ['a wrong secret by Basic', () => post({}, basic(`${client.name}:wrong`)), 401, wrong, challenge],
-    ['no secret by Basic', () => post({}, basic(`${client.name}:`)), 401, wrong, challenge],
+    ['a valid Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
+    ['a Basic credential of another client', () => post({}, basic('nonexistent:x')), 401, unknown, challenge],
+    ['a wrong secret in Basic', () => post({}, basic(`${client.name}:wrong`)), 401, wrong, challenge],
+    ['an empty secret in Basic', () => post({}, basic(`${client.name}:`)), 401, wrong, challenge],
     ['Basic without a colon', () => post({}, basic('nonexistent')), 401, unreadable, challenge],
-    ['Basic that is no base64', () => post({}, { authorization: 'Basic !' }), 401, unreadable, challenge],
+    ['Basic that is not base64', () => post({}, { authorization: 'Basic !' }), 401, unreadable, challenge],
     ['Basic and a secret in the form', () => post(inForm, good), 400, twoWays],
-    ['Basic and another name in the form', () => post({ client_id: native.name }, good), 400, twoWays],
+    ['Basic and another client_id in the form', () => post({ client_id: native.name }, good), 400, twoWays],
     [
-      'Basic and its own name in the form',
+      'Basic and the same client_id in the form',
       () => post({ client_id: client.name }, good),
       400,
       { error: 'unsupported_grant_type' },
     ],
     ['an unknown client in the form', () => post({ ...inForm, client_id: 'nonexistent' }), 401, unknown],
     ['a wrong secret in the form', () => post({ ...inForm, client_secret: 'wrong' }), 401, wrong],
-    ['no secret in the form', () => post({ client_id: client.name }), 401, wrong],
+    ['a missing secret in the form', () => post({ client_id: client.name }), 401, wrong],
     ['a public client with a secret', () => post({ client_id: native.name, client_secret: 'x' }), 401, wrong],
     ['a public client', () => post({ client_id: native.name }), 400, { error: 'unsupported_grant_type' }],
     [
@@ -57,14 +57,14 @@ describe('the clients of /oauth', function () {
       { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
     ],
     [
-      'introspection by a public client',
+      'introspection with a public client',
       () => form('/oauth/introspect', { client_id: native.name, token: 'x' }),
       401,
       invalidClient('public clients cannot use introspection'),
     ],
   ]
   for (const [what, ask, code, body, authenticate] of rows) {
-    it(`are answered ${code} for ${what}`, async () => {
+    it(`is answered with ${code} for ${what}`, async () => {
       const answer = await ask()
       expect(parsed(answer)).to.deep.equal([code, body])
       expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -77,13 +77,13 @@ describe('the clients of /oauth', function () {
     const send = (contentType: string, body: string) =>
       askKapis(`/oauth/${endpoint}`, { method: 'POST', headers: { 'content-type': contentType }, body })
 
-    it(`learn what ${endpoint} accepts, before anything else`, async () => {
+    it(`is checked at ${endpoint} before anything else`, async () => {
       const answer = await send('application/json', JSON.stringify(inForm))
       expect(parsed(answer)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
       expect(answer.headers['accept-post']).to.equal(type)
     })
 
-    it(`may give ${endpoint} each parameter once`, async () => {
+    it(`accepts each parameter of ${endpoint} once`, async () => {
       const { name } = client
       const answer = await send(type, `client_id=${name}&client_id=${name}`)
       expect(parsed(answer)).to.deep.equal([
@@ -94,7 +94,7 @@ describe('the clients of /oauth', function () {
   }
 
   for (const endpoint of ['revoke', 'introspect']) {
-    it(`have to say which token at ${endpoint}`, async () => {
+    it(`must include a token at ${endpoint}`, async () => {
       const answer = await form(`/oauth/${endpoint}`, inForm)
       expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter token is required')])
     })

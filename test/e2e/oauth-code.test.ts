@@ -6,7 +6,7 @@ import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-bro
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
 /** Which client can redeem which code, and the tokens that it gets. */
-describe('a code', function () {
+describe('an authorization code', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('coded'), password: 'Correct horse 1' }
   const secret = 'client secret'
@@ -47,7 +47,7 @@ describe('a code', function () {
       ...fields,
     })
 
-  it('comes to the only redirect_uri of a client that names none, and is exchanged without one', async () => {
+  it('is sent to the only redirect URI of a client without the parameter, and exchanged without it', async () => {
     const code = await newCode({ client_id: one.name })
     const answer = await exchange(one.name, code)
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
@@ -58,14 +58,14 @@ describe('a code', function () {
     expect(claimsOf(refresh_token)).to.include({ sub: user.username, token_type: 'refresh_token' })
   })
 
-  it('comes to no client of several redirect URIs that names none', async () => {
+  it('is not sent without redirect_uri if the client has several', async () => {
     const query = new URLSearchParams({ client_id: several.name, response_type: 'code' })
     const answer = await askKapis(`/oauth/authorize?${query}`)
     expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter redirect_uri is required')])
     expect(answer.headers).to.not.have.property('location')
   })
 
-  it('that is used twice ends the login that it gave', async () => {
+  it('that is used twice ends its session', async () => {
     const code = await newCode({ client_id: one.name })
     const { refresh_token } = JSON.parse((await exchange(one.name, code)).body)
     const again = invalidGrant('the code was used before; the login has ended')
@@ -74,7 +74,7 @@ describe('a code', function () {
     expect(parsed(refreshed)).to.deep.equal([400, invalidGrant('the login has ended')])
   })
 
-  it('comes to a public client with PKCE alone', async () => {
+  it('is sent to a public client only with PKCE', async () => {
     expect(await answerTo(agent, { client_id: native.name, state: 's' })).to.deep.equal({
       ...invalidRequest('the parameter code_challenge is required for public clients'),
       state: 's',
@@ -86,7 +86,7 @@ describe('a code', function () {
     expect(await exchange(native.name, code, { code_verifier: verifier })).to.include({ code: 200 })
   })
 
-  it('comes to no client unasked where its user is to be asked', async () => {
+  it('is not sent without a prompt to a client with grantMethod prompt', async () => {
     expect(await answerTo(agent, { client_id: asking.name, prompt: 'none', state: 's' })).to.deep.equal({
       error: 'consent_required',
       state: 's',
@@ -94,7 +94,7 @@ describe('a code', function () {
     })
   })
 
-  it('says that nothing was granted of the scope that was asked for', async () => {
+  it('returns an empty scope if none of the requested scopes was granted', async () => {
     const answer = await exchange(one.name, await newCode({ client_id: one.name, scope: 'unknown' }))
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
@@ -104,14 +104,14 @@ describe('a code', function () {
   const profile = { name: 'Co Ded', preferred_username: user.username, groups: ['e2e-code'] }
   const email = { email: `${user.username}@e2e.test`, email_verified: true }
   const rows: readonly [string, string, string, object, string][] = [
-    ['says who and no more for openid alone', one.name, 'openid', {}, 'RS256'],
-    ['says the address for the scope email', one.name, 'openid email', email, 'RS256'],
-    ['says the name for the scope profile', one.name, 'openid profile', profile, 'RS256'],
-    ['is signed with ES256 for a client that says so', es256.name, 'openid', {}, 'ES256'],
-    ['leaves out a scope that does not exist', one.name, 'openid unknown', {}, 'RS256'],
+    ['contains only the subject for openid alone', one.name, 'openid', {}, 'RS256'],
+    ['contains the e-mail address for the scope email', one.name, 'openid email', email, 'RS256'],
+    ['contains the name for the scope profile', one.name, 'openid profile', profile, 'RS256'],
+    ['is signed with ES256 for a client that requests it', es256.name, 'openid', {}, 'ES256'],
+    ['ignores an unknown scope', one.name, 'openid unknown', {}, 'RS256'],
   ]
   for (const [what, name, scope, claims, alg] of rows) {
-    it(`gives an ID token that ${what}`, async () => {
+    it(`returns an ID token that ${what}`, async () => {
       const answer = await exchange(name, await newCode({ client_id: name, scope }))
       const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
       const granted = scope === 'openid unknown' ? 'openid' : scope

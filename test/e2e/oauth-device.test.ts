@@ -7,7 +7,7 @@ import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
 /** The final results of a device login (RFC 8628 section 3.5), each with the complete response. */
-describe('a login of a device', function () {
+describe('a device login', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('device'), password: 'Correct horse 1' }
   const client = { name: uniqueName('device-client'), public: true, redirectURIs: [] }
@@ -44,7 +44,7 @@ describe('a login of a device', function () {
   }
   const gone = [400, { error: 'expired_token', error_description: 'the device code has expired or was used' }]
 
-  it('gives the whole answer once its user agrees, and that once', async () => {
+  it('returns the complete response once after its user approves', async () => {
     const device = await start('openid email')
     await decide(device, 'allow')
     const answer = await poll(device.device_code)
@@ -83,7 +83,7 @@ describe('a login of a device', function () {
     expect(parsed(await poll(device.device_code))).to.deep.equal(gone)
   })
 
-  it('is refused when its user does', async () => {
+  it('is denied when its user denies it', async () => {
     const device = await start()
     await decide(device, 'deny')
     expect(parsed(await poll(device.device_code))).to.deep.equal([
@@ -92,7 +92,7 @@ describe('a login of a device', function () {
     ])
   })
 
-  it('is over when its code has been collected', async () => {
+  it('ends when its tokens have been fetched', async () => {
     const device = await start()
     const { items } = Object(await kubectlJson('get', 'deviceauthorizations'))
     const mine = items.filter((each: { spec: { clientId: string } }) => each.spec.clientId === client.name)
@@ -101,7 +101,7 @@ describe('a login of a device', function () {
     expect(parsed(await poll(device.device_code))).to.deep.equal(gone)
   })
 
-  it('is for the client that began it', async () => {
+  it('can be completed only by the client that started it', async () => {
     const { device_code } = await start()
     const invalidGrant = (error_description: string) => [400, { error: 'invalid_grant', error_description }]
     expect(parsed(await poll(device_code, other.name))).to.deep.equal(

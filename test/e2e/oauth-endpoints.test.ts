@@ -3,7 +3,7 @@ import { type Answer, askKapis } from './cluster.ts'
 import { credentials, form, parsed, token } from './oauth.ts'
 
 /** The allowed methods of each endpoint of /oauth, and the response to other methods. */
-describe('the endpoints of /oauth', function () {
+describe('endpoints of /oauth', function () {
   this.timeout(60_000)
   const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })
 
@@ -27,7 +27,7 @@ describe('the endpoints of /oauth', function () {
     ['/.well-known/oauth-authorization-server', 'GET, HEAD', ['POST', 'PUT']],
   ]
   for (const [path, allow, others] of methods) {
-    it(`take ${allow} at ${path}, and say so`, async () => {
+    it(`accept ${allow} at ${path}, and list them`, async () => {
       for (const method of others) {
         const answer = await askKapis(path, { method })
         const body = method === 'HEAD' ? '' : invalidRequest(`method not allowed; supported: ${allow}`)
@@ -42,33 +42,28 @@ describe('the endpoints of /oauth', function () {
   const logout = (query: Readonly<Record<string, string>>) =>
     askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
   const rows: readonly [string, () => Promise<Answer>, number, object][] = [
+    ['a login at an unknown provider', () => askKapis('/oauth/login/nonexistent'), 404, noProvider],
+    ['a password for an unknown provider', () => form('/oauth/login/nonexistent', password), 404, noProvider],
     [
-      'a login at a provider that does not exist',
-      () => askKapis('/oauth/login/nonexistent'),
-      404,
-      noProvider,
-    ],
-    ['a password for one', () => form('/oauth/login/nonexistent', password), 404, noProvider],
-    [
-      'a password grant for one',
+      'a password grant for an unknown provider',
       () => token({ ...password, grant_type: 'password', provider: 'nonexistent' }),
       400,
       noProvider,
     ],
     [
-      'a password for one, of no client',
+      'a password grant for an unknown provider without a client',
       () => form('/oauth/login/nonexistent', { username: 'a', password: 'b' }),
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
     ],
     [
-      'a response of a provider without a request',
+      'a provider callback without a login',
       () => askKapis('/oauth/callback/nonexistent?code=x&state=y'),
       400,
       invalidRequest('the login was not started in this browser, or more than ten minutes ago; start again'),
     ],
     [
-      'a logout of neither all nor one',
+      'a logout with an invalid value of all',
       () => logout({ all: 'x' }),
       400,
       invalidRequest('the parameter all must be true or false'),
@@ -82,7 +77,7 @@ describe('the endpoints of /oauth', function () {
       ),
     ],
     [
-      'a logout with garbage for a hint',
+      'a logout with an invalid hint',
       () => logout({ id_token_hint: 'garbage' }),
       400,
       invalidRequest('the parameter id_token_hint is not an ID token of this issuer'),
@@ -94,19 +89,19 @@ describe('the endpoints of /oauth', function () {
       invalidRequest('the body is larger than 256kb'),
     ],
     [
-      'a body that says to be gzip and is not',
+      'a body that is declared as gzip but is not',
       () => form('/oauth/token', password, { 'content-encoding': 'gzip' }),
       400,
       invalidRequest('failed to read the body'),
     ],
     [
-      'a body of an encoding that is not taken',
+      'a body of an unsupported encoding',
       () => form('/oauth/token', password, { 'content-encoding': 'compress' }),
       415,
       invalidRequest('the Content-Encoding must be gzip, deflate, br, zstd or identity'),
     ],
     [
-      'a broken percent-encoding',
+      'an invalid percent-encoding',
       () =>
         askKapis('/oauth/token', {
           method: 'POST',

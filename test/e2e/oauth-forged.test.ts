@@ -15,7 +15,7 @@ type Key = { readonly kid: string; readonly alg: string; readonly jwk: JWK }
  * Tokens with one invalid part each. They are signed with the keys of the platform, unless the
  * signature is the invalid part.
  */
-describe('tokens that are forged', function () {
+describe('forged tokens', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('forged'), password: 'Correct horse 1' }
   const nodesPath = `/kapis/resources.${domain}/v1alpha3/nodes`
@@ -52,14 +52,14 @@ describe('tokens that are forged', function () {
     return new TextEncoder().encode(pem)
   }
 
-  it('are valid if nothing is wrong with them, so that each of the following fails for one reason', async () => {
+  it('are valid without the forgery, so that each of the following fails for one reason', async () => {
     expect((await bearer(await sign(access), '/api')).code).to.equal(200)
     expect((await bearer(await sign({ ...access, exp: now() - 3, iat: now() + 3 }), '/api')).code).to.equal(
       200,
     )
   })
 
-  it('are good without a uid, which earlier releases did not say: at kapis-apiserver and straight at kube-apiserver', async () => {
+  it('are valid without a uid, as in earlier releases: in kapis-apiserver and directly in kube-apiserver', async () => {
     const { uid, ...rest } = access
     const earlier = await sign(rest)
     expect(uid).to.be.a('string').and.not.equal('')
@@ -83,14 +83,14 @@ describe('tokens that are forged', function () {
       async () => sign(access, { alg: 'HS256' }, await publicPem()),
     ],
     [
-      'say that they are RS256',
+      'declare RS256',
       async () => (await sign(access)).replace(/^[^.]+/, () => encode({ alg: 'RS256', kid: key.kid })),
     ],
-    ['are signed by someone else under our kid', () => sign(access, {}, signKey(foreign()))],
-    ['have a foreign kid', () => sign(access, { kid: 'someone-elses' })],
+    ['are signed with another key under our kid', () => sign(access, {}, signKey(foreign()))],
+    ['have an unknown kid', () => sign(access, { kid: 'someone-elses' })],
     ['have no kid', () => sign(access, { kid: undefined })],
     [
-      'bring their own key (jwk)',
+      'embed their own key (jwk)',
       () => {
         const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
         const jwk = pair.publicKey.export({ format: 'jwk' })
@@ -110,21 +110,21 @@ describe('tokens that are forged', function () {
       },
     ],
     ['come from the future', () => sign({ ...access, iat: now() + 600 })],
-    ['are not good yet', () => sign({ ...access, nbf: now() + 600 })],
-    ['are of the system', () => sign({ ...access, sub: 'system:admin' })],
-    ['are of a user that does not exist', () => sign({ ...access, sub: 'nonexistent-user' })],
-    ['are of a user who had the name before', () => sign({ ...access, uid: randomUUID() })],
-    ['have a uid that is not text', () => sign({ ...access, uid: 7 })],
-    ['are of no login', () => sign({ ...access, sid: '' })],
-    ['are refresh tokens in the dress of access tokens', () => sign(refreshClaims)],
-    ['are of another type', () => sign({ ...access, token_type: 'id_token' })],
-    ['say by typ that they are something else', () => sign(access, { typ: 'code+jwt' })],
+    ['are not valid yet', () => sign({ ...access, nbf: now() + 600 })],
+    ['name a system user', () => sign({ ...access, sub: 'system:admin' })],
+    ['name an unknown user', () => sign({ ...access, sub: 'nonexistent-user' })],
+    ['belong to an earlier user with the same name', () => sign({ ...access, uid: randomUUID() })],
+    ['have a uid that is not a string', () => sign({ ...access, uid: 7 })],
+    ['belong to no session', () => sign({ ...access, sid: '' })],
+    ['are refresh tokens that are sent as access tokens', () => sign(refreshClaims)],
+    ['have another token type', () => sign({ ...access, token_type: 'id_token' })],
+    ['have another typ header', () => sign(access, { typ: 'code+jwt' })],
     ['are truncated', async () => (await sign(access)).slice(0, -1)],
-    ['are longer than ours', async () => `${await sign(access)}AAAA`],
-    ['are of 12 KB', () => sign({ ...access, pad: 'x'.repeat(9_000) }, {}, signKey(foreign()))],
+    ['are longer than any token of Kapis', async () => `${await sign(access)}AAAA`],
+    ['have 12 KB', () => sign({ ...access, pad: 'x'.repeat(9_000) }, {}, signKey(foreign()))],
   ]
   for (const [what, forge] of rows) {
-    it(`are refused when they ${what}`, async () => {
+    it(`are rejected when they ${what}`, async () => {
       const forged = await forge()
       for (const path of ['/oauth/userinfo', nodesPath]) {
         const answer = await bearer(forged, path)
@@ -134,7 +134,7 @@ describe('tokens that are forged', function () {
     })
   }
 
-  it('of 50 KB are refused on every path, immediately', async () => {
+  it('of 50 KB are rejected on every path, quickly', async () => {
     const huge = `${encode({ alg: 'ES256', kid: key.kid })}.${'x'.repeat(50_000)}.y`
     const startedAt = performance.now()
     expectStatus(await bearer(huge, nodesPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -166,7 +166,7 @@ describe('tokens that are forged', function () {
     expect(performance.now() - startedAt).to.be.below(10_000)
   })
 
-  it('are not accepted as codes either, and the right one is', async () => {
+  it('are not accepted as codes either, but the genuine code is', async () => {
     const { uid } = Object(await kubectlJson('get', `users.iam.${domain}`, user.username)).metadata
     const code = (changes: JWTPayload = {}): JWTPayload => ({
       iss: access.iss ?? '',

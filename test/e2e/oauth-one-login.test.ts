@@ -10,7 +10,7 @@ import { setting } from './run.ts'
 type Given = { readonly access_token: string; readonly refresh_token: string }
 
 /** Tests `multipleLogin: false` in a kapis-oauth with the signing keys of kapis-apiserver. */
-describe('a user who may have one login', function () {
+describe('a user who may have one session', function () {
   this.timeout(90_000)
   const user = { username: uniqueName('one-login'), password: 'Correct horse 1' }
   const client = { name: uniqueName('one-client'), secret: 's', redirectURIs: [redirectUri] }
@@ -54,7 +54,7 @@ describe('a user who may have one login', function () {
     )
   const ended = [400, { error: 'invalid_grant', error_description: 'the login has ended' }]
 
-  it('has that of the last code, and kapis-apiserver refuses the tokens of the one before', async () => {
+  it('keeps the session of the last code, and kapis-apiserver rejects tokens of the previous one', async () => {
     const agent = await logInBrowser(user)
     const exchange = async () => {
       const { code = '' } = await answerTo(agent, { client_id: client.name })

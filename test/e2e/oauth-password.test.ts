@@ -16,7 +16,7 @@ import {
 import { issuerUrl } from './oauth-clients.ts'
 
 /** The password grant with each kind of name and from each address, and its login records. */
-describe('a login by password', function () {
+describe('a login with a password', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('typed'), password: 'Correct horse 1' }
   const email = `${user.username}@e2e.test`
@@ -40,7 +40,7 @@ describe('a login by password', function () {
   const login = (username: string, password: string, headers?: Readonly<Record<string, string>>) =>
     form('/oauth/token', { grant_type: 'password', ...credentials, username, password }, headers)
 
-  it('takes the e-mail address, in any case, for the name', async () => {
+  it('accepts the e-mail address, in any letter case, as the name', async () => {
     for (const typed of [email, email.toUpperCase()]) {
       const answer = await login(typed, user.password)
       const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
@@ -63,7 +63,7 @@ describe('a login by password', function () {
     }
   })
 
-  it('answers a wrong password, an unknown user and one without a password in the same bytes', async () => {
+  it('returns the same bytes for a wrong password, an unknown user and a user without a password', async () => {
     const said = ({ code, headers, body }: Answer) => {
       const { date, 'x-request-id': id, 'audit-id': auditId, ...rest } = headers
       return { code, body, headers: rest }
@@ -80,7 +80,7 @@ describe('a login by password', function () {
       expect(said(await login(without, none)), none).to.deep.equal(said(wrong))
   })
 
-  it('takes as long for an unknown user, one without a password and one who is disabled as for a wrong one', async () => {
+  it('takes the same time for an unknown user, a user without a password, a disabled user and a wrong password', async () => {
     const [guessed, disabled] = [uniqueName('guessed'), uniqueName('disabled')]
     for (const username of [guessed, disabled]) await createUser({ ...user, username })
     await patchUser(disabled, { status: { state: 'Disabled' } }, '--subresource=status')
@@ -125,7 +125,7 @@ describe('a login by password', function () {
     }
   })
 
-  it('is recorded with the address of its connection, whatever a stranger claims in headers', async () => {
+  it('is recorded with the address of its connection, not with one that an untrusted client asserts', async () => {
     const name = uniqueName('claiming')
     await createUser({ ...user, username: name })
     try {

@@ -37,7 +37,7 @@ describe('personal access tokens', function () {
     return JSON.parse(answer.body)
   }
 
-  it('are made, listed and ended, and are good for every API of kapis-apiserver', async () => {
+  it('can be created, listed and revoked, and are accepted by every API of kapis-apiserver', async () => {
     const { token, ...rest } = await create({ name: 'ci', expiresInSeconds: 3600 })
     expect(rest).to.have.all.keys('id', 'name', 'scope', 'createdAt', 'expiresAt')
     expect(rest).to.include({ name: 'ci', scope: 'full' })
@@ -61,7 +61,7 @@ describe('personal access tokens', function () {
     expect(parsed(await send('GET', path))).to.deep.equal([200, { items: [] }])
   })
 
-  it('that may read do nothing else, whatever their owner may', async () => {
+  it('with the scope read can do nothing else, whatever rights their owner has', async () => {
     const { token } = await create({ name: 'reader', scope: 'read' })
     const pods = `/api/v1/namespaces/${namespace}/pods`
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
@@ -96,7 +96,7 @@ describe('personal access tokens', function () {
     ])
   })
 
-  it('outlive logins, and end with their user', async () => {
+  it('are valid beyond the session, and end with their user', async () => {
     const { token, id } = await create({ name: 'long' })
     const other = await loginAs(user)
     await send('POST', '/oauth/logout?all=true', undefined, other.access_token)
@@ -122,7 +122,7 @@ describe('personal access tokens', function () {
     expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 })
   })
 
-  it('that may read, read no Secret, in whatever form and by whatever path', async () => {
+  it('with the scope read cannot read Secrets, in any representation or path', async () => {
     const { token } = await create({ name: 'no-secrets', scope: 'read' })
     const { token: full } = await create({ name: 'secrets' })
     const resources = `resources.${domain}/v1alpha3`
@@ -160,7 +160,7 @@ describe('personal access tokens', function () {
     expect(await send('POST', account, {}, token)).to.include({ code: 403 })
   })
 
-  it('end themselves by a logout, and nothing else', async () => {
+  it('revoke themselves at /oauth/logout, and nothing else', async () => {
     const { token } = await create({ name: 'leaked', scope: 'read' })
     const all = {
       error: 'access_denied',
@@ -177,7 +177,7 @@ describe('personal access tokens', function () {
     expect(await send('GET', path)).to.include({ code: 200 })
   })
 
-  it('are not made with a password that an administrator set, and end when one is changed', async () => {
+  it('cannot be created with a password that an administrator set, and end when the password changes', async () => {
     const name = uniqueName('given')
     const users = `/kapis/iam.${domain}/v1alpha2/users`
     const own = { username: name, password: 'Correct horse 1' }
@@ -215,7 +215,7 @@ describe('personal access tokens', function () {
     }
   })
 
-  it('do not exist without a token', async () => {
+  it('cannot be managed without a token', async () => {
     expect(parsed(await askKapis(path))).to.deep.equal([401, { error: 'login_required' }])
   })
 })
@@ -225,7 +225,7 @@ describe('signing keys', function () {
   const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
   const published = async () => JSON.parse((await askKapis('/oauth/keys')).body).keys
 
-  it('are recreated when the annotation asks for it, and the old ones stay', async () => {
+  it('are recreated when the annotation requests it, and the old ones stay published', async () => {
     const before = await published()
     const { access_token } = await loginAs(admin)
     const annotation = `config.${domain}/rotate-keys`

@@ -64,8 +64,8 @@ describe('kapis-oauth', function () {
       withinMs,
     )
 
-  describe('clients of Secrets', () => {
-    it('have lifetimes of their own, and are followed as they change and go', async () => {
+  describe('OAuth clients in Secrets', () => {
+    it('have lifetimes of their own, and follow changes and deletions', async () => {
       const other = { ...client, name: uniqueName('other'), secret: 'first' }
       await createClient(other)
       const login = { grant_type: 'password', ...user, client_id: other.name }
@@ -91,7 +91,7 @@ describe('kapis-oauth', function () {
       await untilKnown(other.name, 'third', false)
     })
 
-    it('are held up at an address that has tried too many wrong secrets', async () => {
+    it('are locked for an address that has tried too many wrong secrets', async () => {
       const guessed = { name: uniqueName('guessed'), secret: 'right' }
       await createClient(guessed)
       try {
@@ -116,7 +116,7 @@ describe('kapis-oauth', function () {
       }
     })
 
-    it('act as their user with client_credentials, and only those that may', async () => {
+    it('act as their user with client_credentials, if permitted', async () => {
       const robot = { name: uniqueName('robot'), secret: 's', user: user.username }
       await createClient({ ...robot, grantTypes: ['client_credentials'] })
       try {
@@ -140,7 +140,7 @@ describe('kapis-oauth', function () {
 
   describe('POST /oauth/revoke', () => {
     for (const kind of ['access_token', 'refresh_token'] as const) {
-      it(`ends the login of the ${kind}, on kapis-apiserver within two seconds`, async () => {
+      it(`ends the session of the ${kind}, on kapis-apiserver within two seconds`, async () => {
         const answer = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
         expect(parsed(answer)).to.deep.equal([200, ''])
         await isRefused()
@@ -151,7 +151,7 @@ describe('kapis-oauth', function () {
       })
     }
 
-    it('is for the client of the token alone', async () => {
+    it('is available only to the client of the token', async () => {
       expect(parsed(await form('/oauth/revoke', { ...own, token: tokens.refresh_token }))).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'the token was issued to another client' },
@@ -164,7 +164,7 @@ describe('kapis-oauth', function () {
   })
 
   describe('POST /oauth/introspect', () => {
-    it('returns the claims of a token, and nothing of one that has ended', async () => {
+    it('returns the claims of a token, and inactive after its session has ended', async () => {
       const { jti, iat, exp, auth_time, acr, amr } = claimsOf(tokens.access_token)
       const ask = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
       expect(parsed(await ask())).to.deep.equal([
@@ -189,7 +189,7 @@ describe('kapis-oauth', function () {
       expect(parsed(await ask())).to.deep.equal([200, { active: false }])
     })
 
-    it('is not for strangers', async () => {
+    it('is not available to unauthenticated clients', async () => {
       expect(parsed(await form('/oauth/introspect', { token: tokens.access_token }))).to.deep.equal([
         401,
         { error: 'invalid_client', error_description: 'the OAuth client was not found' },
@@ -214,7 +214,7 @@ describe('kapis-oauth', function () {
       })
     }
 
-    it('takes the access token in a form too, and not in the URL', async () => {
+    it('accepts the access token in a form too, and not in the URL', async () => {
       const { access_token } = tokens
       const answer = await form('/oauth/userinfo', { access_token })
       expect([answer.code, JSON.parse(answer.body).sub]).to.deep.equal([200, user.username])
@@ -233,7 +233,7 @@ describe('kapis-oauth', function () {
       ])
     })
 
-    it('redirects no one to a login', async () => {
+    it('does not redirect to a login page', async () => {
       const answer = await askKapis('/oauth/userinfo')
       expect(parsed(answer)).to.deep.equal([401, { error: 'login_required' }])
       expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
@@ -250,7 +250,7 @@ describe('kapis-oauth', function () {
       })
     const no = [200, { apiVersion, kind: 'TokenReview', status: { authenticated: false } }]
 
-    it('says whose a token is', async () => {
+    it('returns the user of a token', async () => {
       const extra = {
         'authentication.kubernetes.io/credential-id': [`JTI=${claimsOf(tokens.access_token).jti}`],
       }
@@ -267,7 +267,7 @@ describe('kapis-oauth', function () {
       ])
     })
 
-    it('takes none that is not good, and none of a user who is disabled', async () => {
+    it('rejects an invalid token, and a token of a disabled user', async () => {
       for (const bad of ['garbage', 'x'.repeat(100_000), tokens.refresh_token, setting('KAPIS_PASSWORD')])
         expect(parsed(await review({ token: bad }))).to.deep.equal(no)
       const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
@@ -282,7 +282,7 @@ describe('kapis-oauth', function () {
       }
     })
 
-    it('wants a token', async () => {
+    it('requires a token', async () => {
       expectStatus(
         await review({}),
         statusBody(400, 'BadRequest', 'token is required for TokenReview in authentication'),
@@ -291,7 +291,7 @@ describe('kapis-oauth', function () {
   })
 
   describe('/oauth/logout', () => {
-    it('ends the login that is presented, and no other', async () => {
+    it('ends the session of the token, and no other', async () => {
       const other = await loginAs(user)
       const answer = await askKapis('/oauth/logout', { headers: authorized() })
       expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
@@ -300,7 +300,7 @@ describe('kapis-oauth', function () {
       expect(await bearer(other.access_token, nodesPath)).to.include({ code: 403 })
     })
 
-    it('ends every login with all=true', async () => {
+    it('ends every session with all=true', async () => {
       const other = await loginAs(user)
       const answer = await askKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
       expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
@@ -313,7 +313,7 @@ describe('kapis-oauth', function () {
       expect(parsed(await askKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
     })
 
-    it('sends to a place of the client with the state, and to no other', async () => {
+    it('redirects to a post-logout URI of the client with the state, and to no other', async () => {
       const go = (uri: string) =>
         askKapis(
           `/oauth/logout?${new URLSearchParams({ client_id: client.name, post_logout_redirect_uri: uri, state: 'a b' })}`,
@@ -335,7 +335,7 @@ describe('kapis-oauth', function () {
     })
   })
 
-  it('refuses hostile bearers everywhere, in the same words', async () => {
+  it('rejects malicious bearer tokens everywhere, with the same response', async () => {
     const [head = '', payload = '', signature = ''] = tokens.access_token.split('.')
     const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
     const header = JSON.parse(Buffer.from(head, 'base64url').toString('utf8'))
@@ -367,14 +367,14 @@ describe('kapis-oauth', function () {
       config = await discover(client.name, client.secret)
     })
 
-    it('is discovered, with every endpoint where it says', () => {
+    it('has a complete discovery document', () => {
       const metadata = config.serverMetadata()
       expect(metadata.issuer).to.equal(issuer)
       for (const name of ['token', 'userinfo', 'revocation', 'introspection', 'end_session'] as const)
         expect(metadata[`${name}_endpoint`]).to.match(new RegExp(`^${issuer}/`))
     })
 
-    it('refreshes, introspects, asks who it is, and revokes', async () => {
+    it('can refresh, introspect, read userinfo, and revoke', async () => {
       const first = await oidc.genericGrantRequest(config, 'password', { ...user, scope: 'openid email' })
       expect(first.expires_in).to.equal(600)
       const next = await oidc.refreshTokenGrant(config, first.refresh_token ?? '')

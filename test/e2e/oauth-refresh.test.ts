@@ -31,7 +31,7 @@ describe('a refresh token', function () {
     await removeClient(other.name)
   })
 
-  it('gives the whole answer of a login, and goes on with it', async () => {
+  it('returns the complete response of a login, and continues the session', async () => {
     const first = await loginAs(user)
     const answer = await refresh(first.refresh_token)
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
@@ -78,7 +78,7 @@ describe('a refresh token', function () {
     expect(new Set(ids).size).to.equal(4)
   })
 
-  it('is for its client alone, and is none the worse for another that tried', async () => {
+  it('is valid only for its client, and remains valid after an attempt by another', async () => {
     const { refresh_token } = await loginAs(user)
     const fields = { grant_type: 'refresh_token', refresh_token }
     const answer = await form('/oauth/token', {

@@ -25,7 +25,7 @@ async function tokens(answer: Promise<Answer>): Promise<Tokens> {
   return JSON.parse(body)
 }
 
-describe('two kapis-oauths', function () {
+describe('two replicas of kapis-oauth', function () {
   this.timeout(60_000)
   const running: Replica[] = []
   let a: Replica
@@ -46,7 +46,7 @@ describe('two kapis-oauths', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('agree on the keys when they start in the same moment', async () => {
+  it('create the same keys when they start at the same moment', async () => {
     const keys = await Promise.all([a, b].map(async replica => (await ask(replica, '/oauth/keys')).body))
     expect(keys[0]).to.equal(keys[1])
     expect(JSON.parse(keys[0] ?? '').keys.map(({ alg }: { alg: string }) => alg)).to.deep.equal([
@@ -55,24 +55,24 @@ describe('two kapis-oauths', function () {
     ])
   })
 
-  it('make no administrator where there are users', async () => {
+  it('create no administrator if users exist', async () => {
     const secret = await kubectl('-n', namespace, 'get', 'secret', 'kapis-initial-admin')
     expect(secret.stderr).to.include('NotFound')
   })
 
-  it('refresh each other’s logins', async () => {
+  it('refresh each other’s sessions', async () => {
     let { refresh_token } = await tokens(login(a))
     for (const replica of [b, a, b, b])
       refresh_token = (await tokens(refresh(replica, refresh_token))).refresh_token
   })
 
-  it('give the same token to concurrent requests at both', async () => {
+  it('return the same token to concurrent requests at both', async () => {
     const { refresh_token } = await tokens(login(a))
     const answers = await Promise.all([a, b, a, b].map(replica => tokens(refresh(replica, refresh_token))))
     expect(new Set(answers.map(answer => claimsOf(answer.refresh_token).jti)).size).to.equal(1)
   })
 
-  it('end no logins when they are killed', async () => {
+  it('end no sessions when they are killed', async () => {
     const { refresh_token } = await tokens(login(a))
     await stop(a, 'SIGKILL')
     const { refresh_token: next } = await tokens(refresh(b, refresh_token))
@@ -82,7 +82,7 @@ describe('two kapis-oauths', function () {
     await tokens(refresh(a, next))
   })
 
-  it('take no token of a login that was deleted before they started', async () => {
+  it('reject a token of a session that was deleted before they started', async () => {
     const [gone, kept] = [await tokens(login(a)), await tokens(login(a))]
     const { sid } = claimsOf(gone.access_token)
     await kubectlOutput('delete', `loginsessions.iam.${setting('KAPIS_GROUP_DOMAIN')}`, String(sid))
@@ -97,7 +97,7 @@ describe('two kapis-oauths', function () {
     await stop(late)
   })
 
-  it('do not take the socket of one that lives', async () => {
+  it('do not take over the socket of a running process', async () => {
     const second = start('b')
     running.push(second)
     const [code] = await once(second.child, 'exit')
@@ -106,7 +106,7 @@ describe('two kapis-oauths', function () {
     await tokens(login(b))
   })
 
-  it('end with 0 and finish what is under way', async () => {
+  it('complete requests in flight and exit with 0', async () => {
     const c = await ready(start('c'))
     running.push(c)
     const answers = Array.from({ length: 3 }, () => login(c))
@@ -117,7 +117,7 @@ describe('two kapis-oauths', function () {
     for (const answer of answers) await tokens(answer)
   })
 
-  it('take new keys as soon as the Secret has them', async () => {
+  it('use new keys as soon as the Secret contains them', async () => {
     const { refresh_token } = await tokens(login(a))
     const before = JSON.parse((await ask(a, '/oauth/keys')).body).keys.length
     // Adds a key, as a rotation does.
@@ -140,7 +140,7 @@ describe('two kapis-oauths', function () {
     await tokens(refresh(a, refresh_token))
   })
 
-  it('leave a user one login where that is all there may be, whichever of them is asked', async () => {
+  it('allow a user one session if configured, on either replica', async () => {
     const options = { namespace, authentication: { multipleLogin: false } }
     const [c, d] = [startReplica('one-c', options), startReplica('one-d', options)]
     running.push(c, d)
@@ -156,7 +156,7 @@ describe('two kapis-oauths', function () {
     expect(await refresh(c, refresh_token)).to.include({ code: 400 })
   })
 
-  it('say every mistake of the configuration, and end with 1', async () => {
+  it('report every configuration error, and exit with 1', async () => {
     const config = join(scratch, 'broken.json')
     writeFileSync(config, JSON.stringify({ groupDomain: '_', oauth: { issuer: 'x', accessTokenSeconds: 1 } }))
     const child = spawn(process.execPath, ['cmd/oauth/main.ts', '--config', config], { stdio: 'pipe', env })

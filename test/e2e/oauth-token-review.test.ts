@@ -33,7 +33,7 @@ describe('a TokenReview', function () {
   ]
 
   for (const apiVersion of [v1, v1beta1]) {
-    it(`of ${apiVersion} is answered in that version: whose it is, and for which audience`, async () => {
+    it(`of ${apiVersion} is answered in that version: with user and audiences`, async () => {
       const { access_token } = tokens
       const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${claimsOf(access_token).jti}`] }
       const yes = {
@@ -68,7 +68,7 @@ describe('a TokenReview', function () {
     })
   }
 
-  it('says no to the token of a login that has ended', async () => {
+  it('returns unauthenticated for a token of a session that has ended', async () => {
     const { access_token } = await loginAs(user)
     const headers = { authorization: `Bearer ${access_token}` }
     expect(parsed(await askKapis('/oauth/logout', { headers }))).to.deep.equal([200, { message: 'success' }])
@@ -84,11 +84,11 @@ describe('a TokenReview', function () {
     ['a list', () => send([]), another],
     ['another kind', () => send({ apiVersion: v1, kind: 'Pod', spec }), another],
     ['another version', () => review('authentication.k8s.io/v2', spec), another],
-    ['no spec', () => send({ apiVersion: v1, kind: 'TokenReview' }), required],
+    ['a missing spec', () => send({ apiVersion: v1, kind: 'TokenReview' }), required],
     ['an empty token', () => review(v1, { token: '' }), required],
     ['a token that is a number', () => review(v1, { token: 5 }), required],
     [
-      'audiences that are no list',
+      'audiences that are not a list',
       () => review(v1, { ...spec, audiences: groupDomain }),
       bad('spec.audiences must be a list of strings'),
     ],
@@ -99,7 +99,7 @@ describe('a TokenReview', function () {
     ],
   ]
   for (const [what, ask, body] of rows) {
-    it(`is refused with ${body.code} for ${what}`, async () => {
+    it(`is rejected with ${body.code} for ${what}`, async () => {
       const answer = await ask()
       expectStatus(answer, body)
       expect(answer.headers['accept-post']).to.equal(body.code === 415 ? 'application/json' : undefined)

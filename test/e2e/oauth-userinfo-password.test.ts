@@ -5,7 +5,7 @@ import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oau
 import { speak } from './raw-front.ts'
 
 /** `GET /oauth/userinfo` with HTTP Basic, for programs that only support user name and password. */
-describe('userinfo by HTTP Basic', function () {
+describe('userinfo with HTTP Basic', function () {
   this.timeout(90_000)
   const user = { username: uniqueName('plain'), password: 'Pässword: 1' }
   const disabled = { username: uniqueName('off'), password: 'Correct horse 1' }
@@ -35,7 +35,7 @@ describe('userinfo by HTTP Basic', function () {
   const askWith = (login: string, password: string) => ask(encode(`${login}:${password}`))
 
   for (const login of [user.username, email, email.toUpperCase()]) {
-    it(`returns the user of ${login === user.username ? 'a user name' : login}, and starts no login`, async () => {
+    it(`returns the user of ${login === user.username ? 'a user name' : login}, and starts no session`, async () => {
       const sessions = async () => {
         const list = await kubectlJson('get', 'loginsessions')
         const { items } = list as { items: { spec: { user: string } }[] }
@@ -61,12 +61,12 @@ describe('userinfo by HTTP Basic', function () {
     ['a wrong password', () => askWith(user.username, 'Wrong horse 1'), 'incorrect password'],
     ['a wrong password of an e-mail address', () => askWith(email, 'Wrong horse 1'), 'incorrect password'],
     ['an unknown user', () => askWith(nonexistent, user.password), 'incorrect password'],
-    ['no name', () => askWith('', user.password), 'incorrect password'],
-    ['no password', () => askWith(user.username, ''), 'incorrect password'],
+    ['an empty name', () => askWith('', user.password), 'incorrect password'],
+    ['an empty password', () => askWith(user.username, ''), 'incorrect password'],
     ['a wrong password of a disabled user', () => askWith(off, 'Wrong horse 1'), 'incorrect password'],
     ['a disabled user', () => askWith(off, disabled.password), 'account is not active'],
-    ['no colon', () => ask(encode('alice')), 'invalid Basic credential'],
-    ['no base64', () => ask('Basic !'), 'invalid Basic credential'],
+    ['a credential without a colon', () => ask(encode('alice')), 'invalid Basic credential'],
+    ['a credential that is not base64', () => ask('Basic !'), 'invalid Basic credential'],
     ['nothing', () => ask('Basic'), 'invalid Basic credential'],
     ['no UTF-8', () => ask(encode(Buffer.from('a:\xff', 'latin1'))), 'invalid Basic credential'],
     [
@@ -88,7 +88,7 @@ describe('userinfo by HTTP Basic', function () {
     })
   }
 
-  it('takes one Authorization header, and none of a POST', async () => {
+  it('accepts one Authorization header, and none with POST', async () => {
     const good = encode(`${user.username}:${user.password}`)
     const { access_token } = await loginAs(user)
     const bearer = `Bearer ${access_token}`
@@ -119,7 +119,7 @@ describe('userinfo by HTTP Basic', function () {
     }
   })
 
-  it('is counted with the failures of the password grant, and locked with them', async () => {
+  it('counts failures together with the password grant, and locks with it', async () => {
     const guessed = { username: uniqueName('guessed'), password: 'Correct horse 1' }
     await createUser(guessed)
     try {

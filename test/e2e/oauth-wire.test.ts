@@ -21,7 +21,7 @@ const withinMs = 2_000
 const domain = setting('KAPIS_GROUP_DOMAIN')
 
 /** Complete responses of /oauth/token, contents of tokens, and discovery, in tables. */
-describe('the wire of /oauth', function () {
+describe('HTTP responses of /oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('wire'), password: 'Correct horse 1' }
   const grant = { grant_type: 'password', ...user }
@@ -37,10 +37,15 @@ describe('the wire of /oauth', function () {
   const invalidRequest = (text: string) => ({ error: 'invalid_request', error_description: text })
   const refused = invalidGrant('the refresh token is invalid or expired')
   const rows: readonly [string, () => Promise<Answer>, number, object][] = [
-    ['no grant type', () => token({}), 400, invalidRequest('the parameter grant_type is required')],
-    ['another grant type', () => token({ grant_type: 'implicit' }), 400, { error: 'unsupported_grant_type' }],
+    ['a missing grant type', () => token({}), 400, invalidRequest('the parameter grant_type is required')],
     [
-      'no client',
+      'an unknown grant type',
+      () => token({ grant_type: 'implicit' }),
+      400,
+      { error: 'unsupported_grant_type' },
+    ],
+    [
+      'a missing client',
       () => form('/oauth/token', grant),
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
@@ -52,13 +57,13 @@ describe('the wire of /oauth', function () {
       { error: 'invalid_client', error_description: 'invalid client credential' },
     ],
     [
-      'no user',
+      'a missing user',
       () => token({ ...grant, username: '' }),
       400,
       invalidRequest('the parameter username is required'),
     ],
     [
-      'no password',
+      'a missing password',
       () => token({ ...grant, password: '' }),
       400,
       invalidRequest('the parameter password is required'),
@@ -76,16 +81,16 @@ describe('the wire of /oauth', function () {
       invalidGrant('incorrect password'),
     ],
     [
-      'no refresh token',
+      'a missing refresh token',
       () => token({ grant_type: 'refresh_token' }),
       400,
       invalidRequest('the parameter refresh_token is required'),
     ],
-    ['garbage for a refresh token', () => refresh('garbage'), 400, refused],
-    ['an access token for a refresh token', () => refresh(tokens.access_token), 400, refused],
+    ['an invalid refresh token', () => refresh('garbage'), 400, refused],
+    ['an access token as a refresh token', () => refresh(tokens.access_token), 400, refused],
     ['a truncated refresh token', () => refresh(tokens.refresh_token.slice(0, -4)), 400, refused],
     [
-      'a parameter twice',
+      'a duplicate parameter',
       () =>
         askKapis('/oauth/token', {
           method: 'POST',
@@ -107,10 +112,10 @@ describe('the wire of /oauth', function () {
       invalidRequest('the body must be application/x-www-form-urlencoded'),
     ],
     ['GET', () => askKapis('/oauth/token'), 405, invalidRequest('method not allowed; supported: POST')],
-    ['a path that is none', () => askKapis('/oauth/nothing'), 404, invalidRequest('unknown endpoint')],
+    ['an unknown path', () => askKapis('/oauth/nothing'), 404, invalidRequest('unknown endpoint')],
   ]
   for (const [what, ask, code, body] of rows) {
-    it(`answers ${what} with ${code}`, async () => {
+    it(`answer ${what} with ${code}`, async () => {
       const answer = await ask()
       expect(parsed(answer)).to.deep.equal([code, body])
       expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
@@ -118,7 +123,7 @@ describe('the wire of /oauth', function () {
     })
   }
 
-  it('answers users who are disabled with their state, for a password and for a refresh token', async () => {
+  it('tell disabled users their state, for a password and for a refresh token', async () => {
     const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
     await patch('Disabled')
     try {
@@ -131,7 +136,7 @@ describe('the wire of /oauth', function () {
     }
   })
 
-  it('says in tokens what consoles read, and gives no two the same', async () => {
+  it('contain in tokens the claims that consoles read, and no token twice', async () => {
     const [a, b] = [await loginAs(user), await loginAs(user)]
     const { iat, exp, jti, sid, iss, ...claims } = claimsOf(a.refresh_token)
     expect(claims).to.deep.equal({
@@ -148,13 +153,13 @@ describe('the wire of /oauth', function () {
     expect(a.access_token).to.not.equal(b.access_token)
   })
 
-  it('takes no token but an access token for an API', async () => {
+  it('accept only access tokens for APIs', async () => {
     const nodes = `/kapis/resources.${domain}/v1alpha3/nodes`
     expectStatus(await bearer(tokens.refresh_token, nodes), statusBody(401, 'Unauthorized', 'Unauthorized'))
     expect(await bearer(tokens.access_token, nodes)).to.include({ code: 403 })
   })
 
-  it('promises in discovery what there is: every endpoint, every grant', async () => {
+  it('list in discovery every endpoint and grant', async () => {
     const answer = await askKapis('/oauth/.well-known/openid-configuration')
     const document = JSON.parse(answer.body)
     expect(parsed(await askKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([200, document])
@@ -181,7 +186,7 @@ describe('the wire of /oauth', function () {
     }
   })
 
-  it('gives nothing of a user who was deleted to one who is recreated under the name', async () => {
+  it('grant to a recreated user nothing of the deleted one with the same name', async () => {
     const again = { username: uniqueName('again'), password: user.password }
     await createUser(again)
     const before = await loginAs(again)

@@ -9,7 +9,7 @@ const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const type = (name: string) => `urn:ietf:params:oauth:token-type:${name}`
 const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
-describe('workloads without a stored secret', function () {
+describe('workloads without stored secrets', function () {
   this.timeout(60_000)
   const namespace = uniqueName('workloads')
   // Names that the policies of the development cluster contain.
@@ -46,7 +46,7 @@ describe('workloads without a stored secret', function () {
   const tokenOfRunner = (where: string, audience: string) =>
     kubectlOutput('-n', where, 'create', 'token', runner, `--audience=${audience}`).then(text => text.trim())
 
-  it('prove a client by private_key_jwt, as openid-client does it', async () => {
+  it('authenticate as a client with private_key_jwt, as openid-client does', async () => {
     const found = await discover(signer.name, 's')
     const proof = oidc.PrivateKeyJwt(privateKey)
     const client = new oidc.Configuration(found.serverMetadata(), signer.name, undefined, proof)
@@ -54,7 +54,7 @@ describe('workloads without a stored secret', function () {
     expect(claimsOf(tokens.access_token)).to.include({ sub: runner, client_id: signer.name })
   })
 
-  it('prove a client by the token of a service account', async () => {
+  it('authenticate as a client with a service account token', async () => {
     const assertion = (token: string) =>
       form('/oauth/token', {
         grant_type: 'client_credentials',
@@ -71,7 +71,7 @@ describe('workloads without a stored secret', function () {
     ])
   })
 
-  it('exchange the token of a service account for one of the user of the policy', async () => {
+  it('exchange a service account token for a token of the policy’s user', async () => {
     await kubectlOutput('-n', 'default', 'create', 'serviceaccount', runner)
     try {
       const client = await discover(runner, '')
@@ -89,7 +89,7 @@ describe('workloads without a stored secret', function () {
     }
   })
 
-  it('narrow the token of a user to reading', async () => {
+  it('narrow a user’s token to read-only', async () => {
     const { access_token: own } = await loginAs(user)
     const { code, body } = await form('/oauth/token', {
       grant_type: exchange,

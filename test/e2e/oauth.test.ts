@@ -30,11 +30,11 @@ async function untilCode(code: number, ask: () => Promise<Answer>): Promise<Answ
   }
 }
 
-describe('tokens, through kapis-apiserver', function () {
+describe('tokens through kapis-apiserver', function () {
   this.timeout(60_000)
   const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
 
-  it('come for a password: the whole answer', async () => {
+  it('are returned for a password, with the complete response', async () => {
     const answer = await token({ grant_type: 'password', ...admin })
     expect(answer.code).to.equal(200)
     expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -75,7 +75,7 @@ describe('tokens, through kapis-apiserver', function () {
     expect(verify('sha256', input, ieee, Buffer.from(signature, 'base64url'))).to.equal(true)
   })
 
-  it('are good for every API: the platform, the aggregated one, and kube-apiserver itself', async () => {
+  it('are accepted by every API: the platform API, the aggregated API, and kube-apiserver itself', async () => {
     const { access_token } = await loginAs(admin)
     expect(await bearer(access_token, nodesPath)).to.include({ code: 200 })
     const aggregated = `/apis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/nodes`
@@ -84,13 +84,13 @@ describe('tokens, through kapis-apiserver', function () {
     expect(await askKube(access_token, aggregated)).to.include({ code: 200 })
   })
 
-  it('are good for none when they are refresh tokens', async () => {
+  it('are rejected by every API if they are refresh tokens', async () => {
     const { refresh_token } = await loginAs(admin)
     expect(await bearer(refresh_token, nodesPath)).to.include({ code: 401 })
     expect(await askKube(refresh_token, '/api/v1/nodes')).to.include({ code: 401 })
   })
 
-  it('are refused in the words of RFC 6749', async () => {
+  it('are denied with the errors of RFC 6749', async () => {
     const rows: readonly [Record<string, string>, number, object][] = [
       [{ password: 'wrong' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
       [{ username: 'nonexistent' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
@@ -112,7 +112,7 @@ describe('tokens, through kapis-apiserver', function () {
     }
   })
 
-  it('take HTTP Basic for the client', async () => {
+  it('can be requested with HTTP Basic for the client', async () => {
     const { client_id, client_secret } = credentials
     const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
     const body = { grant_type: 'password', ...admin }
@@ -120,14 +120,14 @@ describe('tokens, through kapis-apiserver', function () {
     expect(answer.code).to.equal(200)
   })
 
-  it('are not to be had by what a caller claims in headers', async () => {
+  it('cannot be obtained with an identity asserted in headers', async () => {
     const headers = { 'x-remote-user': 'admin', 'impersonate-user': 'admin', 'x-forwarded-for': '127.0.0.1' }
     const grant = { grant_type: 'password', username: 'admin', password: 'wrong' }
     const answer = await form('/oauth/token', { ...grant, ...credentials }, headers)
     expect([answer.code, JSON.parse(answer.body).error]).to.deep.equal([400, 'invalid_grant'])
   })
 
-  it('are not exchanged for what comes in the query', async () => {
+  it('cannot be requested with query parameters', async () => {
     const query = new URLSearchParams({ grant_type: 'password', ...admin, ...credentials })
     const answer = await form(`/oauth/token?${query}`, {})
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
@@ -147,22 +147,22 @@ describe('tokens, through kapis-apiserver', function () {
     })
     afterEach(() => removeUser(name))
 
-    it('come immediately, although the user was created a moment ago', () => {
+    it('are issued immediately after the user was created', () => {
       expect(claimsOf(tokens.access_token)).to.deep.include({ sub: name, groups: ['e2e-group'] })
     })
 
-    it('come by e-mail address too', async () => {
+    it('are issued for the e-mail address, too', async () => {
       const { access_token } = await loginAs({ ...user, username: `${name}@e2e.test` })
       expect(claimsOf(access_token).sub).to.equal(name)
     })
 
-    it('have no rights but those of RBAC', async () => {
+    it('grant no rights but those of RBAC', async () => {
       const answer = await bearer(tokens.access_token, nodesPath)
       expect(answer.code).to.equal(403)
       expect(JSON.parse(answer.body).message).to.include(`User "${name}" cannot list resource "nodes"`)
     })
 
-    it('are recorded: the login, and when it was', async () => {
+    it('are recorded: the login, and its time', async () => {
       const { sid } = claimsOf(tokens.access_token)
       const session = Object(await kubectlJson('get', 'loginsessions', String(sid)))
       expect(session.spec).to.include({ user: name, clientId: setting('KAPIS_CLIENT_ID') })
@@ -174,7 +174,7 @@ describe('tokens, through kapis-apiserver', function () {
       expect(Date.now() - Date.parse(at ?? '')).to.be.within(-2_000, 30_000)
     })
 
-    it('rotate, with the refresh token as bearer as consoles send it', async () => {
+    it('are rotated, with the refresh token as bearer token as consoles send it', async () => {
       const authorization = `Bearer ${tokens.refresh_token}`
       const answer = await refresh(tokens.refresh_token, { authorization })
       expect(answer.code).to.equal(200)
@@ -186,7 +186,7 @@ describe('tokens, through kapis-apiserver', function () {
       expect(claimsOf(retried.refresh_token).jti).to.equal(claimsOf(next.refresh_token).jti)
     })
 
-    it('end with the login when a refresh token is used again', async () => {
+    it('end with the session when a refresh token is reused', async () => {
       const second: Tokens = JSON.parse((await refresh(tokens.refresh_token)).body)
       const third: Tokens = JSON.parse((await refresh(second.refresh_token)).body)
       const answer = await refresh(tokens.refresh_token)
@@ -208,7 +208,7 @@ describe('tokens, through kapis-apiserver', function () {
         'account is not active',
       ],
       [
-        'gets another password',
+        'gets a new password',
         () => createUser({ ...user, password: 'Other horse 22' }),
         'the login has ended',
       ],
@@ -228,14 +228,14 @@ describe('tokens, through kapis-apiserver', function () {
       })
     }
 
-    it('end within two seconds when the login is deleted', async () => {
+    it('end within two seconds when the session is deleted', async () => {
       await kubectlOutput('delete', 'loginsession', String(claimsOf(tokens.access_token).sid))
       const answer = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
       expect(answer.code).to.equal(401)
       expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
     })
 
-    it('are kept by a user who is locked out of logging in', async () => {
+    it('stay valid for a user who is locked', async () => {
       await patchUser(name, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
       const answer = await untilCode(429, () => token({ grant_type: 'password', ...user }))
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([

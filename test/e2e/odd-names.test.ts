@@ -15,7 +15,7 @@ const resources = `/kapis/resources.${groupDomain}/v1alpha3`
  */
 const names = ['constructor', '__proto__', 'toString']
 
-describe('names that every object of JavaScript has', function () {
+describe('names of Object.prototype', function () {
   this.timeout(120_000)
   let token = ''
 
@@ -39,7 +39,7 @@ describe('names that every object of JavaScript has', function () {
   ]
 
   for (const name of names) {
-    it(`${name} as a header`, async () => {
+    it(`${name} is accepted as a header`, async () => {
       for (const path of paths)
         for (const header of [name, `impersonate-extra-${name}`, `x-remote-extra-${name}`]) {
           const { code, body } = await askRaw(path, {
@@ -49,7 +49,7 @@ describe('names that every object of JavaScript has', function () {
         }
     })
 
-    it(`${name} as a value of a header`, async () => {
+    it(`${name} is accepted as a header value`, async () => {
       const headers = [
         'accept',
         'accept-encoding',
@@ -67,7 +67,7 @@ describe('names that every object of JavaScript has', function () {
         }
     })
 
-    it(`${name} as a parameter and as its value`, async () => {
+    it(`${name} is accepted as a parameter and its value`, async () => {
       const parameters = [
         ...['sortBy', 'fieldSelector', 'labelSelector', 'fields', 'q', 'status', 'annotation', 'pretty'],
         ...['operation', 'interval', 'sort', 'size', 'namespaces', 'log_query', 'export_format', 'exclude'],
@@ -88,7 +88,7 @@ describe('names that every object of JavaScript has', function () {
       }
     })
 
-    it(`${name} as a part of a path`, async () => {
+    it(`${name} is accepted as a path segment`, async () => {
       for (const path of [
         `/${name}`,
         `/api/v1/${name}`,
@@ -113,7 +113,7 @@ describe('names that every object of JavaScript has', function () {
       }
     })
 
-    it(`${name} in a body`, async () => {
+    it(`${name} is accepted in a body`, async () => {
       const json = { 'content-type': 'application/json' }
       const user = (metadata: string) =>
         `{"metadata":${metadata},"spec":{"email":"a@example.org","${name}":"x","password":"Correct horse 1"}}`
@@ -139,7 +139,7 @@ describe('names that every object of JavaScript has', function () {
     })
   }
 
-  it('are labels and annotations like others', async () => {
+  it('are accepted as labels and annotations', async () => {
     const labels = { constructor: 'a', toString: 'b' }
     const user = { username: uniqueName('odd'), password: 'Correct horse 1' }
     await createUser(user)
@@ -157,7 +157,7 @@ describe('names that every object of JavaScript has', function () {
   })
 })
 
-describe('bodies that are nested deeply', function () {
+describe('deeply nested bodies', function () {
   this.timeout(60_000)
   let token = ''
   const user = { username: uniqueName('deep'), password: 'Correct horse 1' }
@@ -186,14 +186,14 @@ describe('bodies that are nested deeply', function () {
   ]
   for (const [method, path, type, body] of rows)
     for (const levels of [200, 20_000])
-      it(`${method} ${path}, ${levels} levels: 400`, async () => {
+      it(`${method} ${path} with ${levels} levels is answered with 400`, async () => {
         const headers = { 'content-type': type }
         const answer = await askAs(token, path, { method, headers, body: body(nested(levels)) })
         expect(answer.code, answer.body).to.equal(400)
         expect(answer.body).to.include(tooDeep)
       })
 
-  it('is a line that is kept, and not the end of its batch', async () => {
+  it('are stored as a line, and do not end the batch', async () => {
     const time = new Date().toISOString()
     const lines = [
       { time, log: 'x' },
@@ -212,7 +212,7 @@ describe('bodies that are nested deeply', function () {
     ])
   })
 
-  it('what kube-apiserver stores is listed, watched and shown in every form, however deep it is', async () => {
+  it('of objects in kube-apiserver are listed, watched and returned in every representation, at any depth', async () => {
     const name = uniqueName('deep')
     const kind = { group: 'odd.example.org', names: { plural: 'deeps', singular: 'deep', kind: 'Deep' } }
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }

@@ -13,7 +13,7 @@ const entry = createRequire(import.meta.url).resolve('oidc-client-ts')
 const bundle = join(dirname(entry), '..', 'browser', 'oidc-client-ts.min.js')
 
 /** A page of another origin that contains the client. */
-describe('a public client in a browser: oidc-client-ts, as it is', function () {
+describe('a public client in a browser: oidc-client-ts', function () {
   this.timeout(120_000)
   const alice = uniqueName('alice')
   const spa = uniqueName('spa')
@@ -70,7 +70,7 @@ describe('a public client in a browser: oidc-client-ts, as it is', function () {
   const open = () => openWindow(browser, { javaScriptEnabled: true })
   const isCalledBack = (page: Page) => run(page, 'return (await manager.signinRedirectCallback()).profile')
 
-  it('logs in with what it discovers, and reads the claims', async () => {
+  it('logs in with the discovery document, and reads the claims', async () => {
     const page = await open()
     await logIn(page)
     expect(await isCalledBack(page)).to.include({
@@ -83,7 +83,7 @@ describe('a public client in a browser: oidc-client-ts, as it is', function () {
     })
   })
 
-  it('refreshes, by which it gets an ID token of the same login', async () => {
+  it('refreshes, and receives an ID token of the same login', async () => {
     const page = await open()
     await logIn(page)
     await isCalledBack(page)
@@ -98,7 +98,7 @@ describe('a public client in a browser: oidc-client-ts, as it is', function () {
     expect(after?.isSame).to.equal(false)
   })
 
-  it('is answered login_required in a frame, where the browser keeps the cookies of other sites back', async () => {
+  it('receives login_required in an iframe if the browser blocks third-party cookies', async () => {
     const page = await open()
     await page.goto(`${party.origin}/app`)
     const frame = `manager.signinSilent({ silentRequestTimeoutInSeconds: 20 }).catch(error => error.error)`
@@ -111,7 +111,7 @@ describe('a public client in a browser: oidc-client-ts, as it is', function () {
     }
   })
 
-  it('revokes its tokens, and logs the browser out', async () => {
+  it('revokes its tokens, and logs out of the browser session', async () => {
     const page = await open()
     await logIn(page)
     await isCalledBack(page)
@@ -129,7 +129,7 @@ describe('a public client in a browser: oidc-client-ts, as it is', function () {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Log in')
   })
 
-  it('reads what is public from any origin, and nothing else from one that no client has', async () => {
+  it('reads public endpoints from any origin, and others only from a client’s origin', async () => {
     const page = await open()
     await page.goto(`${party.origin.replace('127.0.0.1', 'localhost')}/app`)
     const status = (path: string, init = {}) =>

@@ -35,7 +35,7 @@ async function grant(account: string, rules: readonly object[], isClusterWide = 
   })
 }
 
-describe('a request has one reading', function () {
+describe('a request with one interpretation', function () {
   this.timeout(90_000)
   const reading = ['get', 'list', 'watch']
   const user = uniqueName('reading')
@@ -94,7 +94,7 @@ describe('a request has one reading', function () {
     const namesIn = (body: string) =>
       JSON.parse(body).items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 
-    it(`shows the one object that its caller may read, at ${at(path)}`, async () => {
+    it(`returns the only object that its caller may read, at ${at(path)}`, async () => {
       const names = [`${encoded(mine())}`, `%66ieldSelector=metadata.name%3D%3D${mine()}`]
       for (const query of [...names, `${encoded(mine())}%2Cmetadata.name!%3Dx`]) {
         await eventually(async () => {
@@ -105,7 +105,7 @@ describe('a request has one reading', function () {
       }
     })
 
-    it(`refuses a parameter that is given twice, at ${at(path)}`, async () => {
+    it(`is rejected with a duplicate parameter, at ${at(path)}`, async () => {
       const first = encoded(mine())
       const queries = [
         ...['fieldSelector=metadata.name%3Dother', 'fieldSelector=', 'fieldSelector', first],
@@ -134,7 +134,7 @@ describe('a request has one reading', function () {
       }
     })
 
-    it(`never shows another object, at ${at(path)}`, async () => {
+    it(`never returns another object, at ${at(path)}`, async () => {
       const name = mine()
       const lists = [
         ...['', '?watch=false', '?limit=1', '?fieldSelector=', `?FieldSelector=metadata.name%3D${name}`],
@@ -158,7 +158,7 @@ describe('a request has one reading', function () {
       else expect(answer.code).to.equal(403)
     })
 
-    it(`watches the one object by whose name the watch was authorized, at ${at(path)}`, async () => {
+    it(`watches only the object for which the watch was authorized, at ${at(path)}`, async () => {
       const root = path().replace(/^(\/(?:kapi\/v1|kapis?\/[^/]+\/[^/]+|apis\/[^/]+\/[^/]+))/, '$1/watch')
       const targets = [
         `${path()}?watch=true&${encoded(mine())}`,
@@ -190,7 +190,7 @@ describe('a request has one reading', function () {
     })
   }
 
-  it('changes of other objects cause no event in a watch of one object', async () => {
+  it('receives no event of other objects in a watch of one object', async () => {
     const watched = watch(named, `/kapi/v1/watch/namespaces/${namespace}/secrets/mine`)
     try {
       await eventually(async () => expect(watched.names()).to.deep.equal(['ADDED mine']), 5_000)
@@ -205,7 +205,7 @@ describe('a request has one reading', function () {
     }
   })
 
-  it('a kubelet reads the pods and Secrets of its own node', async () => {
+  it('lets a kubelet read the pods and Secrets of its own node', async () => {
     const pod = { containers: [{ name: 'a', image: 'a' }], nodeName: node }
     await apply({
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'here', namespace } },
@@ -239,7 +239,7 @@ describe('a request has one reading', function () {
     }
   })
 
-  it('a right in one namespace does not reach what is in none (CVE-2019-11247)', async () => {
+  it('does not extend a permission in one namespace to cluster-scoped objects (CVE-2019-11247)', async () => {
     const kinds = [
       ...[
         'kapi/v1/namespaces',
@@ -283,14 +283,14 @@ describe('a request has one reading', function () {
     expect(kept.code).to.equal(404)
   })
 
-  it('an object of a namespace has no path outside of one', async () => {
+  it('finds no namespaced object at a cluster-scoped path', async () => {
     for (const root of ['/kapi/v1/', '/kapi/v1/watch/', `/kapis/${resources}/v1alpha3/`]) {
       const answer = await askAs(admin, `${root}secrets/mine`)
       expect(answer.code, `${root}: ${answer.body}`).to.equal(404)
     }
   })
 
-  it('a right to watch is none to write, below /watch/ and /proxy/ neither', async () => {
+  it('writes nothing with the permission to watch, also below /watch/ and /proxy/', async () => {
     const roots = ['/kapi/v1', '/api/v1', `/kapis/${resources}/v1alpha3`, `/apis/${resources}/v1alpha3`]
     const paths = roots.flatMap(root =>
       ['watch', 'proxy'].flatMap(special => [
@@ -318,7 +318,7 @@ describe('a request has one reading', function () {
     )
   })
 
-  it('a path is the same path in every spelling', async () => {
+  it('has the same path in every encoding', async () => {
     const spellings = [
       `/kap%69/v1/namespaces/${namespace}/secrets/other`,
       `/%6bapi/v1/n%61mespaces/${namespace}/secrets/other`,
@@ -338,7 +338,7 @@ describe('a request has one reading', function () {
     expect(await askRaw(dryRun, { method: 'POST', headers, body })).to.include({ code: 201 })
   })
 
-  it('a Secret that a query names is one Secret, and not a path', async () => {
+  it('reads one Secret that a query names, and no path', async () => {
     const root = `/kapis/${resources}/v1alpha3/namespaces/${namespace}/imageconfig?image=localhost/x`
     for (const secret of ['mine/../other', 'mine%2f..%2fother', '../secrets/other', 'other'])
       expect((await askAs(viewer, `${root}&secret=${secret}`)).code, secret).to.be.oneOf([400, 404])

@@ -67,7 +67,7 @@ describe('OpenAPI', function () {
     expect(indexAgain.code).to.equal(304)
   })
 
-  it('does not delay kube-apiserver, whose own documents wait while it reads those of the group', async () => {
+  it('does not delay kube-apiserver, which serves its own documents while it aggregates', async () => {
     // kube-apiserver fetches the documents about once per minute, possibly before or after this
     // test.
     const metrics = await kubectlOutput('get', '--raw', '/metrics')
@@ -85,13 +85,13 @@ describe('OpenAPI', function () {
     expect(all - read('bucket', `${queue},le="10"`), 'those that took more than 10 s').to.equal(0)
   })
 
-  it('leaves the documents of kube-apiserver to kube-apiserver', async () => {
+  it('leaves kube-apiserver’s documents to kube-apiserver', async () => {
     const core = JSON.parse((await askAs(unprivileged, '/openapi/v3/api/v1')).body)
     expect(core.paths).to.have.property('/api/v1/nodes')
     expect((await askAs(unprivileged, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
   })
 
-  it('is for anyone who may read kube-apiserver’s own, and only for reading', async () => {
+  it('is readable by every caller who may read kube-apiserver’s, and read-only', async () => {
     for (const path of ['/openapi/v3', '/openapi/v3/oauth', `/openapi/v3${iam}`]) {
       expect((await askKapis(path)).code, path).to.equal(403)
       const posted = await askAs(admin, path, { method: 'POST' })
@@ -107,7 +107,7 @@ describe('OpenAPI', function () {
     ask?: () => Promise<Answer>,
   ]
 
-  it('describes what is answered', async () => {
+  it('describes the responses', async () => {
     const [node = ''] = await nodeNames()
     const user = setting('KAPIS_USER')
     const send = (
@@ -285,7 +285,7 @@ describe('OpenAPI', function () {
     }
   })
 
-  it('describes every supported method: others are refused, and the response lists those', async () => {
+  it('describes every supported method: others are rejected, with a list', async () => {
     for (const key of [resources, old, iam, tenant, logging].map(path => path.slice(1))) {
       for (const [template, row] of Object.entries(documents.byKey.get(key)?.paths ?? {})) {
         const taken = Object.keys(row).map(method => method.toUpperCase())

@@ -47,7 +47,7 @@ const widthOfPage = 'document.documentElement.scrollWidth'
 
 const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
 
-describe('pages, in a browser', function () {
+describe('pages in a browser', function () {
   this.timeout(180_000)
   const alice = uniqueName('alice')
   const newcomer = uniqueName('new')
@@ -145,7 +145,7 @@ describe('pages, in a browser', function () {
     expect(tokens.claims()?.sub).to.equal(alice)
   })
 
-  it('log in once for every client, and out for good', async () => {
+  it('log in for all clients, and log out of all', async () => {
     const page = await openWindow(browser)
     const first = await beginCode(config, party.redirectUri)
     await page.goto(first.url.href)
@@ -172,7 +172,7 @@ describe('pages, in a browser', function () {
     expect(refused).to.equal('login_required')
   })
 
-  it('ask before a client logs its user out who is not named, by a form of its own site too', async () => {
+  it('ask for confirmation before a client logs out an unnamed user, also with a same-site form', async () => {
     const page = await openWindow(browser)
     const first = await beginCode(config, party.redirectUri)
     await page.goto(first.url.href)
@@ -210,7 +210,7 @@ describe('pages, in a browser', function () {
     expect(await headingOf(page)).to.equal('You are logged in')
   })
 
-  it('log out by a button, and say so', async () => {
+  it('log out with a button, and confirm it', async () => {
     const page = await openWindow(browser)
     await page.goto(new URL('/oauth/session', issuer).href)
     await logIn(page, alice)
@@ -221,7 +221,7 @@ describe('pages, in a browser', function () {
     expect(await headingOf(page)).to.equal('Log in')
   })
 
-  it('ask before a client with grantMethod prompt gets anything', async () => {
+  it('ask for consent before a client with grantMethod prompt receives anything', async () => {
     const page = await openWindow(browser)
     const own = await discover(asks.name, asks.secret)
     const refused = await beginCode(own, party.redirectUri)
@@ -243,7 +243,7 @@ describe('pages, in a browser', function () {
     await oidc.authorizationCodeGrant(own, await party.callback(), remembered.checks)
   })
 
-  it('have a password changed that an administrator has set', async () => {
+  it('require a new password after an administrator has set one', async () => {
     const page = await openWindow(browser)
     const { url, checks } = await beginCode(config, party.redirectUri)
     await page.goto(url.href)
@@ -267,7 +267,7 @@ describe('pages, in a browser', function () {
     expect(await headingOf(other)).to.equal('You are logged in')
   })
 
-  it('log a native app in, on the port that it got, with no secret', async () => {
+  it('log in a native app on its loopback port, without a secret', async () => {
     const page = await openWindow(browser)
     const own = await oidc.discovery(new URL(issuer), native.name, undefined, oidc.None())
     const { url, checks } = await beginCode(own, party.redirectUri)
@@ -277,7 +277,7 @@ describe('pages, in a browser', function () {
     expect(tokens.claims()?.sub).to.equal(alice)
   })
 
-  it('log a device in that has no browser', async () => {
+  it('log in a device without a browser', async () => {
     const page = await openWindow(browser)
     const own = await oidc.discovery(new URL(issuer), native.name, undefined, oidc.None())
     const device = await oidc.initiateDeviceAuthorization(own, { scope: 'openid' })
@@ -334,7 +334,7 @@ describe('pages, in a browser', function () {
     expect(grounds[0]).to.not.equal(grounds[1])
   })
 
-  it('show a password that is typed, and hide it before it is sent', async () => {
+  it('show a password while it is typed, and hide it before it is sent', async () => {
     const page = await openWindow(browser, { javaScriptEnabled: true })
     await page.goto(new URL('/oauth/session', issuer).href)
     const field = page.getByLabel('Password')
@@ -349,7 +349,7 @@ describe('pages, in a browser', function () {
     expect(await headingOf(page)).to.equal('You are logged in')
   })
 
-  it('are not shown in frames (clickjacking)', async () => {
+  it('cannot be framed (clickjacking)', async () => {
     const page = await openWindow(browser)
     const login = new URL('/oauth/login', issuer).href
     party.pages.set('/frame', `<!doctype html><title>evil</title><iframe src="${login}"></iframe>`)
@@ -359,7 +359,7 @@ describe('pages, in a browser', function () {
     expect(await frame?.getByLabel('Password').count()).to.equal(0)
   })
 
-  it('take no form from another site (login CSRF)', async () => {
+  it('reject cross-site forms (login CSRF)', async () => {
     const page = await openWindow(browser)
     // The browser has the cookie of the CSRF protection, but the other site cannot read the token.
     await page.goto(new URL('/oauth/login', issuer).href)

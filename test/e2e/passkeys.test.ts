@@ -69,7 +69,7 @@ async function look(page: Page, name: string): Promise<void> {
     }
 }
 
-describe('passkeys, in a browser', function () {
+describe('passkeys in a browser', function () {
   this.timeout(120_000)
   const alice = uniqueName('passkey')
   const web = { name: uniqueName('passkey-web'), secret: 'web-secret' }
@@ -114,7 +114,7 @@ describe('passkeys, in a browser', function () {
     }
   }
 
-  it('are made, used, named and removed, and are refused when their counter goes back', async () => {
+  it('are added, used, renamed and removed, and rejected when their counter decreases', async () => {
     const { page, devtools, authenticatorId } = await openWithAuthenticator(browser)
     const violations: string[] = []
     page.on('console', message => {
@@ -190,7 +190,7 @@ describe('passkeys, in a browser', function () {
     expect(violations.filter(text => !text.includes('status of 400'))).to.deep.equal([])
   })
 
-  it('ask for a recovery code without JavaScript, and are reset by an administrator', async () => {
+  it('are replaced by a recovery code without JavaScript, and reset by an administrator', async () => {
     const page = await openWindow(browser, { viewport: { width: 360, height: 640 } })
     await authorize(page)
     await logIn(page, alice)

@@ -13,7 +13,7 @@ const iam = `/apis/iam.${groupDomain}/v1alpha2`
  * Kinds of other groups under resources.<group domain>: a read requires the permission on the kind
  * itself.
  */
-describe('the platform API, of rights,', function () {
+describe('permissions in the platform API', function () {
   this.timeout(60_000)
   let accounts: Accounts
 
@@ -22,7 +22,7 @@ describe('the platform API, of rights,', function () {
   })
   after(() => accounts.remove())
 
-  it('shows no Secret or other kind by the permission on everything that it declares', async () => {
+  it('on everything that the API declares include no Secret or other native kind', async () => {
     const everything: Rule = { apiGroups: [group], resources: ['*'], verbs: ['*'] }
     const token = await accounts.make('everything', [everything])
     for (const declared of [
@@ -48,7 +48,7 @@ describe('the platform API, of rights,', function () {
     }
   })
 
-  it('refuses in the words of the kind itself', async () => {
+  it('are denied with the message of the native kind', async () => {
     const token = await accounts.make('nothing', [])
     const who = `User "system:serviceaccount:${accounts.namespace}:nothing"`
     const what = 'in API group "" in the namespace "default"'
@@ -59,7 +59,7 @@ describe('the platform API, of rights,', function () {
     })
   })
 
-  it('holds a right to its names', async () => {
+  it('on names apply to those names only', async () => {
     const mine: Rule = { apiGroups: [''], resources: ['secrets'], verbs: reading, resourceNames: ['mine'] }
     const token = await accounts.make('named', [mine])
     const data = { mine: 'mine', other: 'other' }
@@ -80,7 +80,7 @@ describe('the platform API, of rights,', function () {
   })
 
   for (const role of ['view', 'edit', 'admin'])
-    it(`shows anyone who is bound to ${role} in a namespace what kube-apiserver shows`, async () => {
+    it(`of a subject bound to ${role} in a namespace are those in kube-apiserver`, async () => {
       const { namespace } = accounts
       await kubectlOutput('-n', namespace, 'create', 'serviceaccount', role)
       await apply({
@@ -123,7 +123,7 @@ describe('the platform API, of rights,', function () {
       expect(await askAs(token, `${base}/users`)).to.include({ code: wanted.code })
     })
 
-  it('answers 404 for a kind that does not exist, to anyone who may read everything', async () => {
+  it('to read everything cause 404 for an unknown kind', async () => {
     const answer = await askAs(await accessToken(), `${base}/nothings`)
     expect(answer.code).to.equal(404)
   })

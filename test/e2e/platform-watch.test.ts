@@ -33,7 +33,7 @@ describe('watches of platform lists', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('tell what enters, changes in and leaves what the filters select', async () => {
+  it('send objects that enter, change in and leave the filtered list', async () => {
     const watching = begin('labelSelector=colour%3Dred')
     await eventually(async () => {
       expect(watching.names()).to.deep.equal(['ADDED red-1'])
@@ -53,7 +53,7 @@ describe('watches of platform lists', function () {
     }, 20_000)
   })
 
-  it('show the members that are asked for, and look into objects to select them', async () => {
+  it('send the requested fields, and filter by object fields', async () => {
     await make('small')
     const watching = begin('fieldSelector=data.a%3Db&q=small&fields=metadata.name,data')
     await eventually(async () => {
@@ -63,7 +63,7 @@ describe('watches of platform lists', function () {
     }, 20_000)
   })
 
-  it('go on from a version, with bookmarks, and end in time', async () => {
+  it('continue from a version, with bookmarks, and end at their timeout', async () => {
     const list = JSON.parse((await askAs(token, `/kapi/v1/namespaces/${namespace}/configmaps?limit=1`)).body)
     const from = list.metadata.resourceVersion
     await make('later')
@@ -76,7 +76,7 @@ describe('watches of platform lists', function () {
     expect(Number(watching.events.at(-1)?.object.metadata.resourceVersion)).to.be.greaterThan(Number(from))
   })
 
-  it('a version that is too old is reported by an event, as in Kubernetes', async () => {
+  it('report an expired version in an event, as in Kubernetes', async () => {
     const watching = begin('resourceVersion=1')
     await eventually(async () => {
       expect(watching.state.isEnded).to.equal(true)

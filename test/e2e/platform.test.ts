@@ -41,7 +41,7 @@ const computed = amounts
   .flatMap(name => [name, `${name}-fraction`])
   .map(name => `node.${groupDomain}/${name}`)
 
-describe('the platform API of nodes', function () {
+describe('nodes in the platform API', function () {
   this.timeout(60_000)
 
   let token = ''
@@ -68,9 +68,9 @@ describe('the platform API of nodes', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  describe('who may read', () => {
+  describe('access', () => {
     for (const path of [platformPath, shortPath]) {
-      it(`${path.split('/')[1]}: a login by password lists and gets`, async () => {
+      it(`${path.split('/')[1]}: is granted to a user who logs in with a password`, async () => {
         const list = await askAs(token, `${path}?sortBy=name&ascending=true`)
         expect(list.code).to.equal(200)
         const page = JSON.parse(list.body)
@@ -81,12 +81,12 @@ describe('the platform API of nodes', function () {
         expect(JSON.parse(one.body)).to.deep.equal(first)
       })
 
-      it(`${path.split('/')[1]}: a service account with the right`, async () => {
+      it(`${path.split('/')[1]}: is granted to a service account with permission`, async () => {
         expect((await askAs(reader, path)).code).to.equal(200)
         expect((await askAs(reader, `${path}/${cordoned}`)).code).to.equal(200)
       })
 
-      it(`${path.split('/')[1]}: not a service account without it`, async () => {
+      it(`${path.split('/')[1]}: is denied to a service account without permission`, async () => {
         const user = `system:serviceaccount:${namespace}:unprivileged`
         const message = `${nodes} is forbidden: User "${user}" cannot list resource "nodes" in API group "${group}" at the cluster scope`
         expectStatus(
@@ -101,7 +101,7 @@ describe('the platform API of nodes', function () {
         )
       })
 
-      it(`${path.split('/')[1]}: without credentials there is a challenge`, async () => {
+      it(`${path.split('/')[1]}: is answered with a challenge without credentials`, async () => {
         for (const target of [path, `${path}/${cordoned}`, `${path}/no-such-node`]) {
           const answer = await askKapis(target)
           expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -110,7 +110,7 @@ describe('the platform API of nodes', function () {
       })
     }
 
-    it('a token of an unknown issuer is rejected', async () => {
+    it('is denied to a token of an unknown issuer', async () => {
       for (const wrong of ['x', 'a.b.c', `${token}x`, `${token.split('.').slice(0, 2).join('.')}.`]) {
         const answer = await askAs(wrong, platformPath)
         expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -118,13 +118,13 @@ describe('the platform API of nodes', function () {
       }
     })
 
-    it('a content type on a GET is no one’s business', async () => {
+    it('does not depend on the content type of a GET', async () => {
       const headers = { 'content-type': 'application/json' }
       expect((await askAs(token, platformPath, { headers })).code).to.equal(200)
       expect((await askAs(token, `${platformPath}/${cordoned}`, { headers })).code).to.equal(200)
     })
 
-    it('headers that claim an identity raise no right', async () => {
+    it('does not grow with headers that assert an identity', async () => {
       const claims = [
         { 'x-remote-user': 'system:admin', 'x-remote-group': 'system:masters' },
         { 'impersonate-user': 'system:admin', 'impersonate-group': 'system:masters' },
@@ -143,7 +143,7 @@ describe('the platform API of nodes', function () {
       }
     })
 
-    it('a user who is disabled is refused within two seconds', async () => {
+    it('is denied to a disabled user within two seconds', async () => {
       await makeUser(disabledUser)
       let access = ''
       await eventually(async () => {
@@ -170,8 +170,8 @@ describe('the platform API of nodes', function () {
     })
   })
 
-  describe('what is answered', () => {
-    it('every node as kube-apiserver has it, with a link and the sums', async () => {
+  describe('responses', () => {
+    it('contain every node of kube-apiserver, with a selfLink and pod totals', async () => {
       await eventually(async () => {
         const { items, totalItems } = await listAs(token)
         const expected = await kubeNodes()
@@ -180,7 +180,7 @@ describe('the platform API of nodes', function () {
       }, 10_000)
     })
 
-    it('what is added is the link and eight annotations, and empty labels are kept', async () => {
+    it('add only the selfLink and eight annotations, and preserve empty labels', async () => {
       const { items } = await listAs(token)
       for (const item of items) {
         expect(item).to.have.all.keys('kind', 'apiVersion', 'metadata', 'spec', 'status')
@@ -194,7 +194,7 @@ describe('the platform API of nodes', function () {
       expect(own?.metadata.labels).to.include({ 'e2e/empty': '', 'e2e/color': 'red' })
     })
 
-    it('managed fields only when they are asked for', async () => {
+    it('contain managed fields only on request', async () => {
       const { items } = await listAs(token, '?managedFields=true')
       for (const item of items) expect(item.metadata.managedFields).to.be.an('array').that.is.not.empty
       const one = JSON.parse((await askAs(token, `${platformPath}/${cordoned}?managedFields=true`)).body)
@@ -203,7 +203,7 @@ describe('the platform API of nodes', function () {
       expect(plain.metadata).to.not.have.property('managedFields')
     })
 
-    it('the sums are those of the pods that have not ended', async () => {
+    it('contain totals of pods that have not ended', async () => {
       await eventually(async () => {
         const { items } = await listAs(token)
         const pods = ((await kubectlJson('get', 'pods', '-A')) as { items: Pod[] }).items
@@ -229,7 +229,7 @@ describe('the platform API of nodes', function () {
       }, 10_000)
     })
 
-    it('HEAD is GET without the body', async () => {
+    it('to HEAD are those to GET without a body', async () => {
       for (const target of [`${platformPath}?sortBy=name`, `${platformPath}/${cordoned}`]) {
         const get = await askAs(token, target)
         const head = await askAs(token, target, { method: 'HEAD' })
@@ -254,13 +254,13 @@ describe('the platform API of nodes', function () {
       ['?sortBy=creationTimestamp&ascending=T', created, true],
     ]
     for (const [query, key, isAscending] of orders) {
-      it(`${query || 'no query'}: ${isAscending ? 'ascending' : 'descending'}, ties by name`, async () => {
+      it(`${query || 'no query'}: ${isAscending ? 'ascending' : 'descending'}, equal values by name`, async () => {
         const { items } = await listAs(token, query)
         expect(items.map(named)).to.deep.equal(ordered(await kubeNodes(), key, isAscending))
       })
     }
 
-    it('pages cut the order into pieces, and the total stays', async () => {
+    it('pages divide the sorted list, and the total is constant', async () => {
       const all = ordered(await kubeNodes(), named, true)
       for (const limit of [1, 2, 3, all.length, all.length + 7]) {
         for (let page = 1; page <= Math.ceil(all.length / limit) + 1; page++) {
@@ -272,7 +272,7 @@ describe('the platform API of nodes', function () {
       }
     })
 
-    it('limit 0 counts only, limit -1 is everything, and beyond the end is nothing', async () => {
+    it('limit 0 only counts, limit -1 returns everything, and a page after the end is empty', async () => {
       const total = (await kubeNodes()).length
       expect(await listAs(token, '?limit=0')).to.deep.equal({ items: [], totalItems: total })
       for (const query of ['?limit=-1', '?limit=-1&page=3', '?limit=', '?page=1']) {
@@ -283,7 +283,7 @@ describe('the platform API of nodes', function () {
   })
 
   describe('filters', () => {
-    it('each leaves what brute force over kube-apiserver’s own list leaves', async () => {
+    it('return the same as filtering kube-apiserver’s list', async () => {
       const all = await kubeNodes()
       const own = all.find(({ metadata }) => metadata.name === cordoned)
       const owner = own?.metadata.ownerReferences?.[0]?.uid ?? ''
@@ -338,7 +338,7 @@ describe('the platform API of nodes', function () {
     })
   })
 
-  describe('the state that a list is of', () => {
+  describe('the state of a list', () => {
     const namespace = uniqueName('state')
     const path = `/kapi/v1/namespaces/${namespace}/configmaps`
     const label = uniqueName('of')
@@ -365,7 +365,7 @@ describe('the platform API of nodes', function () {
       await kubectl('delete', 'namespace', namespace, '--wait=false')
     })
 
-    it('is never older than the version that it names, and exactly that one if it says so', async () => {
+    it('is never older than the requested version, and exactly that version if requested', async () => {
       const first = await make('a')
       expect(await list(`resourceVersion=${first}`)).to.deep.include({ names: ['a'], totalItems: 1 })
       const second = await make('b')
@@ -385,7 +385,7 @@ describe('the platform API of nodes', function () {
       expect(JSON.parse(one.body).metadata.name).to.equal('b')
     })
 
-    it('is refused when it lies ahead, or far behind', async () => {
+    it('is rejected when it is in the future, or has expired', async () => {
       const ahead = await askAs(token, `${path}?resourceVersion=999999999`)
       expect(JSON.parse(ahead.body)).to.deep.include({ code: 504, reason: 'Timeout' })
       const behind = await askAs(token, `${path}?resourceVersion=1&resourceVersionMatch=Exact`)
@@ -396,7 +396,7 @@ describe('the platform API of nodes', function () {
     })
   })
 
-  describe('what is refused', () => {
+  describe('rejected requests', () => {
     it('?status=Ready', async () => {
       const message = 'status must be one of unschedulable, warning, running, not "Ready"'
       expectStatus(await askAs(token, `${platformPath}?status=Ready`), statusBody(400, 'BadRequest', message))
@@ -411,7 +411,7 @@ describe('the platform API of nodes', function () {
       'color=red',
       '__proto__=x',
     ]) {
-      it(`?${query} is not, but warned of`, async () => {
+      it(`?${query} is accepted with a warning`, async () => {
         const answer = await askAs(token, `${platformPath}?${query}`)
         const whole = JSON.parse((await askAs(token, platformPath)).body)
         const [name, value] = query.split('=')
@@ -432,7 +432,7 @@ describe('the platform API of nodes', function () {
       'watch=true&resourceVersionMatch=NotOlderThan',
     ]
     for (const query of states) {
-      it(`?${query}, in every list, as kube-apiserver refuses it`, async () => {
+      it(`?${query} in every list, as in kube-apiserver`, async () => {
         const { code, body } = await askKube(token, `/api/v1/nodes?${query}`)
         expect(code).to.equal(422)
         for (const list of [platformPath, usersPath, workspacesPath, '/kapis/apps/v1/deployments'])
@@ -441,7 +441,7 @@ describe('the platform API of nodes', function () {
     }
 
     for (const parameter of ['labelSelector', 'label', 'annotation']) {
-      it(`a ${parameter} that cannot be read, by its name`, async () => {
+      it(`an invalid ${parameter}, which the message names`, async () => {
         const answer = await askAs(token, `${platformPath}?${parameter}=a%3D%3D%3Db(`)
         const { message, ...rest } = JSON.parse(answer.body)
         expect({ ...rest, message: '' }).to.deep.equal(statusBody(400, 'BadRequest', ''))
@@ -449,13 +449,13 @@ describe('the platform API of nodes', function () {
       })
     }
 
-    it('a node that is not there', async () => {
+    it('a missing node', async () => {
       const details = { name: 'no-such-node', kind: 'nodes' }
       const body = statusBody(404, 'NotFound', 'nodes "no-such-node" not found', details)
       expectStatus(await askAs(token, `${platformPath}/no-such-node`), body)
     })
 
-    it('a resource that is not served, and what is below a node', async () => {
+    it('an unknown resource, and a subresource of a node', async () => {
       const base = platformPath.slice(0, platformPath.lastIndexOf('/'))
       for (const path of [
         `${base}/gadgets`,
@@ -474,7 +474,7 @@ describe('the platform API of nodes', function () {
     })
 
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      it(`${method}, naming what is allowed`, async () => {
+      it(`${method}, with the allowed methods`, async () => {
         const message = 'the server does not allow this method on the requested resource'
         for (const path of [platformPath, `${platformPath}/${cordoned}`]) {
           const answer = await askAs(token, path, { method })
@@ -485,7 +485,7 @@ describe('the platform API of nodes', function () {
       })
     }
 
-    it('a path that two readers could read differently', async () => {
+    it('a path that two parsers could read differently', async () => {
       const base = platformPath.slice(0, platformPath.lastIndexOf('/'))
       const paths = [
         `/${platformPath}`,

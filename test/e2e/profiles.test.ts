@@ -25,7 +25,7 @@ describe('/debug/profile', function () {
     ['kapis-apiserver', '/debug/profile/', 'kapis'],
     ['kapis-oauth', '/debug/profile/oauth/', 'kapis-oauth'],
   ] as const) {
-    it(`gives a profile of ${program} to anyone who has the right`, async () => {
+    it(`returns a profile of ${program} to a caller with permission`, async () => {
       const token = await tokenOf(namespace, 'profiler')
       await eventually(async () => {
         const cpu = await ask(`${prefix}cpu?seconds=1`, token)
@@ -39,7 +39,7 @@ describe('/debug/profile', function () {
       expect([heap.code, Object.keys(JSON.parse(heap.body))]).to.deep.equal([200, ['head', 'samples']])
     })
 
-    it(`refuses everybody else one of ${program}`, async () => {
+    it(`rejects every other caller for ${program}`, async () => {
       const plain = await tokenOf(namespace, 'plain')
       for (const kind of ['cpu', 'heap']) {
         const path = `${prefix}${kind}`
@@ -54,7 +54,7 @@ describe('/debug/profile', function () {
     })
   }
 
-  it('has no other way to the profiles of kapis-oauth', async () => {
+  it('provides no other path to the profiles of kapis-oauth', async () => {
     for (const path of ['/oauth/debug/profile/oauth/cpu', '/oauth/..%2fdebug/profile/oauth/cpu'])
       expect((await ask(path, admin)).code, path).to.be.oneOf([400, 404])
     for (const path of ['/debug/profile/oauth', '/debug/profile/oauth/block'])
@@ -62,7 +62,7 @@ describe('/debug/profile', function () {
     expect((await askRaw('//debug/profile/oauth/cpu')).code).to.equal(400)
   })
 
-  it('says what is wrong with a question', async () => {
+  it('reports invalid parameters', async () => {
     for (const seconds of ['0', '61', '-1', '1.5', 'long', '']) {
       const program = seconds === '61' ? 'oauth/' : ''
       const { code, body } = await ask(`/debug/profile/${program}cpu?seconds=${seconds}`, admin)
@@ -74,7 +74,7 @@ describe('/debug/profile', function () {
     expect((await ask('/debug/profile/block', admin)).code).to.equal(404)
   })
 
-  it('takes one at a time of each program', async () => {
+  it('runs one profile at a time per program', async () => {
     const first = ask('/debug/profile/cpu?seconds=5', admin)
     await eventually(async () => {
       const { code, headers } = await ask('/debug/profile/heap?seconds=1', admin)

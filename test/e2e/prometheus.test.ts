@@ -35,7 +35,7 @@ const read = (file: string) => parse(readFileSync(join(folder, file), 'utf8'))
 const { groups } = read('prometheus-rule.yaml').spec
 const panels: readonly { targets?: readonly { expr: string }[] }[] = read('dashboard.json').panels
 
-describe('Prometheus, with the rights and settings of the manifests', function () {
+describe('Prometheus with the permissions and settings of the manifests', function () {
   this.timeout(90_000)
   const name = uniqueName('prometheus')
   const ports = createPortFinder()
@@ -67,7 +67,7 @@ describe('Prometheus, with the rights and settings of the manifests', function (
     await kubectlOutput('delete', 'namespace', name, '--wait=false', '--ignore-not-found')
   })
 
-  it('collects both programs, evaluates every rule, and has data for every panel', async () => {
+  it('scrapes both programs, evaluates every rule, and has data for every panel', async () => {
     const token = await accessToken()
     const recorded = groups.flatMap((group: { rules: readonly { record?: string }[] }) =>
       group.rules.flatMap(({ record }) => record ?? []),

@@ -179,39 +179,47 @@ describe('the callback of an identity provider', function () {
   const seconds = () => Math.floor(Date.now() / 1000)
   const rows: readonly [string, () => Lies, Outcome][] = [
     ['another nonce', () => ({ claims: good => ({ ...good, nonce: 'other' }) }), untrusted],
-    ['no nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), untrusted],
+    ['a missing nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), untrusted],
     ['another audience', () => ({ claims: good => ({ ...good, aud: 'someone' }) }), untrusted],
     ['another issuer', () => ({ claims: good => ({ ...good, iss: 'https://evil.test' }) }), untrusted],
     ['an expired ID token', () => ({ claims: good => ({ ...good, exp: seconds() - 60 }) }), untrusted],
-    ['an ID token of the future', () => ({ claims: good => ({ ...good, nbf: seconds() + 600 }) }), untrusted],
-    ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), untrusted],
+    [
+      'an ID token from the future',
+      () => ({ claims: good => ({ ...good, nbf: seconds() + 600 }) }),
+      untrusted,
+    ],
+    ['a missing subject', () => ({ claims: ({ sub: _, ...good }) => good }), untrusted],
     ['a signature of another key', () => ({ sign: upstream.forged.byAnotherKey }), untrusted],
     ['an unknown key', () => ({ sign: upstream.forged.byAnUnknownKey }), untrusted],
     ['alg none', () => ({ sign: upstream.forged.unsigned }), untrusted],
-    ['its public key as a secret', () => ({ sign: upstream.forged.byItsPublicKey }), untrusted],
+    ['an HMAC with its public key', () => ({ sign: upstream.forged.byItsPublicKey }), untrusted],
     [
       'no ID token',
       () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
       untrusted,
     ],
-    ['userinfo of someone else', () => ({ userinfo: { sub: 'another' } }), untrusted],
+    ['userinfo of another user', () => ({ userinfo: { sub: 'another' } }), untrusted],
     ['userinfo that fails', () => ({ answers: { '/me': res => json(res, 500, { error: 'x' }) } }), down],
-    ['userinfo that refuses', () => ({ answers: { '/me': res => json(res, 401, {}) } }), down],
+    ['userinfo that rejects the token', () => ({ answers: { '/me': res => json(res, 401, {}) } }), down],
     ['a token endpoint that fails', () => ({ answers: { '/token': res => json(res, 500, {}) } }), down],
-    ['a token endpoint that hangs up', () => ({ answers: { '/token': res => res.destroy() } }), down],
     [
-      'a client secret that is not taken',
+      'a token endpoint that closes the connection',
+      () => ({ answers: { '/token': res => res.destroy() } }),
+      down,
+    ],
+    [
+      'a rejected client secret',
       () => ({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } }),
       down,
     ],
     [
-      'a code or a PKCE verifier that is not taken',
+      'a rejected code or PKCE verifier',
       () => ({ answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } }),
       late,
     ],
     ['another `iss` (RFC 9207)', () => ({ callback: { iss: 'https://evil.test' } }), untrusted],
     [
-      'an address that another user has',
+      'an e-mail address that another user has',
       () => personOf(uniqueName('thief'), { email: `${local}@e2e.test` }),
       refused(
         'the e-mail address belongs to another user; an administrator can link a user to it',
@@ -219,7 +227,7 @@ describe('the callback of an identity provider', function () {
       ),
     ],
     [
-      'an unverified address',
+      'an unverified e-mail address',
       () => personOf(uniqueName('unverified'), { email_verified: false }),
       refused('the identity provider returned no verified e-mail address', 'email_missing'),
     ],
@@ -229,7 +237,7 @@ describe('the callback of an identity provider', function () {
       refused(`the user name ${local} is taken; an administrator can link a user to it`, 'user_name_taken'),
     ],
     [
-      'groups that are too many to be listed (overage)',
+      'a group overage',
       () => personOf(ann, { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'x' } } }),
       refused(
         'the identity provider left out the groups of this account: there are too many',
@@ -237,7 +245,7 @@ describe('the callback of an identity provider', function () {
       ),
     ],
     [
-      'groups that are no list of texts',
+      'groups that are not a list of strings',
       () => personOf(ann, { groups: [{ name: 'blue' }] }),
       refused(
         'the identity provider returned the groups of this account in an unknown format',
@@ -246,7 +254,7 @@ describe('the callback of an identity provider', function () {
     ],
   ]
   for (const [what, lies, outcome] of rows) {
-    it(`is ${outcome.code} for ${what}`, async () => {
+    it(`answers ${outcome.code} to ${what}`, async () => {
       const lie = lies()
       const { userinfo } = personOf(ann)
       upstream.said.lies = { ...(userinfo === undefined ? {} : { userinfo }), ...lie }
@@ -276,22 +284,22 @@ describe('the callback of an identity provider', function () {
   })
   const changes: readonly [string, (callback: URL) => void, Outcome, boolean][] = [
     [
-      'a refusal of the provider',
+      'an error of the provider',
       said('access_denied'),
       refused('the identity provider refused the login (access_denied)', 'provider_refused'),
       true,
     ],
     [
-      'a refusal in words that are none',
+      'a malformed error of the provider',
       said('<script>'),
       refused('the identity provider refused the login', 'provider_refused'),
       true,
     ],
-    ['neither a code nor a refusal', url => url.searchParams.delete('code'), untrusted, true],
+    ['neither a code nor an error', url => url.searchParams.delete('code'), untrusted, true],
     ['an unknown state', url => url.searchParams.set('state', 'x'.repeat(43)), notBegun, false],
-    ['no state', url => url.searchParams.delete('state'), notBegun, false],
+    ['a missing state', url => url.searchParams.delete('state'), notBegun, false],
     [
-      'a refusal without a state, which anybody can make up',
+      'an error without a state, which any site could send',
       url => {
         said('access_denied')(url)
         url.searchParams.delete('state')
@@ -303,17 +311,17 @@ describe('the callback of an identity provider', function () {
     ['two codes', url => url.searchParams.append('code', 'other'), twice('code'), false],
     ['two states', url => url.searchParams.append('state', 'other'), twice('state'), false],
     [
-      'a broken percent-encoding',
+      'an invalid percent-encoding',
       searchOf(search => `${search}&x=%`),
       twice('', 'the query contains an invalid percent-encoding'),
       false,
     ],
   ]
   for (const [what, change, outcome, isOnTheWay] of changes) {
-    it(`is ${outcome.code} for ${what}`, () => expectRefused(outcome, change, isOnTheWay))
+    it(`answers ${outcome.code} to ${what}`, () => expectRefused(outcome, change, isOnTheWay))
   }
 
-  it('takes no POST (response_mode=form_post), and leaves the login to be finished', async () => {
+  it('rejects POST (response_mode=form_post), and lets the login continue', async () => {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
     const answer = await askKapis(callback.pathname, {
@@ -329,7 +337,7 @@ describe('the callback of an identity provider', function () {
     expect((await agent.open(callback)).code).to.equal(200)
   })
 
-  it('gives a program tokens, and redirects a person to the requested page', async () => {
+  it('returns tokens to a program, and redirects a browser to the requested page', async () => {
     const answer = await asProgram()
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
@@ -346,7 +354,7 @@ describe('the callback of an identity provider', function () {
     expect(login).to.match(/; Path=\/; Secure; HttpOnly; SameSite=Lax/)
   })
 
-  it('keeps the groups that it said before while its claim is missing, and says so in the log', async () => {
+  it('keeps the last groups while their claim is missing, and logs it', async () => {
     const groupsOf = async () => claimsOf(String(JSON.parse((await asProgram()).body).access_token)).groups
     upstream.said.lies = personOf(ann, { groups: ['blue'], auth_time: '2026-11-26T15:00:00Z' })
     expect(await groupsOf()).to.deep.equal(['blue'])
@@ -363,7 +371,7 @@ describe('the callback of an identity provider', function () {
     expect(await groupsOf()).to.deep.equal([])
   })
 
-  it('reports the same as a local login to a disabled user', async () => {
+  it('returns the same as a local login to a disabled user', async () => {
     await asProgram()
     await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
     try {
@@ -374,7 +382,7 @@ describe('the callback of an identity provider', function () {
     }
   })
 
-  it('makes no user of a stranger where lookup, manual or confirmation says so', async () => {
+  it('creates no user for an unlinked account with lookup, manual or confirmation', async () => {
     const stranger = uniqueName('stranger')
     const words: readonly [object, (corp: string) => string][] = [
       [
@@ -413,7 +421,7 @@ describe('the callback of an identity provider', function () {
     expect(metadata.annotations ?? {}).to.not.have.property(linkOf(provider))
   })
 
-  it('is nothing for a provider that was removed meanwhile', async () => {
+  it('answers 404 for a provider that was removed in the meantime', async () => {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
     await removeProvider(provider)

@@ -59,7 +59,7 @@ function tokensOf(page: Page) {
   return JSON.parse(page.body)
 }
 
-describe('logins at an OpenID provider, through kapis-apiserver', function () {
+describe('logins at an OpenID provider through kapis-apiserver', function () {
   this.timeout(120_000)
   const provider = uniqueName('oidc')
   const ann = uniqueName('ann')
@@ -99,7 +99,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   }
   const logIn = async (agent: UserAgent, sub: string) => agent.open(await untilCallback(agent, sub))
 
-  it('send the browser away with a state of its own, PKCE and a nonce', async () => {
+  it('redirect the browser with a new state, PKCE and a nonce', async () => {
     const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}&scope=openid`)
     expect(answer.code).to.equal(303)
     expect(answer.headers['cache-control']).to.equal('no-store')
@@ -128,7 +128,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     ['select_account', { prompt: 'consent select_account' }],
     [null, { prompt: 'consent' }],
   ] as const) {
-    it(`are as new at the provider as a client demands: ${new URLSearchParams(demand)}`, async () => {
+    it(`reauthenticate at the provider as the client requires: ${new URLSearchParams(demand)}`, async () => {
       const request = new URLSearchParams({ client_id: clientId, response_type: 'code', ...demand })
       const query = new URLSearchParams({ return_to: `/oauth/authorize?${request}` })
       const answer = await askKapis(`/oauth/login/${provider}?${query}`)
@@ -136,7 +136,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     })
   }
 
-  it('give tokens: a user is made, linked, and has the groups', async () => {
+  it('return tokens: a user is created, linked, and has the groups', async () => {
     const agent = newAgent()
     const { access_token, refresh_token, ...rest } = tokensOf(await logIn(agent, ann))
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
@@ -150,7 +150,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     expect(left.filter(name => name.includes('provider-login'))).to.deep.equal([])
   })
 
-  it('gives no group that a header field would turn into another one', async () => {
+  it('assign no group that header parsers would change into another one', async () => {
     await configure(document({ groupsPrefix: '' }))
     const groups = [' system:masters', '\tsystem:masters', 'system:masters', `${ann}-ops `, `${ann}-dev`]
     upstream.change(personAt(ann, { groups }))
@@ -169,7 +169,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     await configure(document())
   })
 
-  it('find the user again by the subject, whatever else has changed, and take groups away', async () => {
+  it('find the user again by the subject, even if everything else has changed, and remove groups', async () => {
     tokensOf(await logIn(newAgent(), ann))
     upstream.change(
       personAt(ann, { preferred_username: 'other', email: 'other@example.com', groups: ['green'] }),
@@ -203,7 +203,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     ])
   })
 
-  it('refuse a user who is disabled', async () => {
+  it('reject a disabled user', async () => {
     tokensOf(await logIn(newAgent(), ann))
     await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {
@@ -222,7 +222,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   const stolen: readonly [string, () => Promise<Page>][] = [
     ['in another browser', async () => newAgent().open(await untilCallback(newAgent(), ann))],
     [
-      'a second time',
+      'that was used before',
       async () => {
         const agent = newAgent()
         const callback = await untilCallback(agent, ann)
@@ -231,7 +231,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       },
     ],
     [
-      'with the state of another login of the same browser',
+      'with the state of another login in the same browser',
       async () => {
         const agent = newAgent()
         const callback = await untilCallback(agent, ann)
@@ -250,12 +250,12 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     ],
   ]
   for (const [what, steal] of stolen) {
-    it(`refuse a callback ${what}`, async () => {
+    it(`reject a callback ${what}`, async () => {
       expect(refusal(await steal())).to.deep.equal([400, foreign])
     })
   }
 
-  it('refuse a code of another login: its PKCE and nonce are not those of this one', async () => {
+  it('reject a code of another login: its PKCE verifier and nonce do not match', async () => {
     const agent = newAgent()
     const code = (await untilCallback(newAgent(), ann)).searchParams.get('code') ?? ''
     const callback = await untilCallback(agent, ann)
@@ -269,7 +269,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     ])
   })
 
-  it('say so when the provider refuses', async () => {
+  it('report an error of the provider', async () => {
     const agent = newAgent()
     const callback = await untilCallback(agent, ann)
     callback.searchParams.delete('code')
@@ -285,16 +285,12 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   })
 
   const starts: readonly [string, Record<string, string>, string][] = [
-    ['no client', {}, 'the parameter client_id or return_to is required'],
-    [
-      'a client that does not exist',
-      { client_id: 'nonexistent' },
-      'the parameter client_id or return_to is required',
-    ],
-    ['a broken scope', { client_id: clientId, scope: 'a"b' }, 'the parameter scope is malformed'],
+    ['a missing client', {}, 'the parameter client_id or return_to is required'],
+    ['an unknown client', { client_id: 'nonexistent' }, 'the parameter client_id or return_to is required'],
+    ['a malformed scope', { client_id: clientId, scope: 'a"b' }, 'the parameter scope is malformed'],
   ]
   for (const [what, parameters, error_description] of starts) {
-    it(`do not begin with ${what}`, async () => {
+    it(`do not start with ${what}`, async () => {
       const answer = await askKapis(`/oauth/login/${provider}?${new URLSearchParams(parameters)}`)
       expect(answer.code).to.equal(400)
       expect(JSON.parse(answer.body)).to.deep.include({ error_description })
@@ -327,7 +323,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       return agent.open(new URL(link.replaceAll('&amp;', '&'), page.url), isApp)
     }
 
-    it('lead through the provider to the client, with a code that is good for tokens', async () => {
+    it('lead through the provider to the client, with a code that returns tokens', async () => {
       const agent = browser()
       const page = await agent.open(await authorize(), isApp)
       expect(page.url.pathname).to.equal('/oauth/login')
@@ -357,7 +353,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       expect(new URL(String(again.headers.location)).searchParams.has('code')).to.equal(true)
     })
 
-    it('end on a page with the reason, and with the way back', async () => {
+    it('show a page with the error and a link back', async () => {
       const agent = browser()
       const upstreamPage = await press(agent, await agent.open(await authorize(), isApp))
       const last = await logInUpstream(agent, upstreamPage, `${local}-unverified`, isApp)
@@ -377,7 +373,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       '/oauth/../evil',
       'javascript:alert(1)',
     ]) {
-      it(`never end at ${returnTo}`, async () => {
+      it(`never redirect to ${returnTo}`, async () => {
         const agent = browser()
         const start = `${await base}/oauth/login/${provider}?${new URLSearchParams({ return_to: returnTo })}`
         const last = await logInUpstream(agent, await agent.open(start), ann, url =>
@@ -388,7 +384,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     }
   })
 
-  it('are refused by lookup for an account without a link, and succeed once it is linked', async () => {
+  it('are rejected with lookup for an unlinked account, and succeed once it is linked', async () => {
     await configure(document({ mappingMethod: 'lookup', displayName: 'Corp' }))
     await eventually(async () => {
       expect(refusal(await logIn(newAgent(), local))).to.deep.equal([
@@ -450,7 +446,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     return tokensOf(page)
   }
 
-  it('wait for a provider that is down, and for no other', async () => {
+  it('fail while their provider is down, and no others do', async () => {
     await configure(document({}, { issuer: 'https://localhost:1' }))
     await eventually(async () => {
       const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)
@@ -467,7 +463,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   })
 })
 
-describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
+describe('logins at GitHub and GitLab through kapis-apiserver', function () {
   this.timeout(120_000)
   const octocat = uniqueName('Octocat')
   const made = octocat.toLowerCase()
@@ -561,7 +557,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
 
   const logIn = (provider: string) => open(newAgent(), provider)
 
-  it('GitHub: the account’s number, its primary verified address, organizations and teams that count', async () => {
+  it('at GitHub use the account ID, its primary verified address, and matching organizations and teams', async () => {
     const { access_token } = tokensOf(await logIn(names.github))
     expect(claimsOf(access_token)).to.deep.include({ sub: made, groups: ['Acme', 'Acme:ops'] })
     const user = (await kubectlJson('get', users, made)) as {
@@ -572,7 +568,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
     expect(user.spec).to.deep.equal({ email: `${made}@example.com`, displayName: 'The Octocat' })
   })
 
-  it('GitLab: every page of the groups, those that count and those below', async () => {
+  it('at GitLab use every page of groups, the matching ones and their subgroups', async () => {
     const { access_token } = tokensOf(await logIn(names.gitlab))
     expect(claimsOf(access_token)).to.deep.include({
       sub: `${made}.lab`,
@@ -582,13 +578,13 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
 
   const refused: readonly [string, () => string, () => void, string][] = [
     [
-      'GitHub: someone in no organization that counts',
+      'GitHub: a member of no matching organization',
       () => names.github,
       () => (github = { ...github, orgs: [], teams: [] }),
       'the account is not a member of a group that may log in',
     ],
     [
-      'GitHub: someone else who has the name by now',
+      'GitHub: another account with the same name',
       () => names.github,
       () => (github = { ...github, user: { ...github.user, id: 7 } }),
       `the user name ${made} is taken; an administrator can link a user to it`,
@@ -612,14 +608,14 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
       'the identity provider returned no verified e-mail address',
     ],
     [
-      'GitLab: an account that is blocked',
+      'GitLab: a blocked account',
       () => names.gitlab,
       () => (gitlab = { ...gitlab, user: { ...gitlab.user, state: 'blocked' } }),
       'the account at the identity provider is not active',
     ],
   ]
   for (const [what, provider, change, error_description] of refused) {
-    it(`refuse at ${what}`, async () => {
+    it(`are rejected at ${what}`, async () => {
       // Creates the user whose name and e-mail address other accounts claim.
       tokensOf(await logIn(provider()))
       change()
@@ -630,7 +626,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
     })
   }
 
-  it('refuse a code that was used before', async () => {
+  it('reject a code that was used before', async () => {
     for (const provider of Object.values(names)) {
       const agent = newAgent()
       const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`

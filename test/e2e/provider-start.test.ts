@@ -8,7 +8,7 @@ import { credentials } from './oauth.ts'
 import { setting } from './run.ts'
 
 /** GET /oauth/login/{idp} without a redirect: the complete response for programs and browsers. */
-describe('the way to an identity provider', function () {
+describe('a redirect to an identity provider', function () {
   this.timeout(60_000)
   const provider = uniqueName('away')
   const client = { client_id: credentials.client_id }
@@ -23,7 +23,7 @@ describe('the way to an identity provider', function () {
 
   const noClient = 'the parameter client_id or return_to is required'
   const rows: readonly [string, string, number, string, string, string][] = [
-    ['no client', '', 400, 'invalid_request', noClient, 'unknown_client'],
+    ['a missing client', '', 400, 'invalid_request', noClient, 'unknown_client'],
     ['an unknown client', 'client_id=nonexistent', 400, 'invalid_request', noClient, 'unknown_client'],
     [
       'two clients',
@@ -34,7 +34,7 @@ describe('the way to an identity provider', function () {
       'invalid_request',
     ],
     [
-      'two pages to go on to',
+      'two return URLs',
       'return_to=/oauth/device&return_to=//evil.test',
       400,
       'invalid_request',
@@ -42,7 +42,7 @@ describe('the way to an identity provider', function () {
       'invalid_request',
     ],
     [
-      'a broken percent-encoding',
+      'an invalid percent-encoding',
       'return_to=%',
       400,
       'invalid_request',
@@ -50,7 +50,7 @@ describe('the way to an identity provider', function () {
       'invalid_request',
     ],
     [
-      'a scope that is none',
+      'a malformed scope',
       String(new URLSearchParams({ ...client, scope: 'a"b' })),
       400,
       'invalid_scope',
@@ -66,7 +66,7 @@ describe('the way to an identity provider', function () {
       'provider_failed',
     ],
     [
-      'a provider that is down, and a page to go on to',
+      'a provider that is down, and a return URL',
       'return_to=/oauth/device',
       503,
       'temporarily_unavailable',
@@ -75,7 +75,7 @@ describe('the way to an identity provider', function () {
     ],
   ]
   for (const [what, query, code, error, error_description, reason] of rows) {
-    it(`is ${code} for ${what}`, async () => {
+    it(`is answered with ${code} for ${what}`, async () => {
       const before = linesOf().length
       const path = `/oauth/login/${provider}?${query}`
       const answer = await askKapis(path)
@@ -103,7 +103,7 @@ describe('the way to an identity provider', function () {
     })
   }
 
-  it('is 404 to a provider that does not exist, and names none in the audit', async () => {
+  it('is answered with 404 for an unknown provider, whose name is not audited', async () => {
     const nonexistent = uniqueName('nonexistent')
     for (const accept of ['application/json', 'text/html']) {
       const path = `/oauth/login/${nonexistent}?${new URLSearchParams(client)}`

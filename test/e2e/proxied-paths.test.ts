@@ -75,7 +75,7 @@ describe('a path below a proxy subresource', function () {
     ...['a%00b', '%ff', '%zz', '%', 'a;b=c', 'a%20b', 'x'.repeat(10_000), 'a?b=%2F&c=//../'],
   ]
   for (const rest of rests) {
-    it(`reaches the pod as it does at kube-apiserver: ${JSON.stringify(rest.slice(0, 40))}`, async () => {
+    it(`is forwarded to the pod as in kube-apiserver: ${JSON.stringify(rest.slice(0, 40))}`, async () => {
       const headers = { authorization: `Bearer ${kubeToken}` }
       const [here, there] = [
         await askRaw(base + rest, { headers }),
@@ -86,7 +86,7 @@ describe('a path below a proxy subresource', function () {
     })
   }
 
-  it('shows nothing that its caller may not read', async () => {
+  it('returns nothing that its caller may not read', async () => {
     for (const climb of [
       '../../../secrets',
       '..%2f..%2f..%2fsecrets',

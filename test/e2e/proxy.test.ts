@@ -61,12 +61,12 @@ describe('kube-apiserver through kapis-apiserver', function () {
     })
   }
 
-  it('kubectl auth whoami is the caller, and not Kapis', async () => {
+  it('kubectl auth whoami prints the caller, and not Kapis', async () => {
     const { stdout } = await front('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
     expect(stdout).to.equal(setting('KAPIS_USER'))
   })
 
-  it('writes, patches, scales and deletes', async () => {
+  it('writes, patches, scales and deletes objects', async () => {
     const here = ['-n', namespace]
     expect(await front(...here, 'create', 'configmap', 'a', '--from-literal=k=v')).to.include({ code: 0 })
     const patch = '{"data":{"k":"w"}}'
@@ -93,7 +93,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     expect(await front(...here, 'get', 'configmap', 'a')).to.include({ code: 1 })
   })
 
-  it('carries a megabyte there and back', async () => {
+  it('transfers a megabyte in both directions', async () => {
     const data = 'x'.repeat(1_000_000)
     const manifest = JSON.stringify({
       apiVersion: 'v1',
@@ -107,7 +107,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     expect(stdout.length).to.equal(data.length)
   })
 
-  it('kubectl get -w shows what happens', async () => {
+  it('kubectl get -w prints changes', async () => {
     const watch = follow('kubectl', [
       ...frontArguments(token),
       '-n',
@@ -127,7 +127,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     }
   })
 
-  it('kubectl exec runs a command, input and output through', async () => {
+  it('kubectl exec runs a command with input and output', async () => {
     // `head` rather than `cat`: the simulated kubelet does not forward the end of input.
     const exec = [...frontArguments(token), 'exec', '-i', pod, '--', 'head', '-1']
     const spoken = await run('kubectl', exec, { stdin: 'there and back\n' })
@@ -136,7 +136,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     expect(await front(...fails)).to.deep.equal(await direct(...fails))
   })
 
-  it('kubectl exec over SPDY, as older clients do it', async () => {
+  it('kubectl exec works over SPDY, as older clients use it', async () => {
     const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' }
     const ran = await run('kubectl', [...frontArguments(token), 'exec', pod, '--', 'echo', 'spdy'], { env })
     expect(ran).to.include({ code: 0, stdout: 'spdy\n' })
@@ -147,7 +147,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     await eventually(async () => expect(await front(...args)).to.deep.equal(await direct(...args)), 20_000)
   })
 
-  it('a service account without rights has none, on any path', async () => {
+  it('a service account without permissions has none, on any path', async () => {
     const unprivileged = frontArguments(await tokenOf(namespace, 'unprivileged'))
     const { code, stderr } = await run('kubectl', [...unprivileged, 'get', 'pods'])
     expect(code).to.equal(1)
@@ -165,14 +165,14 @@ describe('kube-apiserver through kapis-apiserver', function () {
     [403, { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }],
   ]
   for (const [expected, headers] of claims) {
-    it(`${Object.keys(headers).join(' and ')} alone raises no right`, async () => {
+    it(`${Object.keys(headers).join(' and ')} alone grant no permission`, async () => {
       const authorization = `Bearer ${await tokenOf(namespace, 'unprivileged')}`
       const { code } = await askKapis('/api/v1/pods', { headers: { ...headers, authorization } })
       expect(code).to.equal(expected)
     })
   }
 
-  it('kube-apiserver classifies the caller, and not Kapis: FlowSchemas by user work', async () => {
+  it('kube-apiserver applies FlowSchemas for the caller, and not for Kapis', async () => {
     const name = uniqueName('flow')
     const subject = { kind: 'ServiceAccount', serviceAccount: { namespace, name: 'unprivileged' } }
     const rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }
@@ -197,7 +197,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     }
   })
 
-  it('a caller without credentials is asked for some', async () => {
+  it('a caller without credentials receives a challenge', async () => {
     const { code, headers } = await askKapis('/api/v1/pods')
     expect({ code, challenge: headers['www-authenticate'] }).to.deep.equal({
       code: 401,

@@ -12,7 +12,7 @@ const blocks = [...read('README.md').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map((
 describe('the README', function () {
   this.timeout(60_000)
 
-  it('shows commands that work, one after the other', async () => {
+  it('contains commands that work in sequence', async () => {
     // `make run` has started the servers of this test; all other lines are executed as written.
     const typed = blocks
       .filter(block => !block.includes('make run'))
@@ -33,7 +33,7 @@ describe('the README', function () {
     expect(await kubectlOutput('get', 'nodes', '-o', 'name')).to.include(`node/${name}\n`)
   })
 
-  it('has documents whose command line is there, whatever Node.js the machine has', async () => {
+  it('has documents whose command line works with any Node.js version of the machine', async () => {
     const script = fileURLToPath(new URL('hack/kapis.sh', repository))
     const { code, stdout, stderr } = await run(script, ['version'], { cwd: '/' })
     expect([code, stdout], stderr).to.deep.equal([0, `kapis ${JSON.parse(read('package.json')).version}\n`])
@@ -42,7 +42,7 @@ describe('the README', function () {
     }
   })
 
-  it('names existing targets of make', () => {
+  it('names existing make targets', () => {
     const targets = new Set([...read('Makefile').matchAll(/^([a-z0-9-]+):/gm)].map(([, name]) => name))
     const named = [...read('README.md').matchAll(/(?:`|^)(?:[A-Z]+=\S+ )?make ([a-z][a-z0-9-]*)/gm)].map(
       ([, name]) => name,
@@ -51,7 +51,7 @@ describe('the README', function () {
     for (const name of named) expect([...targets], `make ${name}`).to.include(name)
   })
 
-  it('has an example that lists pods page by page', async () => {
+  it('contains an example that lists pods page by page', async () => {
     const script = fileURLToPath(new URL('examples/scripts/list-pods.sh', repository))
     // Repeated: a list that changes between two pages may omit an object.
     await eventually(async () => {

@@ -46,7 +46,7 @@ async function setUp(page: Page): Promise<{ used: string; codes: readonly string
   return { used, codes }
 }
 
-describe('second factors, in a browser', function () {
+describe('second factors in a browser', function () {
   this.timeout(120_000)
   const alice = uniqueName('factor')
   const web = { name: uniqueName('factor-web'), secret: 'web-secret' }
@@ -83,7 +83,7 @@ describe('second factors, in a browser', function () {
       oidc.authorizationCodeGrant(config, await party.callback(), { pkceCodeVerifier, idTokenExpected: true })
   }
 
-  it('are set up for acr_values without JavaScript, asked for from then on, and reset by an administrator', async () => {
+  it('are set up for acr_values without JavaScript, required from then on, and reset by an administrator', async () => {
     expect(config.serverMetadata().acr_values_supported).to.include('mfa')
     const before = await loginAs({ username: alice, password })
     const page = await openWindow(browser, { viewport })
@@ -146,7 +146,7 @@ describe('second factors, in a browser', function () {
     await loginAs({ username: alice, password })
   })
 
-  it('go with their user', async () => {
+  it('are deleted with their user', async () => {
     const bob = uniqueName('factor-bob')
     await createUser({ username: bob, password })
     await loginAs({ username: bob, password })

@@ -87,7 +87,7 @@ describe('session recordings', function () {
   const exec = (...command: readonly string[]) =>
     replica.kubectl(token, 'exec', '-n', namespace, 'web', '--', ...command)
 
-  it('records a command of kubectl, who ran it, and what it wrote', async () => {
+  it('contain a kubectl command, its user, and its output', async () => {
     const { code, stdout, stderr } = await exec('sh', '-c', 'echo out; echo err >&2')
     expect([code, stdout]).to.deep.equal([0, 'out\n'])
     expect(stderr.split('\n').slice(0, 2)).to.deep.equal([notice, 'err'])
@@ -106,7 +106,7 @@ describe('session recordings', function () {
   /** Removes the echo of the end of input, which `script` types. */
   const typed = (text: string) => text.replaceAll('^@', '').replaceAll('\r', '')
 
-  it('records a terminal with its size', async () => {
+  it('contain a terminal with its size', async () => {
     const { stdout } = await replica.terminal(
       token,
       'exec',
@@ -126,7 +126,7 @@ describe('session recordings', function () {
     expect(typed(await outputOf(session))).to.equal('typed\n')
   })
 
-  it('loses nothing of a large output', async () => {
+  it('contain all of a large output', async () => {
     const lines = 50_000
     const { code, stdout } = await exec('seq', String(lines))
     expect([code, stdout.split('\n').length]).to.deep.equal([0, lines + 1])
@@ -135,7 +135,7 @@ describe('session recordings', function () {
     expect(session.status.outputBytes).to.equal(stdout.length)
   })
 
-  it('passes input on, and does not record it', async () => {
+  it('do not contain input, which is passed on', async () => {
     const target = [
       '--server',
       replica.server,
@@ -162,7 +162,7 @@ describe('session recordings', function () {
     expect(await outputOf(await lastSession())).to.equal('8\n')
   })
 
-  it('is for the session of a caller who acts as the user too', async () => {
+  it('contain sessions of an impersonated user, too', async () => {
     const user = `system:serviceaccount:${namespace}:operator`
     const args = ['exec', '--as', user, '-n', namespace, 'web', '--', 'true']
     expect((await replica.kubectl(administrator, ...args)).code).to.equal(0)
@@ -170,7 +170,7 @@ describe('session recordings', function () {
     expect([spec.user, spec.impersonator === '']).to.deep.equal([user, false])
   })
 
-  it('refuses clients that use SPDY', async () => {
+  it('are not supported with SPDY, which is rejected', async () => {
     const before = await list()
     const target = [
       '--server',
@@ -189,7 +189,7 @@ describe('session recordings', function () {
     expect((await list()).length).to.equal(before.length)
   })
 
-  it('does not record other namespaces, nor sessions that kube-apiserver refuses', async () => {
+  it('do not contain other namespaces, nor sessions that kube-apiserver rejects', async () => {
     const before = await list()
     const pods = await kubectlOutput('get', 'pods', '-n', 'default', '-o', 'name')
     const [pod = ''] = pods.split('\n')
@@ -201,7 +201,7 @@ describe('session recordings', function () {
     expect((await list()).length).to.equal(before.length)
   })
 
-  it('is not bypassed by way of the kubelet', async () => {
+  it('cannot be bypassed through the kubelet', async () => {
     for (const prefix of ['/api', '/kapi', '/clusters/host/kapi']) {
       const path = `${prefix}/v1/nodes/worker-1/proxy/run/${namespace}/web/web?cmd=id`
       const { code, body } = await askAs(administrator, `${replica.server}${path}`, { method: 'POST' })
@@ -212,7 +212,7 @@ describe('session recordings', function () {
     }
   })
 
-  it('is read by those who may', async () => {
+  it('can be read only with permission', async () => {
     expect((await list(await tokenOf(namespace, 'reviewer'))).length).to.be.greaterThan(0)
     const refused = await askAs(token, `${replica.server}${path}`)
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([
@@ -221,7 +221,7 @@ describe('session recordings', function () {
     ])
   })
 
-  it('records terminals of consoles', async () => {
+  it('contain terminals of consoles', async () => {
     const url = `${replica.server.replace(/^http/, 'ws')}/kapis/terminal.${groupDomain}/v1alpha2/namespaces/${namespace}/pods/web/exec?shell=sh`
     const webSocket = new WebSocket(url, {
       ca: readFileSync(setting('KAPIS_CA')),
@@ -244,7 +244,7 @@ describe('session recordings', function () {
     expect(`${notice}\r\n${await outputOf(session)}`).to.equal(output)
   })
 
-  it('is listed and played by kapis', async () => {
+  it('can be listed and played by kapis', async () => {
     const { metadata } = await (async () => {
       await exec('echo', 'played')
       return lastSession()
@@ -266,7 +266,7 @@ describe('session recordings', function () {
     )
   })
 
-  it('is played on the page, which shows output as text', async () => {
+  it('can be played on the page, which shows output as text', async () => {
     const script = String.raw`printf '\033[1;31m<img src=x onerror=alert(1)>\033[0m\n'; sleep 1; printf 'hidden: \033[8msecret\033[0m \033[38;2;1;2;3mlast\n'`
     await exec('sh', '-c', script)
     const { metadata } = await lastSession()

@@ -34,7 +34,7 @@ type Event = {
 }
 
 /** The WebSocket client of Node.js, which has the API of browsers. */
-describe('several watches over one connection', function () {
+describe('several subscriptions over one connection', function () {
   this.timeout(60_000)
   const open: WebSocket[] = []
   let token = ''
@@ -72,7 +72,7 @@ describe('several watches over one connection', function () {
     await kubectl('delete', 'namespace', namespace, other, '--wait=false')
   })
 
-  it('sends the events of each with its id, until it is unsubscribed', async () => {
+  it('receive their events with their ID, until they are cancelled', async () => {
     const { send, names, of, events } = await connect(token)
     const selector = `labelSelector=in%3D${namespace}`
     send(subscribe('configs', `/kapi/v1/configmaps?watch=true&${selector}`))
@@ -111,7 +111,7 @@ describe('several watches over one connection', function () {
     expect(events.every(({ id }) => id !== undefined)).to.equal(true)
   })
 
-  it('authorizes each as the caller', async () => {
+  it('are each authorized as the caller', async () => {
     const reader = await tokenOf(namespace, 'reader')
     await apply({
       apiVersion: `${rbac}/v1`,
@@ -180,7 +180,7 @@ describe('several watches over one connection', function () {
     [{ type: 'UNSUBSCRIBE', id: 'x' }, 400, 'unknown id "x": this connection has no such subscription'],
   ]
   for (const [message, code, text] of refused)
-    it(`rejects ${JSON.stringify(message)}`, async () => {
+    it(`are rejected: ${JSON.stringify(message)}`, async () => {
       const { socket, events } = await connect(token)
       socket.send(typeof message === 'string' ? message : JSON.stringify(message))
       await eventually(async () => expect(events).to.have.length.above(0), 5_000)
@@ -189,7 +189,7 @@ describe('several watches over one connection', function () {
       expect(object?.message).to.contain(text)
     })
 
-  it('takes an id once, and a hundred of them', async () => {
+  it('have unique IDs, and are limited to a hundred', async () => {
     const { send, of, events } = await connect(token)
     const watched = `/kapi/v1/namespaces/${other}/configmaps?watch=true`
     for (let i = 0; i < 50; i++) send(subscribe(`a${i}`, watched))
@@ -209,7 +209,7 @@ describe('several watches over one connection', function () {
     )
   })
 
-  it('sends server-sent events', async () => {
+  it('are available as server-sent events', async () => {
     const subscriptions = [
       {
         id: 'namespace',
@@ -239,7 +239,7 @@ describe('several watches over one connection', function () {
     controller.abort()
   })
 
-  it('requires a WebSocket or subscriptions', async () => {
+  it('require a WebSocket or the parameter subscriptions', async () => {
     for (const [query, text] of [
       ['', 'subscriptions is required: a JSON array of {\\"id\\", \\"path\\"}; or open a WebSocket'],
       ['?subscriptions=x', 'invalid subscriptions: expected a JSON array of'],

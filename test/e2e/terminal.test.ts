@@ -33,7 +33,7 @@ function openTerminal(token: string, target: string) {
   return { state, send, close: () => webSocket.terminate() }
 }
 
-describe('terminals and jobs for consoles of KubeSphere 3.4', function () {
+describe('terminals and jobs for KubeSphere 3.4 consoles', function () {
   this.timeout(60_000)
   let accounts: Accounts
   let admin = ''
@@ -53,7 +53,7 @@ describe('terminals and jobs for consoles of KubeSphere 3.4', function () {
     await kubectlOutput('delete', 'job', job, '--ignore-not-found')
   })
 
-  it('types in a shell, and reads what it prints', async () => {
+  it('pass input to a shell, and return its output', async () => {
     const { state, send } = openTerminal(admin, `${exec}?shell=sh`)
     await eventually(async () => {
       send({ Op: 'stdin', Data: '' })
@@ -66,7 +66,7 @@ describe('terminals and jobs for consoles of KubeSphere 3.4', function () {
     expect(state.toast).to.equal('')
   })
 
-  it('ends with its client', async () => {
+  it('end when the client disconnects', async () => {
     const { state, send, close } = openTerminal(admin, exec)
     await eventually(async () => {
       send({ Op: 'stdin', Data: 'echo up\n' })
@@ -77,18 +77,18 @@ describe('terminals and jobs for consoles of KubeSphere 3.4', function () {
   })
 
   const refused: readonly (readonly [what: string, target: () => string, message: RegExp])[] = [
-    ['no such pod', () => '/namespaces/default/pods/none/exec?shell=sh', /^404 pods "none" not found$/],
-    ['no such container', () => `${exec}?shell=sh&container=x`, /^400 container x is not valid for pod/],
-    ['another shell', () => `${exec}?shell=zsh`, /^400 invalid shell "zsh": expected bash or sh$/],
+    ['a missing pod', () => '/namespaces/default/pods/none/exec?shell=sh', /^404 pods "none" not found$/],
+    ['a missing container', () => `${exec}?shell=sh&container=x`, /^400 container x is not valid for pod/],
+    ['an unknown shell', () => `${exec}?shell=zsh`, /^400 invalid shell "zsh": expected bash or sh$/],
     ['a node', () => '/nodes/node-1/exec', /^404 terminals of nodes are not part of Kapis/],
   ]
   for (const [what, target, message] of refused)
-    it(`refuses ${what}, before it opens`, async () => {
+    it(`reject ${what} before they open`, async () => {
       const { state } = openTerminal(admin, target())
       await eventually(async () => expect(state.refused).to.match(message), 10_000)
     })
 
-  it('takes the right to exec, of kube-apiserver itself', async () => {
+  it('require the permission to exec in kube-apiserver itself', async () => {
     const token = await accounts.make('reader', [
       { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
     ])
@@ -98,19 +98,19 @@ describe('terminals and jobs for consoles of KubeSphere 3.4', function () {
     }, 10_000)
   })
 
-  it('is no page', async () => {
+  it('are not available to plain HTTP requests', async () => {
     const { code, body } = await askAs(admin, `/kapis/terminal.${groupDomain}/v1alpha2${exec}`)
     expect([code, JSON.parse(body).message]).to.deep.equal([400, 'a terminal is a WebSocket: open one'])
   })
 
-  it('says what to use instead of the kubectl of a user', async () => {
+  it('name the replacement for kubectl in a user’s pod', async () => {
     const path = `/kapis/resources.${groupDomain}/v1alpha2/users/admin/kubectl`
     const { code, body } = await askAs(admin, path)
     expect(code).to.equal(404)
     expect(JSON.parse(body).message).to.contain('kubectl')
   })
 
-  it('runs a job again', async () => {
+  it('run a job again', async () => {
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox' }] } }
     await apply({
       apiVersion: 'batch/v1',

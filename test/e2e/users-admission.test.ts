@@ -28,7 +28,7 @@ type Ask = (method: string, path: string, body?: object, type?: string) => Promi
  * Rules for users that admission of kube-apiserver enforces: writing a User directly must not give
  * access to another user.
  */
-describe('users at kube-apiserver', function () {
+describe('admission of users in kube-apiserver', function () {
   this.timeout(90_000)
   const made: string[] = []
   let accounts: Accounts
@@ -69,14 +69,14 @@ describe('users at kube-apiserver', function () {
   const applyType = 'application/apply-patch+yaml'
 
   for (const [way, ask] of [
-    ['asked itself', askKube],
-    ['asked by way of Kapis', askAs],
+    ['directly', askKube],
+    ['through Kapis', askAs],
   ] as const) {
     describe(way, () => {
       const account = async (name: string, ...rules: readonly Rule[]) =>
         askerOf(ask, await accounts.make(`${way === 'asked itself' ? 'a' : 'b'}-${name}`, rules))
 
-      it('makes no user without the right to impersonate it, whatever the verb', async () => {
+      it('creates no user without the permission to impersonate it, with any verb', async () => {
         const plain = await account('plain', ...administrator)
         const name = uniqueName('new')
         const body = userOf(name)
@@ -87,7 +87,7 @@ describe('users at kube-apiserver', function () {
         expect((await namer('POST', users, body)).code).to.equal(201)
       })
 
-      it('gives no group without the right to impersonate it, whatever the kind of patch', async () => {
+      it('assigns no group without the permission to impersonate it, with any patch type', async () => {
         const name = await newUser({ groups: ['kept'] })
         const at = `${users}/${name}`
         const groups = ['kept', 'platform-admins']
@@ -109,7 +109,7 @@ describe('users at kube-apiserver', function () {
         ).to.equal(200)
       })
 
-      it('asks for each of the groups', async () => {
+      it('checks each of the groups', async () => {
         const name = await newUser()
         const many = Array.from({ length: 8 }, (_, i) => `group-${i}`)
         const at = `${users}/${name}`
@@ -129,7 +129,7 @@ describe('users at kube-apiserver', function () {
         expect(answer.code, answer.body).to.equal(200)
       })
 
-      it('takes over no user without the right to impersonate the user and each group', async () => {
+      it('allows no takeover of a user without the permission to impersonate the user and each group', async () => {
         const name = await newUser({ groups: ['a-team'] })
         const at = `${users}/${name}`
         const link = { [`${group}/identity-provider.corp`]: 'someone' }
@@ -165,7 +165,7 @@ describe('users at kube-apiserver', function () {
         forbidden(await unentitled('PATCH', at, { spec: { password: hash } }, merge), noPassword)
       })
 
-      it('lets only Kapis report the groups of an identity provider', async () => {
+      it('lets only Kapis write the groups from an identity provider', async () => {
         const name = await newUser()
         const plain = await account('status', ...administrator)
         const providerGroups = [{ provider: 'corp', groups: ['platform-admins'], observedAt }]
@@ -175,7 +175,7 @@ describe('users at kube-apiserver', function () {
         expect((await plain('PATCH', at, state, merge)).code).to.equal(200)
       })
 
-      it('approves no device, and keeps no login alive, for anyone who may not be its user', async () => {
+      it('lets only those who may impersonate the user approve a device or extend a session', async () => {
         const plain = await account('device', rule(['deviceauthorizations', 'loginsessions'], writing))
         const device = {
           apiVersion: `${group}/v1alpha2`,

@@ -31,7 +31,7 @@ const only = (verbs: readonly string[], ...resources: readonly string[]): Rule =
  * known RBAC name requires permission to impersonate, and a password or state requires access to
  * its subresource.
  */
-describe('who may write users', function () {
+describe('callers who write users', function () {
   this.timeout(60_000)
   const made: string[] = []
   let accounts: Accounts
@@ -68,7 +68,7 @@ describe('who may write users', function () {
   })
   const bound = uniqueName('jane')
 
-  it('creates users with a new name in one request', async () => {
+  it('can create users with a new name in one request', async () => {
     const name = uniqueName('ordinary')
     expectCode(await send(plain, 'POST', base, draft(name, { password, displayName: 'O' })), 201)
     expectCode(await patch(plain, name, { spec: { lang: 'de' } }), 200)
@@ -80,7 +80,7 @@ describe('who may write users', function () {
     expectCode(await askAs(plain, `${base}/${name}`, { method: 'DELETE' }), 200)
   })
 
-  it('gives no group without the right to impersonate it', async () => {
+  it('cannot assign a group without the permission to impersonate it', async () => {
     const groups = ['platform-admins']
     const why = 'cannot impersonate resource "groups" in API group "" at the cluster scope'
     const refused = (answer: Answer) =>
@@ -102,7 +102,7 @@ describe('who may write users', function () {
     expectCode(await patch(plain, name, { spec: { groups: null } }), 200)
   })
 
-  it('makes no user of a name that RBAC knows, without the right to impersonate it', async () => {
+  it('cannot create a user whose name RBAC already uses, without the permission to impersonate it', async () => {
     const view = ['--clusterrole=view', `--user=${bound}`]
     await kubectlOutput('create', 'clusterrolebinding', bound, ...view)
     const local = uniqueName('local')
@@ -127,7 +127,7 @@ describe('who may write users', function () {
     expectCode(await send(namer, 'POST', base, draft(bound)), 201)
   })
 
-  it('takes over no user without the right to impersonate the user and each group', async () => {
+  it('cannot take over a user without the permission to impersonate the user and each group', async () => {
     const name = await newUser({ groups: ['a-team', 'b-team'] })
     const link = { [`${group}/identity-provider.corp`]: 'someone' }
     const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'someone' }
@@ -156,7 +156,7 @@ describe('who may write users', function () {
     expectCode((await reset?.[1](every)) ?? { code: 0, body: '' }, 200)
   })
 
-  it('links no new user to an account either, whose groups the provider reports later', async () => {
+  it('cannot link a new user to an account, whose groups the provider would add later', async () => {
     const [name, other] = [uniqueName('linked'), uniqueName('linked-34')]
     const annotations = { [`${group}/identity-provider.corp`]: uniqueName('someone') }
     const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: uniqueName('someone') }
@@ -173,7 +173,7 @@ describe('who may write users', function () {
     }
   })
 
-  it('counts the groups that an identity provider has reported', async () => {
+  it('need permission for the groups that an identity provider has reported, too', async () => {
     const name = await newUser()
     const observedAt = new Date().toISOString()
     const providerGroups = [{ provider: 'corp', groups: ['reported'], observedAt }]
@@ -189,7 +189,7 @@ describe('who may write users', function () {
     forbidden(reset, 'groups "reported"', 'cannot impersonate resource "groups"')
   })
 
-  it('resets no password of the administrator', async () => {
+  it('cannot reset the password of the administrator', async () => {
     const answers = [
       await send(plain, 'PUT', `${base}/admin/password`, { password: 'Another horse 2' }),
       await patch(plain, 'admin', { spec: { password: 'Another horse 2' } }),
@@ -197,7 +197,7 @@ describe('who may write users', function () {
     for (const answer of answers) forbidden(answer, 'users "admin"', 'cannot impersonate resource "users"')
   })
 
-  describe('without the right to a subresource', () => {
+  describe('without the permission on a subresource', () => {
     let writer: string
     before(async () => {
       const all: Rule = { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] }
@@ -205,7 +205,7 @@ describe('who may write users', function () {
       writer = await accounts.make('writer', [only(verbs, 'users'), all])
     })
 
-    it('sets no password, by whatever verb', async () => {
+    it('cannot set a password, with any verb', async () => {
       const name = await newUser()
       const next = { password: 'Another horse 2' }
       const spec = { email: `${name}@e2e.test`, ...next }
@@ -222,7 +222,7 @@ describe('who may write users', function () {
       expectCode(await logIn(name, password), 200)
     })
 
-    it('sets no state, by whatever verb, and sends back the stored one', async () => {
+    it('cannot set a state, with any verb, but may send the stored one', async () => {
       const name = await newUser()
       const status = { state: 'Disabled' }
       const spec = { email: `${name}@e2e.test` }

@@ -9,7 +9,7 @@ const json = 'application/json'
 type UserObject = { readonly metadata: Readonly<Record<string, unknown>> }
 
 /** The requests for a user from creation to deletion. */
-describe('the life of a user', function () {
+describe('a user throughout its life', function () {
   this.timeout(60_000)
   const name = uniqueName('whole')
   const spec = { email: `${name}@e2e.test`, displayName: 'Whole', groups: ['e2e-users'] }
@@ -30,7 +30,7 @@ describe('the life of a user', function () {
   })
   after(() => kubectl('delete', `users.${group}`, name, '--ignore-not-found'))
 
-  it('shows the whole user at every step, never the password', async () => {
+  it('is returned completely at every step, never with the password', async () => {
     const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
     const whole = (answer: Answer, code: number, changes: object = {}): UserObject => {
       expect(answer.code, answer.body).to.equal(code)

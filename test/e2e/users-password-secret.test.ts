@@ -67,7 +67,7 @@ describe('password hashes', function () {
     }
   }
 
-  it('are in no User, the first administrator’s among them', async () => {
+  it('are in no User, including the first administrator’s', async () => {
     const name = await newUser()
     await expectNone(name)
     await eventually(() => expectNone(setting('KAPIS_USER')), 10_000)
@@ -79,7 +79,7 @@ describe('password hashes', function () {
     expect((await logIn(name, password)).code).to.equal(200)
   })
 
-  it('stay out of it when the password is changed, in every way', async () => {
+  it('stay out of the User when the password changes in any way', async () => {
     const name = await newUser()
     const token = (await loginAs({ username: name, password })).access_token
     const put = (path: string, body: object, as = admin, type = 'application/json', method = 'PUT') =>
@@ -112,7 +112,7 @@ describe('password hashes', function () {
     expect((await logIn(name, last)).code).to.equal(200)
   })
 
-  it('are taken out of a User that kubectl applies, and logins go on', async () => {
+  it('are removed from a User that kubectl applies, and logins still work', async () => {
     const name = uniqueName('applied')
     made.push(name)
     await createUser({ username: name, password })
@@ -157,7 +157,7 @@ describe('password hashes', function () {
     }, 30_000)
   })
 
-  it('come back with a backup, under another uid', async () => {
+  it('are restored with a backup, under another UID', async () => {
     const name = await newUser()
     const save = async (...args: readonly string[]) => {
       const { metadata, ...rest } = Object(await kubectlJson(...args))
@@ -179,14 +179,14 @@ describe('password hashes', function () {
     await eventually(async () => expect((await logIn(name, password)).code).to.equal(200), 3_000)
   })
 
-  it('that are given in place of a password are stored in the same way', async () => {
+  it('that are sent instead of a password are stored in the same way', async () => {
     const given = await (await createPasswordHasher()).hash(password)
     const name = await newUser({ password: given })
     await expectNone(name)
     expect((await logIn(name, password)).code).to.equal(200)
   })
 
-  it('are one of those that several set together, and it is known to every replica', async () => {
+  it('are consistent on every replica after concurrent changes', async () => {
     const name = await newUser()
     const candidates = Array.from({ length: 6 }, (_, i) => `Raced horse ${i}`)
     const set = (next: string) =>

@@ -8,7 +8,7 @@ import { type Ran, run } from './run.ts'
  * A User written directly at kube-apiserver: its schema rejects a plain-text password, and the
  * error does not repeat it on the screen or in logs.
  */
-describe('a plain-text password in a User', function () {
+describe('a plain-text password in a User object', function () {
   this.timeout(60_000)
   const name = uniqueName('plain')
   const hash = `$2b$10$${'a'.repeat(53)}`
@@ -23,18 +23,18 @@ describe('a plain-text password in a User', function () {
 
   const rows: readonly [string, string][] = [
     ['a password', 'Sup3rSecret-plain'],
-    ['a long one', 'Sup3rSecret-plain'.repeat(20)],
-    ['one of several lines', `${hash}\nSup3rSecret-plain`],
-    ['a hash with something behind it', `${hash}Sup3rSecret-plain`],
-    ['a hash with a line end', `${hash}\n`],
-    ['a hash with something before it', `Sup3rSecret-plain${hash}`],
-    ['a hash of another cost', hash.replace('$10$', '$16$')],
-    ['a hash of no cost', hash.replace('$10$', '$03$')],
-    ['a hash of another kind', hash.replace('$2b$', '$2x$')],
+    ['a long password', 'Sup3rSecret-plain'.repeat(20)],
+    ['a password with several lines', `${hash}\nSup3rSecret-plain`],
+    ['a hash with a suffix', `${hash}Sup3rSecret-plain`],
+    ['a hash with a line break at the end', `${hash}\n`],
+    ['a hash with a prefix', `Sup3rSecret-plain${hash}`],
+    ['a hash with another cost', hash.replace('$10$', '$16$')],
+    ['a hash without a cost', hash.replace('$10$', '$03$')],
+    ['a hash of another type', hash.replace('$2b$', '$2x$')],
     ['nothing', ''],
   ]
   for (const [what, password] of rows) {
-    it(`is refused and not repeated: ${what}`, async () => {
+    it(`is rejected and not quoted: ${what}`, async () => {
       for (const args of [['apply'], ['create'], ['apply', '--server-side']]) {
         const { code, stdout, stderr } = await apply(password, ...args)
         expect([code, stdout]).to.deep.equal([1, ''])
@@ -43,7 +43,7 @@ describe('a plain-text password in a User', function () {
     })
   }
 
-  it('is refused and not repeated if it is not as long as a hash, or not text', async () => {
+  it('is rejected and not quoted if its length differs from a hash, or it is not a string', async () => {
     for (const password of ['Sup3rSecret-plain'.repeat(100), 20260101, ['Sup3rSecret-plain']]) {
       const { code, stderr } = await apply(password, 'apply')
       expect(code).to.equal(1)

@@ -8,7 +8,7 @@ const json = 'application/json'
 const merge = 'application/merge-patch+json'
 
 /** All errors of the users API, as complete responses. */
-describe('users, of bad requests,', function () {
+describe('invalid requests for users', function () {
   this.timeout(60_000)
   const name = uniqueName('new')
   const taken = uniqueName('taken')
@@ -68,22 +68,18 @@ describe('users, of bad requests,', function () {
     ReturnType<typeof statusBody>,
     Record<string, string>?,
   ][] = [
-    ['a read of one that does not exist', () => send('GET', nonexistent), missing],
-    ['DELETE of one that does not exist', () => send('DELETE', nonexistent), missing],
-    ['PUT of one that does not exist', () => send('PUT', nonexistent, ofNonexistent), missing],
-    ['PATCH of one that does not exist', () => send('PATCH', nonexistent, ofNonexistent, merge), missing],
+    ['GET of an unknown user', () => send('GET', nonexistent), missing],
+    ['DELETE of an unknown user', () => send('DELETE', nonexistent), missing],
+    ['PUT of an unknown user', () => send('PUT', nonexistent, ofNonexistent), missing],
+    ['PATCH of an unknown user', () => send('PATCH', nonexistent, ofNonexistent, merge), missing],
+    ['the password of an unknown user', () => send('PUT', `${nonexistent}/password`, { password }), missing],
     [
-      'the password of one that does not exist',
-      () => send('PUT', `${nonexistent}/password`, { password }),
-      missing,
-    ],
-    [
-      'the state of one that does not exist',
+      'the state of an unknown user',
       () => send('PUT', `${nonexistent}/status`, { status: { state: 'Active' } }),
       missing,
     ],
     [
-      'what no user has',
+      'an unknown subresource',
       () => send('GET', `/${taken}/nothing`),
       statusBody(404, 'NotFound', 'the server could not find the requested resource', {}),
     ],
@@ -100,14 +96,14 @@ describe('users, of bad requests,', function () {
       () => send('PUT', `/${taken}`, good),
       bad(`metadata.name must be the name in the path, "${taken}"`),
     ],
-    ['another dry run', () => send('POST', '?dryRun=x', good), bad('dryRun must be All, not "x"')],
+    ['an invalid dryRun', () => send('POST', '?dryRun=x', good), bad('dryRun must be All, not "x"')],
     [
-      'a state that cannot be set',
+      'an invalid state',
       () => send('PUT', `/${taken}/status`, { status: { state: 'Asleep' } }),
       bad('status.state must be one of Active, Disabled, not "Asleep"'),
     ],
     [
-      'no new password',
+      'a missing new password',
       () => send('PUT', `/${taken}/password`, {}),
       bad('password is required, and must be a string'),
     ],
@@ -118,9 +114,14 @@ describe('users, of bad requests,', function () {
       notAllowed,
       { allow: 'GET, HEAD, PUT, PATCH, DELETE' },
     ],
-    ['GET of a password', () => send('GET', `/${taken}/password`), notAllowed, { allow: 'PUT' }],
     [
-      'a name that is taken',
+      'GET of the password subresource',
+      () => send('GET', `/${taken}/password`),
+      notAllowed,
+      { allow: 'PUT' },
+    ],
+    [
+      'a name in use',
       () => send('POST', '', { ...good, metadata: { name: taken } }),
       statusBody(409, 'AlreadyExists', `users.${group} "${taken}" already exists`, {
         name: taken,
@@ -140,7 +141,7 @@ describe('users, of bad requests,', function () {
       { accept: json },
     ],
     [
-      'a patch of another kind',
+      'an unsupported patch type',
       () => send('PATCH', `/${taken}`, {}, 'application/strategic-merge-patch+json'),
       statusBody(415, 'UnsupportedMediaType', `the body must be ${merge}`),
       { accept: merge },
@@ -151,7 +152,7 @@ describe('users, of bad requests,', function () {
       invalid(taken, [cause('password', weak)], `password: ${weak}`),
     ],
     [
-      'all errors together',
+      'several errors together',
       () =>
         send('POST', '', {
           metadata: { name },
@@ -170,7 +171,7 @@ describe('users, of bad requests,', function () {
       ),
     ],
     [
-      'no address',
+      'a missing e-mail address',
       () => send('POST', '', { metadata: { name }, spec: {} }),
       invalid(
         name,

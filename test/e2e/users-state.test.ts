@@ -57,7 +57,7 @@ describe('the state of a user', function () {
     await eventually(async () => expect(await login()).to.include({ code: 200 }), 20_000)
   })
 
-  it('and the password are as before after a dry run', async () => {
+  it('does not change in a dry run, nor does the password', async () => {
     const tried = await write('status?dryRun=All', { status: { state: 'Disabled' } })
     expectUser(tried, 'Disabled', 'Disabled by an administrator')
     const set = await write('password?dryRun=All', { password: 'Another horse 1' })
@@ -67,7 +67,7 @@ describe('the state of a user', function () {
     expect(await login()).to.include({ code: 200 })
   })
 
-  it('AuthLimitExceeded says when to come back, and is ended by an administrator', async () => {
+  it('AuthLimitExceeded contains when to try again, and can be ended by an administrator', async () => {
     await patchUser(user.username, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
     const locked = [429, invalidGrant('auth rate limit exceeded')]
     const answer = await eventuallyLocked()

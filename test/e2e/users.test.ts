@@ -63,7 +63,7 @@ describe('users', function () {
     for (const name of made) await kubectl('delete', `users.iam.${groupDomain}`, name, '--ignore-not-found')
   })
 
-  it('are written with a log line that names the caller and the user they act as', async () => {
+  it('are written with a log line that names the caller and the impersonated user', async () => {
     const deputy = await newUser()
     const binding = uniqueName('deputy')
     await kubectlOutput(
@@ -98,7 +98,7 @@ describe('users', function () {
     }
   })
 
-  it('are made with a password that is hashed, read and listed without it', async () => {
+  it('are created with a password that is hashed, and read and listed without it', async () => {
     const group = uniqueName('group')
     const name = await newUser({ displayName: 'E2E', groups: [group] })
     const user = parse(await askAs(admin, `${base}/${name}`))
@@ -127,7 +127,7 @@ describe('users', function () {
     expect((await logIn(name, password)).code).to.equal(200)
   })
 
-  it('that were applied by kubectl are shown without what it keeps of them', async () => {
+  it('that kubectl has applied are returned without the last-applied annotation', async () => {
     const name = await newUser({ groups: [uniqueName('applied')] })
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
     const users = `users.iam.${groupDomain}`
@@ -148,7 +148,7 @@ describe('users', function () {
     expect(kept.metadata.annotations).to.have.property(annotation, applied)
   })
 
-  it('are listed by page, order and filter', async () => {
+  it('are listed with pages, sorting and filters', async () => {
     const group = uniqueName('group')
     const names = [await newUser({ groups: [group] }), await newUser({ groups: [group, 'x'] })].sort()
     const list = async (query: string) => {
@@ -170,7 +170,7 @@ describe('users', function () {
     ])
   })
 
-  it('never show a password hash, whatever is asked', async () => {
+  it('are never returned with a password hash, at any path', async () => {
     const name = await newUser()
     const path = `${base}/${name}`
     const patch = { 'content-type': 'application/merge-patch+json' }
@@ -191,7 +191,7 @@ describe('users', function () {
     }
   })
 
-  it('are changed whole, with the version that was read, and keep their password', async () => {
+  it('are replaced at the version that was read, and keep their password', async () => {
     const name = await newUser()
     const path = `${base}/${name}`
     const before = parse(await askAs(admin, path))
@@ -203,7 +203,7 @@ describe('users', function () {
     expect((await logIn(name, password)).code).to.equal(200)
   })
 
-  it('are disabled, which ends their logins, and enabled', async () => {
+  it('are disabled, which ends their sessions, and enabled again', async () => {
     const name = await newUser()
     const token = await tokenOf(name)
     const self = `${base}/${name}`
@@ -247,7 +247,7 @@ describe('users', function () {
     }, 5_000)
   })
 
-  it('have the platform role that their creator may give, by a binding', async () => {
+  it('receive through a binding a platform role that their creator may grant', async () => {
     const annotation = `iam.${groupDomain}/globalrole`
     const name = uniqueName('role')
     made.push(name)
@@ -271,8 +271,8 @@ describe('users', function () {
     expect(metadata.annotations?.[annotation]).to.equal('platform-regular')
   })
 
-  describe('without a right', () => {
-    it('may read themselves, and no others', async () => {
+  describe('without permissions', () => {
+    it('may read themselves, but no others', async () => {
       const name = await newUser()
       const token = await tokenOf(name)
       expect(parse(await askAs(token, `${base}/${name}`)).metadata.name).to.equal(name)
@@ -287,7 +287,7 @@ describe('users', function () {
       })
     })
 
-    it('may not write themselves, nor get there by another verb', async () => {
+    it('may not write themselves with any verb', async () => {
       const name = await newUser()
       const token = await tokenOf(name)
       const body = { spec: { email: `${name}@e2e.test`, groups: ['platform-admins'] } }
@@ -301,7 +301,7 @@ describe('users', function () {
       }
     })
 
-    it('may change their own password with the current one, which ends their logins', async () => {
+    it('may change their own password with the current one, which ends their sessions', async () => {
       const name = await newUser()
       const path = `${base}/${name}/password`
       await kubectlOutput(
@@ -332,7 +332,7 @@ describe('users', function () {
       expectCode(await send(await tokenOf(name, next), 'PUT', `${base}/admin/password`, { password }), 403)
     })
 
-    it("may change their own address and language, and the first password, as KubeSphere's console does", async () => {
+    it("may change their own e-mail address and language, and set a first password, as KubeSphere's console does", async () => {
       const name = await newUser()
       const mark = `iam.${groupDomain}/uninitialized`
       await kubectlOutput('annotate', `users.iam.${groupDomain}`, name, `${mark}=true`)
@@ -359,7 +359,7 @@ describe('users', function () {
       expect(left.annotations).to.not.have.property(mark)
     })
 
-    it('cannot guess the password with a token that they found', async () => {
+    it('cannot guess their password with a stolen token', async () => {
       const name = await newUser()
       const token = await tokenOf(name)
       const guess = (i: number) =>
@@ -376,14 +376,14 @@ describe('users', function () {
       await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
     })
 
-    it('do not exist before they have logged in', async () => {
+    it('are not returned without a login', async () => {
       const name = await newUser()
       const answer = await askKapis(`${base}/${name}`)
       expect(answer.code).to.equal(401)
     })
   })
 
-  it('have one address each, whatever its case', async () => {
+  it('have unique e-mail addresses, in any letter case', async () => {
     const name = await newUser()
     await eventually(async () => {
       const spec = { email: `${name}@E2E.test`, password }
@@ -398,7 +398,7 @@ describe('users', function () {
     }, 3_000)
   })
 
-  it('are shown as they would be by a dry run, and not made', async () => {
+  it('are returned by a dry run as they would be stored, and not created', async () => {
     const name = uniqueName('tried')
     const spec = { email: `${name}@e2e.test`, description: '', displayName: '', lang: '', groups: ['dev'] }
     const tried = await send(admin, 'POST', `${base}?dryRun=All`, {
@@ -413,7 +413,7 @@ describe('users', function () {
     expectCode(await askAs(admin, `${base}/${name}`, { method: 'DELETE' }), 200)
   })
 
-  it('are refused with the reason when they are malformed', async () => {
+  it('are rejected with the reason when they are malformed', async () => {
     const patch = { 'content-type': 'application/strategic-merge-patch+json' }
     const user = { metadata: { name: setting('KAPIS_USER') }, spec: { email: 'x@y.z' } }
     expectCode(await send(admin, 'POST', base, user, { 'content-type': 'text/plain' }), 415)

@@ -20,7 +20,7 @@ const team = (n: number) => `${prefix}-${n}`
 const base = `/kapis/${group}/${version}`
 const names = `namespaces.${group}`
 
-describe('namespaces as their callers may see them', function () {
+describe('visible namespaces', function () {
   this.timeout(90_000)
 
   let token = ''
@@ -93,13 +93,13 @@ describe('namespaces as their callers may see them', function () {
       await kubectl('delete', `workspaces.tenant.${groupDomain}`, `${prefix}-${name}`, '--ignore-not-found')
   })
 
-  it('kube-apiserver itself has no such list', async () => {
+  it('are not available in kube-apiserver itself', async () => {
     const { code, stderr } = await run('kubectl', [...caller, 'get', 'namespaces'])
     expect(code).to.equal(1)
     expect(stderr).to.contain('cannot list resource "namespaces"')
   })
 
-  it('those with a right in them and no other, at /kapis and by kubectl', async () => {
+  it('are those in which the caller has a permission, at /kapis and in kubectl', async () => {
     await eventually(async () => {
       expect(await listed(`${base}/namespaces`)).to.deep.equal([team(3), team(4)])
     }, 10_000)
@@ -109,7 +109,7 @@ describe('namespaces as their callers may see them', function () {
     expect(await byKubectl('--field-selector', `metadata.name=${team(5)}`)).to.deep.equal([])
   })
 
-  it('one that is not seen is not there', async () => {
+  it('hide all others with 404', async () => {
     for (const path of [`${base}/namespaces/${team(5)}`, `${base}/namespaces/${prefix}-none`]) {
       expect((await askAs(token, path)).code).to.equal(404)
     }
@@ -117,7 +117,7 @@ describe('namespaces as their callers may see them', function () {
     expect(stderr).to.equal(`Error from server (NotFound): ${names} "${team(5)}" not found\n`)
   })
 
-  it('a watch sees one come with a role binding, and go with it', async () => {
+  it('are added to a watch with a role binding, and removed with it', async () => {
     const watch = follow('kubectl', [
       ...caller,
       'get',
@@ -150,7 +150,7 @@ describe('namespaces as their callers may see them', function () {
     }
   })
 
-  it('a watch follows bindings for the whole cluster: everything comes, and ends with them', async () => {
+  it('are all added to a watch with a cluster role binding, and removed with it', async () => {
     const columns = ['-o', 'custom-columns=:type,:object.metadata.name']
     const begin = () =>
       follow('kubectl', [...caller, 'get', names, '-w', '--output-watch-events', '--no-headers', ...columns])
@@ -188,7 +188,7 @@ describe('namespaces as their callers may see them', function () {
     }
   })
 
-  it('one is seen by anyone who has a right to it by name', async () => {
+  it('include a namespace that a caller may get by name', async () => {
     const name = team(12)
     const byName = ['--verb=get', '--resource=namespaces', `--resource-name=${name}`]
     await kubectlOutput('create', 'clusterrole', prefix, ...byName)
@@ -211,7 +211,7 @@ describe('namespaces as their callers may see them', function () {
     }
   })
 
-  it('workspaces are those of the namespaces, and those that the caller manages', async () => {
+  it('determine the visible workspaces, next to those that the caller manages', async () => {
     await eventually(async () => {
       expect(await listed(`${base}/workspaces`)).to.deep.equal([
         `${prefix}-own`,
@@ -225,7 +225,7 @@ describe('namespaces as their callers may see them', function () {
     }, 10_000)
   })
 
-  it('consoles of KubeSphere 3.4 are shown the same, and write as the caller', async () => {
+  it('are the same for KubeSphere 3.4 consoles, which write with the rights of the caller', async () => {
     const old = `/kapis/tenant.${groupDomain}/v1alpha2`
     const templates = `/kapis/tenant.${groupDomain}/v1alpha3/workspacetemplates`
     const own = `${prefix}-own`
@@ -265,7 +265,7 @@ describe('namespaces as their callers may see them', function () {
     }, 10_000)
   })
 
-  it('nothing for one without a right, and everything for an administrator', async () => {
+  it('are none without permissions, and all for an administrator', async () => {
     const none = await askAs(await tokenOf(home, 'none'), `${base}/namespaces`)
     expect(JSON.parse(none.body)).to.deep.equal({ items: [], totalItems: 0 })
     const all = await askAs(await accessToken(), `${base}/namespaces?name=${prefix}&limit=1`)

@@ -57,7 +57,7 @@ describe('watches over WebSocket', function () {
   }
 
   for (const [way, url] of Object.entries(ways)) {
-    it(`${way}: a message for each event, by the token of a subprotocol, until either side ends it`, async () => {
+    it(`${way}: send a message per event, authenticated by a subprotocol, until either side closes`, async () => {
       const { socket, received } = connect(url(), query, [bearerProtocol(token), 'base64.binary.k8s.io'])
       await once(socket, 'open')
       expect(socket.protocol).to.equal('base64.binary.k8s.io')
@@ -74,19 +74,19 @@ describe('watches over WebSocket', function () {
       expect(closed).to.include({ code: 1000, wasClean: true })
     })
 
-    it(`${way}: ends in its time, and says so`, async () => {
+    it(`${way}: end at their timeout with a close frame`, async () => {
       const { socket } = connect(url(), `${query}&timeoutSeconds=1`, [bearerProtocol(token), 'a'])
       const [closed] = await once(socket, 'close')
       expect(closed).to.include({ code: 1000, wasClean: true })
     })
 
     for (const [what, protocols] of [
-      ['a token and nothing to agree to', [bearerProtocol('TOKEN')]],
-      ['a token that is none', [bearerProtocol('nonexistent'), 'a']],
-      ['two protocols', [bearerProtocol('TOKEN'), 'a', 'b']],
-      ['no token', ['a']],
+      ['a token without another subprotocol', [bearerProtocol('TOKEN')]],
+      ['an invalid token', [bearerProtocol('nonexistent'), 'a']],
+      ['two subprotocols', [bearerProtocol('TOKEN'), 'a', 'b']],
+      ['a missing token', ['a']],
     ] as const) {
-      it(`${way}: refuses ${what}`, async () => {
+      it(`${way}: reject ${what}`, async () => {
         const given = protocols.map(each => (each === bearerProtocol('TOKEN') ? bearerProtocol(token) : each))
         const { socket, received } = connect(url(), query, given)
         const [closed] = await once(socket, 'close')
@@ -96,7 +96,7 @@ describe('watches over WebSocket', function () {
   }
 
   for (const way of Object.keys(ways).slice(0, 3)) {
-    it(`${way}: a version that is too old is a message, and the end`, async () => {
+    it(`${way}: send a message for an expired version, and end`, async () => {
       const { socket, received } = connect(ways[way]?.() ?? '', 'watch=1&resourceVersion=1', [
         bearerProtocol(token),
         'a',
@@ -107,7 +107,7 @@ describe('watches over WebSocket', function () {
     })
   }
 
-  describe('the Origin of a handshake', () => {
+  describe('a handshake with the Origin', () => {
     async function handshake(url: string, given: Readonly<Record<string, string>>): Promise<number> {
       const req = request(`${url}?${query}&timeoutSeconds=1`, {
         agent: false,
@@ -142,14 +142,14 @@ describe('watches over WebSocket', function () {
       ['garbage', 403],
       ['https://elsewhere.example.com', 101],
     ] as const) {
-      it(`${origin ?? 'that is missing'}: ${atKube} at kube-apiserver, through kapis-apiserver too, and 101 here`, async () => {
+      it(`${origin ?? 'missing'} causes ${atKube} in kube-apiserver, also through kapis-apiserver, and 101 in Kapis`, async () => {
         const given = { authorization: `Bearer ${token}`, ...(origin === undefined ? {} : { origin }) }
         const codes = await Promise.all(Object.values(ways).map(url => handshake(url(), given)))
         expect(codes).to.deep.equal([101, 101, 101, atKube, atKube])
       })
     }
 
-    it('a cookie does not authenticate a handshake, whatever it contains', async () => {
+    it('and a cookie is not authenticated, with any cookie', async () => {
       const cookie = ['token', 'access_token', 'kapis', '__Host-kapis-session']
         .map(name => `${name}=${token}`)
         .join('; ')
@@ -160,7 +160,7 @@ describe('watches over WebSocket', function () {
     })
   })
 
-  it('the token is in no log of Kapis', () => {
+  it('leave no token in the logs of Kapis', () => {
     const folder = setting('KAPIS_LOGS_DIR')
     const own = readdirSync(folder).filter(name => !name.startsWith('kube'))
     expect(own).to.include('apiserver.log')

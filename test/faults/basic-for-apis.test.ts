@@ -39,7 +39,7 @@ describe('HTTP Basic on the APIs', function () {
       body: JSON.stringify(body),
     })
 
-  it('is the user, on the platform and on proxied paths', async () => {
+  it('authenticates the user, for the platform API and proxied paths', async () => {
     await eventually(async () => {
       const { code, body } = await ask(`${own}/${username}`, password)
       expect(code, body).to.equal(200)
@@ -51,7 +51,7 @@ describe('HTTP Basic on the APIs', function () {
     ])
   })
 
-  it('is off by default, and on no other path', async () => {
+  it('is off by default, and for all other paths', async () => {
     const { code, headers } = await askKapis(`${own}/${username}`, {
       headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
     })
@@ -59,7 +59,7 @@ describe('HTTP Basic on the APIs', function () {
     expect((await ask('/metrics', password)).code).to.be.oneOf([401, 403])
   })
 
-  it('offers Basic to those alone who have sent it', async () => {
+  it('is offered only to clients that have sent it', async () => {
     const wrong = await ask(`${own}/${username}`, 'wrong')
     expect([wrong.code, wrong.headers['www-authenticate']]).to.deep.equal([
       401,
@@ -70,7 +70,7 @@ describe('HTTP Basic on the APIs', function () {
     )
   })
 
-  it('is refused to a page of another site, which a browser may send it for', async () => {
+  it('is rejected from a cross-site page, for which a browser may send it', async () => {
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
     const from = (headers: Readonly<Record<string, string>>, path = `${own}/${username}`) =>
       askKapis(`${on.url}${path}`, { headers: { authorization, ...headers } })
@@ -90,7 +90,7 @@ describe('HTTP Basic on the APIs', function () {
       ])
   })
 
-  it('ends with the password, and with the user who is disabled', async () => {
+  it('ends with a password change, and when the user is disabled', async () => {
     expect((await ask(`${own}/${username}`, password)).code).to.equal(200)
     expect((await change('/password', { password: another })).code).to.equal(200)
     await eventually(
@@ -109,7 +109,7 @@ describe('HTTP Basic on the APIs', function () {
     )
   })
 
-  it('locks as logins do, and says for how long', async () => {
+  it('locks as logins do, and reports for how long', async () => {
     const answers: Answer[] = []
     for (let i = 0; i < 6; i++) answers.push(await ask(`${own}/${username}`, `wrong ${i}`))
     const last = answers.at(-1)

@@ -87,7 +87,7 @@ describe('cheap requests', function () {
       ],
     ]
     for (const [what, path, headers = ''] of rows) {
-      it(`${count} × ${what}`, async () => {
+      it(`${count} × ${what} leaves memory bounded`, async () => {
         // A subscription does not end, so the corresponding list is requested first to fill the
         // cache.
         const list = path(0).includes('/subscriptions?') ? `/kapi/v1/${inNamespace}` : path(0)
@@ -100,7 +100,7 @@ describe('cheap requests', function () {
     }
   })
 
-  describe('that look through everything', () => {
+  describe('that scan everything', () => {
     // Only `make faults` runs these tests, on an idle machine: the flooding client uses a whole
     // core.
     if (!isLong) return
@@ -129,7 +129,7 @@ describe('cheap requests', function () {
       ['unknown names', i => `${resources}/namespaces/${namespace}/x${i}`],
     ]
     for (const [what, path] of rows) {
-      it(`for ${what}, by one user`, async () => {
+      it(`for ${what} by one user do not delay others`, async () => {
         await askAs(admin, `${list}?limit=1`)
         await withstands(() => flood(isLong ? 100 : 40, isLong ? 15 : 4, path, tokens[0] ?? ''))
       })
@@ -158,7 +158,7 @@ describe('cheap requests', function () {
       ['connections that say nothing', () => '', ''],
     ]
     for (const [what, bytes, drip] of rows) {
-      it(`1000 × ${what}`, async () => {
+      it(`1000 × ${what} do not block others`, async () => {
         await withstands(async () => {
           await hold(1_000, bytes)
           await feed(15, drip)
@@ -166,7 +166,7 @@ describe('cheap requests', function () {
       })
     }
 
-    it('1000 × handshakes that do not come', async () => {
+    it('1000 × unfinished handshakes do not block others', async () => {
       const { hostname, port } = new URL(setting('KAPIS_URL'))
       const silent: Socket[] = []
       await withstands(async () => {
@@ -179,12 +179,12 @@ describe('cheap requests', function () {
     })
   })
 
-  describe('whose text is costly to read', () => {
+  describe('with text that is expensive to parse', () => {
     if (!isLong) return
     const logs = `/kapis/tenant.${groupDomain}/v1alpha2/logs?q=`
     const weight = `Accept-Encoding: gzip;q=0.${'1'.repeat(30_000)}x\r\n`
     const rows: readonly (readonly [what: string, path: string, headers: string])[] = [
-      ['a weight of many digits', '/docs', weight],
+      ['Accept-Encoding with a weight of many digits', '/docs', weight],
       ['an expression of a million instructions', `${logs}/${'a%7B999%7D'.repeat(500)}/`, ''],
       ['hundreds of expressions', logs + '/a%7B999%7D/%20'.repeat(400), ''],
     ]
@@ -198,7 +198,7 @@ describe('cheap requests', function () {
     }
   })
 
-  it('for lists of kube-apiserver that are not read', async () => {
+  it('for lists of kube-apiserver that are not read leave memory bounded', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     // Proxied requests wait for kube-apiserver, which is under load itself.
     await withstands(

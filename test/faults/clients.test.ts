@@ -13,7 +13,7 @@ const watchedPath = `/apis/resources.${groupDomain}/v1alpha3/nodes?watch=true`
 
 // Clients that are slow, silent or numerous. Others must not be affected, and no data may
 // accumulate.
-describe('clients that misbehave', function () {
+describe('misbehaving clients', function () {
   this.timeout(isLong ? 300_000 : 90_000)
   const open: TLSSocket[] = []
   let token = ''
@@ -25,7 +25,7 @@ describe('clients that misbehave', function () {
     for (const socket of open.splice(0)) socket.destroy()
   })
 
-  it('heads that never end: others are served meanwhile', async () => {
+  it('with heads that never end do not block others', async () => {
     const slow = await Promise.all(
       Array.from({ length: 100 }, () => dial('GET / HTTP/1.1\r\nHost: a\r\nX-A: ')),
     )
@@ -42,7 +42,7 @@ describe('clients that misbehave', function () {
     }
   })
 
-  it('forms that trickle in: logins go on', async () => {
+  it('with forms that arrive slowly do not block logins', async () => {
     const head =
       'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n'
     const slow = await Promise.all(
@@ -54,7 +54,7 @@ describe('clients that misbehave', function () {
     await eventually(async () => expect(slow.filter(isOpen)).to.have.length(0), 45_000, 500)
   })
 
-  it(`${idle} idle connections: others are served, and memory is given back`, async () => {
+  it(`with ${idle} idle connections do not block others, and memory is freed`, async () => {
     const before = frontProcess()
     for (let i = 0; i < idle; i += 50) {
       await Promise.all(Array.from({ length: 50 }, () => dial('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')))
@@ -67,7 +67,7 @@ describe('clients that misbehave', function () {
     await eventually(async () => expect(frontProcess().handles).to.be.below(before.handles + 30), 20_000, 250)
   })
 
-  it('a watch that is not read: memory is bounded, and others see every event', async () => {
+  it('with an unread watch use bounded memory, and others receive every event', async () => {
     const name = (await kubectlOutput('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     const head = `GET ${watchedPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`
     const deaf = await Promise.all(Array.from({ length: 10 }, () => dial(head)))

@@ -10,7 +10,7 @@ const jumpMs = 600_000
 // Sets the clocks of a kapis-apiserver and its kapis-oauth; that of the machine would affect other
 // programs. After a clock was set back, new tokens are from the future and users have to log in
 // again, so the traffic uses an older token.
-describe('a clock that jumps', function () {
+describe('a change of the system time', function () {
   this.timeout(180_000)
   const namespace = uniqueName('clock')
   let replica: Replica

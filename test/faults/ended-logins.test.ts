@@ -28,7 +28,7 @@ const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
  * Each replica receives the end of a login by its own watch, and a stopped replica when it starts
  * again.
  */
-describe('a login that is ended, at two fronts', function () {
+describe('a session that ends, with two replicas of kapis-apiserver', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('ended'), password: 'Correct horse 1' }
   const stayer = { username: uniqueName('stayer'), password: 'Correct horse 1' }
@@ -73,19 +73,19 @@ describe('a login that is ended, at two fronts', function () {
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
   const ends: readonly [string, () => Promise<unknown>][] = [
-    ['its logout', () => askAs(tokens.access_token, '/oauth/logout')],
-    ['its revocation', () => form('/oauth/revoke', { ...credentials, token: tokens.refresh_token })],
-    ['the end of every login of its user', () => askAs(tokens.access_token, '/oauth/logout?all=true')],
+    ['a logout', () => askAs(tokens.access_token, '/oauth/logout')],
+    ['a revocation', () => form('/oauth/revoke', { ...credentials, token: tokens.refresh_token })],
+    ['the end of all sessions of its user', () => askAs(tokens.access_token, '/oauth/logout?all=true')],
     ['the disabling of its user', () => send('PUT', '/status', { status: { state: 'Disabled' } })],
-    ['another password', () => send('PUT', '/password', { password: 'Other-Horse-22' })],
+    ['a password change', () => send('PUT', '/password', { password: 'Other-Horse-22' })],
     ['the deletion of its user', () => send('DELETE', '')],
-    ['its deletion with kubectl', () => deleteSession()],
+    ['a deletion with kubectl', () => deleteSession()],
   ]
   const deleteSession = () =>
     kubectlOutput('delete', `loginsessions.iam.${groupDomain}`, String(claimsOf(tokens.access_token).sid))
 
   for (const [what, end] of ends) {
-    it(`is refused by both within two seconds of ${what}`, async () => {
+    it(`is rejected by both within two seconds of ${what}`, async () => {
       const answer = await end()
       if (typeof answer === 'object' && answer !== null) expect(answer).to.include({ code: 200 })
       const endedAt = performance.now()
@@ -102,7 +102,7 @@ describe('a login that is ended, at two fronts', function () {
     })
   }
 
-  it('is refused from the first answer on by one that was down meanwhile', async () => {
+  it('is rejected by a restarted replica from its first response on', async () => {
     await replica.kill('apiserver')
     expect(await askAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
     await eventually(() => isRefused(setting('KAPIS_URL'), tokens), 20_000)
@@ -129,7 +129,7 @@ describe('a login that is ended, at two fronts', function () {
     await isTaken(staying)
   })
 
-  it('is over for the refresh token too, whichever of them it comes by', async () => {
+  it('has ended for the refresh token too, on both replicas', async () => {
     expect(await askAs(tokens.access_token, `${replica.url}/oauth/logout`)).to.include({ code: 200 })
     for (const url of fronts()) {
       const answer = await askKapis(`${url}/oauth/token`, {

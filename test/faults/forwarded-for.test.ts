@@ -20,7 +20,7 @@ const proxyAddress = () => addressIn('127.77')
 const strangerAddress = () => addressIn('127.88')
 
 /** X-Forwarded-For with trusted proxies and without. */
-describe('where a login comes from', function () {
+describe('the source address of a login', function () {
   this.timeout(120_000)
   const username = uniqueName('forwarded')
   let behind: Replica
@@ -82,7 +82,7 @@ describe('where a login comes from', function () {
     return sourceIP
   }
 
-  it('is what the proxy says, and not what its caller had written before', async () => {
+  it('is that from the trusted proxy, and not what the client sent to the proxy', async () => {
     // Each attempt uses another client address: of several logins of a user from the same address
     // within a second, only one is recorded.
     const ways: readonly ((client: string) => Record<string, string>)[] = [
@@ -98,7 +98,7 @@ describe('where a login comes from', function () {
     }
   })
 
-  it('is the proxy itself when that says nothing, or nonsense', async () => {
+  it('is that of the proxy if it sends none, or an invalid one', async () => {
     for (const says of [{}, forwarded('nonsense'), forwarded('6.6.6.6', 'unknown')]) {
       const proxy = proxyAddress()
       expect(await recordedSource({ localAddress: proxy, says })).to.equal(proxy)
@@ -106,7 +106,7 @@ describe('where a login comes from', function () {
   })
 
   const claims = { 'x-client-ip': '6.6.6.6', 'x-real-ip': '6.6.6.6', forwarded: 'for=6.6.6.6' }
-  it('is never what other headers say, no matter who sends them', async () => {
+  it('is never taken from other headers, of any client', async () => {
     const [proxy, stranger, client] = [proxyAddress(), strangerAddress(), caller()]
     expect(await recordedSource({ localAddress: proxy, says: claims })).to.equal(proxy)
     const both = { ...claims, ...forwarded(client) }
@@ -114,7 +114,7 @@ describe('where a login comes from', function () {
     expect(await recordedSource({ localAddress: stranger, says: claims })).to.equal(stranger)
   })
 
-  it('is its connection unless that is a trusted proxy', async () => {
+  it('is that of the connection, except for trusted proxies', async () => {
     const says = { ...claims, ...forwarded(caller()) }
     const [stranger, proxy] = [strangerAddress(), proxyAddress()]
     expect(await recordedSource({ localAddress: stranger, says })).to.equal(stranger)
@@ -132,7 +132,7 @@ describe('where a login comes from', function () {
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 600)
   }
 
-  it('is what is locked: one client behind the proxy, whatever it writes, and no other', async () => {
+  it('is locked for one client behind the proxy, with any headers, and no other', async () => {
     const [proxy, guesser, neighbour] = [proxyAddress(), caller(), caller()]
     let tries = 0
     const from = () => ({ localAddress: proxy, says: forwarded(`6.6.6.${tries++}`, guesser) })
@@ -142,7 +142,7 @@ describe('where a login comes from', function () {
     expect(await logIn(username, password, other)).to.include({ code: 200 })
   })
 
-  it('is what is locked: a client, whatever addresses it makes up', async () => {
+  it('is locked for a client with any asserted addresses', async () => {
     for (const at of [behind, bare]) {
       const [stranger, other] = [strangerAddress(), strangerAddress()]
       const from = () => ({ at, localAddress: stranger, says: { ...claims, ...forwarded(caller()) } })

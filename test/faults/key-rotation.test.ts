@@ -21,7 +21,7 @@ import { setting } from '../e2e/run.ts'
 type Key = { readonly kid: string; readonly alg: string }
 
 /** Two kapis-oauth that share keys, of which the second rotates them after a short time. */
-describe('keys that are rotated on a schedule', function () {
+describe('signing keys that are rotated on a schedule', function () {
   this.timeout(180_000)
   const user = { username: uniqueName('rotated'), password: 'Correct horse 1' }
   let replica: Replica
@@ -88,7 +88,7 @@ describe('keys that are rotated on a schedule', function () {
     expect(JSON.parse(asked.body)).to.include({ active: true, sub: user.username })
   }
 
-  it('are published by both before they sign, next to those that do', async () => {
+  it('are published by both replicas before they sign, next to the active ones', async () => {
     await eventually(
       async () => {
         const keys = await keysOf(askKapis('/oauth/keys'))
@@ -101,7 +101,7 @@ describe('keys that are rotated on a schedule', function () {
     )
   })
 
-  it('sign at both from one time on, and every token from before is good', async () => {
+  it('are used by both replicas from the same time on, and earlier tokens stay valid', async () => {
     const known = new Set(first.map(({ kid }) => kid))
     const fresh: Tokens[] = []
     await eventually(
@@ -122,7 +122,7 @@ describe('keys that are rotated on a schedule', function () {
     for (const tokens of [old, refreshed]) await isGoodEverywhere(tokens)
   })
 
-  it('leave hints behind for the logout of a login that began with them, and nothing else', async () => {
+  it('are kept as public keys for ID token hints of their sessions only', async () => {
     const key = await generateKey('RS256', 0)
     const { access_token } = await loginAs(user)
     const { sid, exp } = claimsOf(access_token)
@@ -146,7 +146,7 @@ describe('keys that are rotated on a schedule', function () {
     }, 10_000)
   })
 
-  it('are worth nothing, and what they signed neither, once their Secret is deleted', async () => {
+  it('become invalid with all their tokens when their Secret is deleted', async () => {
     const [gone, before] = [await loginAs(user), await keysOf(askKapis('/oauth/keys'))]
     await isGoodEverywhere(gone)
     await kubectlOutput('-n', setting('KAPIS_NAMESPACE'), 'delete', 'secret', 'kapis-signing-keys')

@@ -14,7 +14,7 @@ const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 
 // Faults that a real kube-apiserver does not produce on demand: a separate replica is connected
 // through a proxy that injects them.
-describe('kube-apiserver, when it answers wrongly', function () {
+describe('faults of kube-apiserver', function () {
   this.timeout(120_000)
   let proxy: FaultProxy
   let replica: Replica
@@ -37,12 +37,12 @@ describe('kube-apiserver, when it answers wrongly', function () {
   })
 
   const faults: readonly (readonly [name: string, begin: () => unknown, end: () => unknown])[] = [
-    ['429 for everything', () => proxy.answerWith(429), () => proxy.answerWith(0)],
-    ['500 for everything', () => proxy.answerWith(500), () => proxy.answerWith(0)],
-    ['two seconds for each answer', () => proxy.delayBy(2_000), () => proxy.delayBy(0)],
-    ['every connection cut, watches too', () => proxy.cut(), () => proxy.cut()],
+    ['429 to every request', () => proxy.answerWith(429), () => proxy.answerWith(0)],
+    ['500 to every request', () => proxy.answerWith(500), () => proxy.answerWith(0)],
+    ['two seconds of delay per response', () => proxy.delayBy(2_000), () => proxy.delayBy(0)],
+    ['all connections closed, including watches', () => proxy.cut(), () => proxy.cut()],
     [
-      'its name does not resolve, and every connection is cut',
+      'a host name that does not resolve, and all connections closed',
       async () => {
         replica.set({ names: 'fail' })
         // preload.ts reads the fault every 50 ms.

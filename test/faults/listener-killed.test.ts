@@ -15,7 +15,7 @@ type Device = { readonly device_code: string; readonly user_code: string }
  * SIGKILL of a kapis-oauth with logins in progress: open pages, issued codes, waiting devices. All
  * of this state is stored in kube-apiserver.
  */
-describe('what was under way at a kapis-oauth that is killed', function () {
+describe('pending work of a killed kapis-oauth', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('under-way'), password: 'Correct-Horse-1' }
   const web = { name: uniqueName('web'), secret: 's', redirectURIs: [redirectUri] }
@@ -106,8 +106,8 @@ describe('what was under way at a kapis-oauth that is killed', function () {
   }
 
   const rounds = [
-    ['goes on at the other one meanwhile', setting('KAPIS_URL')],
-    ['goes on at the same one, restarted', undefined],
+    ['that continues at the other replica', setting('KAPIS_URL')],
+    ['that continues at the same replica after a restart', undefined],
   ] as const
   for (const [where, other] of rounds) {
     describe(where, () => {
@@ -128,20 +128,20 @@ describe('what was under way at a kapis-oauth that is killed', function () {
         if (other !== undefined) await replica.start('oauth')
       })
 
-      it('the session of a browser', async () => {
+      it('is not lost: the browser session', async () => {
         const page = await begun.browser.get('/oauth/session')
         expect(page.code).to.equal(200)
         expect(page.body).to.include(user.username)
       })
 
-      it('a login page that is open: it is sent, and leads to the client', async () => {
+      it('is not lost: an open login page, which can be sent and leads to the client', async () => {
         const { newcomer, loginPage } = begun
         const sent = await newcomer.post('/oauth/login', { ...hiddenFieldsOf(loginPage.body), ...user })
         expect(sent.code, sent.body).to.equal(303)
         await exchange(web, codeOf(await newcomer.get(String(sent.headers.location))))
       })
 
-      it('a consent that is being asked for', async () => {
+      it('is not lost: an open consent page', async () => {
         const { browser, consent } = begun
         expect(consent.body).to.include(`Allow ${asks.name}?`)
         const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(consent.body) ?? []
@@ -151,7 +151,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
         await exchange(asks, codeOf(sent))
       })
 
-      it('a code that was given, and its one use', async () => {
+      it('is not lost: an issued code, and that it can be used once', async () => {
         await exchange(web, begun.code)
         const again = await token({
           ...own(web),
@@ -162,11 +162,11 @@ describe('what was under way at a kapis-oauth that is killed', function () {
         expect([again.code, JSON.parse(again.body).error]).to.deep.equal([400, 'invalid_grant'])
       })
 
-      it('a device that its user has agreed to', async () => {
+      it('is not lost: a device login that its user has approved', async () => {
         await given(poll(begun.agreed))
       })
 
-      it('a device whose code has been entered', async () => {
+      it('is not lost: a device login whose code has been entered', async () => {
         const { browser, devicePage, entered } = begun
         const fields = { ...hiddenFieldsOf(devicePage.body), decision: 'allow' }
         const done = await browser.post('/oauth/device', fields)
@@ -174,14 +174,14 @@ describe('what was under way at a kapis-oauth that is killed', function () {
         await given(poll(entered))
       })
 
-      it('a device that waits', async () => {
+      it('is not lost: a pending device login', async () => {
         const { browser, asked, enter } = begun
         const page = await enter(asked)
         await browser.post('/oauth/device', { ...hiddenFieldsOf(page.body), decision: 'allow' })
         await eventually(() => given(poll(asked)), 20_000, 1_000)
       })
 
-      it('a login: it is refreshed, and that once', async () => {
+      it('is not lost: a session, which can be refreshed once', async () => {
         const refreshed = await given({
           ...own(web),
           grant_type: 'refresh_token',

@@ -9,7 +9,7 @@ import { type Replica, startReplica } from './replica.ts'
  * Login records are deleted when they are too old, or when a user has too many. kapis-oauth checks
  * at startup and every few minutes.
  */
-describe('the history of logins', function () {
+describe('the login records', function () {
   this.timeout(120_000)
   const busy = { username: uniqueName('busy'), password: 'Correct horse 1' }
   const calm = { username: uniqueName('calm'), password: 'Correct horse 1' }
@@ -61,7 +61,7 @@ describe('the history of logins', function () {
     replica = await startReplica({ hasOwnListener: true, config, wrong })
   }
 
-  it('is as long for each user as the configuration says, and the oldest go', async () => {
+  it('have the configured maximum per user, without the oldest', async () => {
     const before = { busy: await recordsOf(busy), calm: await recordsOf(calm) }
     const entries = { authenticateRateLimiterMaxTries: maxEntries, loginHistoryMaximumEntries: maxEntries }
     await start(retention - 1_200, entries)
@@ -72,7 +72,7 @@ describe('the history of logins', function () {
     expect(names(await recordsOf(calm))).to.deep.equal(names(before.calm))
   })
 
-  it('goes back as far as the configuration says', async () => {
+  it('have the configured maximum age', async () => {
     await start(retention + 60, {})
     await eventually(async () => {
       expect(await recordsOf(busy)).to.deep.equal([])

@@ -16,7 +16,7 @@ const deviceSeconds = 600
 const graceSeconds = 10
 
 /** Objects of a login expire and are deleted by a kapis-oauth whose clock is set forward. */
-describe('the life of what a login goes by', function () {
+describe('lifetimes', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('way'), password: 'Correct-Horse-1' }
   const web = { name: uniqueName('way-web'), secret: 's', redirectURIs: [redirectUri] }
@@ -70,7 +70,7 @@ describe('the life of what a login goes by', function () {
     return browser
   }
 
-  it('a code is good for a minute', async () => {
+  it('a code is valid for a minute', async () => {
     const browser = await loggedIn()
     const codeOf = async () => locationOf(await browser.get(authorize)).searchParams.get('code') ?? ''
     const exchange = (code: string) =>
@@ -82,7 +82,7 @@ describe('the life of what a login goes by', function () {
     expect(parsed(await exchange(late))).to.deep.equal(invalid('the code is invalid or expired'))
   })
 
-  it('a device is waited for ten minutes', async () => {
+  it('a device login is pending for ten minutes', async () => {
     const begun = JSON.parse((await form('/oauth/device_authorization', own)).body)
     expect(begun).to.include({ expires_in: deviceSeconds, interval: 5 })
     const poll = () => token({ ...own, grant_type: deviceGrant, device_code: begun.device_code })
@@ -103,7 +103,7 @@ describe('the life of what a login goes by', function () {
     expect(entered.body).to.include('Unknown or expired code.')
   })
 
-  it('a browser is logged in for as long as a login that is not used', async () => {
+  it('a browser session lasts as long as an unused session', async () => {
     const browser = await loggedIn()
     await setClock(oauth.refreshTokenSeconds - 60)
     expect(await browser.get('/oauth/session')).to.include({ code: 200 })
@@ -114,7 +114,7 @@ describe('the life of what a login goes by', function () {
     expect(sent.pathname).to.equal('/oauth/login')
   })
 
-  it('a refresh token that comes back is a retry for ten seconds, and then someone else’s', async () => {
+  it('a reused refresh token is a retry for ten seconds, and theft afterwards', async () => {
     const first = await logIn()
     const refresh = ({ refresh_token }: typeof first) =>
       token({ ...credentials, grant_type: 'refresh_token', refresh_token })
@@ -132,7 +132,7 @@ describe('the life of what a login goes by', function () {
     }, 20_000)
   })
 
-  it('what has expired is removed, and no more than that', async () => {
+  it('only expired objects are deleted', async () => {
     const [expired, good] = [await logIn(), await loginAs(user)]
     const { device_code: _, ...begun } = JSON.parse((await form('/oauth/device_authorization', own)).body)
     expect(begun).to.include({ expires_in: deviceSeconds })

@@ -66,9 +66,9 @@ describe('/oauth while kube-apiserver is down', function () {
   const bearer = (path: string, method = 'GET') => askAs(tokens.access_token, path, { method })
   const refused: readonly [string, () => Promise<Answer>][] = [
     ['a login with the right password', () => token({ grant_type: 'password', ...user })],
-    ['one with a wrong password', () => token({ grant_type: 'password', ...user, password: 'wrong' })],
+    ['a login with a wrong password', () => token({ grant_type: 'password', ...user, password: 'wrong' })],
     [
-      'one of an unknown user',
+      'a login of an unknown user',
       () => token({ grant_type: 'password', username: 'nonexistent', password: 'wrong' }),
     ],
     ['a refresh', () => refresh(tokens.refresh_token)],
@@ -78,18 +78,18 @@ describe('/oauth while kube-apiserver is down', function () {
         form('/oauth/token', { ...own, grant_type: 'authorization_code', code, redirect_uri: redirectUri }),
     ],
     ['the start of a device login', () => form('/oauth/device_authorization', own)],
-    ['a device that asks', () => form('/oauth/token', { ...own, grant_type: device, device_code })],
+    ['a poll of a device', () => form('/oauth/token', { ...own, grant_type: device, device_code })],
     ['a revocation', () => form('/oauth/revoke', { ...credentials, token: tokens.refresh_token })],
     [
       'the introspection of a refresh token',
       () => form('/oauth/introspect', { ...credentials, token: tokens.refresh_token }),
     ],
     ['a logout', () => bearer('/oauth/logout')],
-    ['every logout', () => bearer('/oauth/logout?all=true')],
+    ['a logout', () => bearer('/oauth/logout?all=true')],
     ['the list of personal access tokens', () => bearer('/oauth/personal-access-tokens')],
   ]
   for (const [what, attempt] of refused) {
-    it(`${what} is 503, with when to come back`, async () => {
+    it(`answers 503 with Retry-After to ${what}`, async () => {
       const answer = await attempt()
       expect(parsed(answer)).to.deep.equal([503, unavailable])
       expect(Number(answer.headers['retry-after'])).to.be.above(0)
@@ -97,7 +97,7 @@ describe('/oauth while kube-apiserver is down', function () {
     })
   }
 
-  it('introspection of a login works as before', async () => {
+  it('introspects a token as before', async () => {
     expect(parsed(await bearer('/oauth/userinfo'))).to.deep.equal([
       200,
       { sub: user.username, preferred_username: user.username, email: `${user.username}@e2e.test` },
@@ -112,14 +112,14 @@ describe('/oauth while kube-apiserver is down', function () {
       expect(await askKapis(path)).to.include({ code: 200 })
   })
 
-  it('a client that may not is refused as before', async () => {
+  it('rejects an unauthorized client as before', async () => {
     expect(parsed(await form('/oauth/token', { ...credentials, client_secret: 'x' }))).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'invalid client credential' },
     ])
   })
 
-  it('a browser gets an error page', async () => {
+  it('shows a browser an error page', async () => {
     const { code, headers, body } = await stranger.post('/oauth/login', {
       ...hiddenFieldsOf(loginPage.body),
       ...user,
@@ -136,13 +136,13 @@ describe('/oauth while kube-apiserver is down', function () {
 </main>`)
   })
 
-  it('a browser that is logged in stays so', async () => {
+  it('keeps a browser logged in', async () => {
     expect(await browser.get('/oauth/session')).to.include({ code: 200 })
     const { origin, pathname, searchParams } = locationOf(await browser.get(authorize))
     expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, state])
   })
 
-  it('everything recovers by itself, and no login has ended', async () => {
+  it('recovers automatically, and no session has ended', async () => {
     await part('start', 'kube-apiserver')
     await eventually(
       async () => expect(await refresh(tokens.refresh_token)).to.include({ code: 200 }),

@@ -12,7 +12,7 @@ import type { TrafficOptions } from './traffic.ts'
 // Faults that kill, stop or starve processes under traffic. They take minutes and run in `make
 // faults`. `make test` only runs test/e2e/faults.test.ts, which stops and starts each process.
 if (process.env.FAULTS === 'long') {
-  describe('parts that fail under traffic', function () {
+  describe('failures of processes under load', function () {
     this.timeout(180_000)
     const namespace = uniqueName('parts')
     let traffic: TrafficOptions

@@ -22,7 +22,7 @@ const dayMs = 86_400_000
 // Faults in the dependencies of Kapis other than kube-apiserver: log store, disk, credential and
 // certificates. Run by `make faults`.
 if (process.env.FAULTS === 'long') {
-  describe('what Kapis stands on, when it fails under traffic', function () {
+  describe('failures of dependencies under load', function () {
     this.timeout(300_000)
     const namespace = uniqueName('stands')
     let replica: Replica | undefined
@@ -57,13 +57,13 @@ if (process.env.FAULTS === 'long') {
         config: { logs: { store: 'opensearch', opensearch: { url, indexPrefix: namespace.toLowerCase() } } },
       })
 
-      it('killed, and restarted', async () => {
+      it('is killed, and restarted', async () => {
         const { replica: own, traffic } = await start(storedIn(engine.url))
         const fault = { name: 'OpenSearch killed', begin: engine.kill, end: engine.start, holdSeconds: 8 }
         await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
       })
 
-      it('by a name that does not resolve', async () => {
+      it('has a host name that does not resolve', async () => {
         const url = engine.url.replace('127.0.0.1', 'logs.fault.test')
         const { replica: own, traffic } = await start(storedIn(url))
         const fault = {
@@ -76,7 +76,7 @@ if (process.env.FAULTS === 'long') {
       })
     })
 
-    it('a disk that is full', async () => {
+    it('a full disk', async () => {
       const folder = join(scratch, uniqueName('disk'))
       const filler = join(folder, 'filler')
       mkdirSync(folder)
@@ -93,7 +93,7 @@ if (process.env.FAULTS === 'long') {
       await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
     })
 
-    it('its own credential, which kube-apiserver does not know any more', async () => {
+    it('a credential of Kapis that kube-apiserver rejects', async () => {
       const file = join(scratch, uniqueName('token'))
       const accounts = ['-n', kapisNamespace]
       let secret = ''
@@ -129,7 +129,7 @@ if (process.env.FAULTS === 'long') {
       expect(wasReported).to.equal(true)
     })
 
-    it('the serving certificate, expired', async () => {
+    it('an expired serving certificate', async () => {
       const secret = async (name: string) =>
         JSON.parse(await kubectlOutput('-n', kapisNamespace, 'get', 'secret', name, '-o', 'json'))
       const read = (data: Record<string, string>, key: string) =>
@@ -159,7 +159,7 @@ if (process.env.FAULTS === 'long') {
       }, 10_000)
     })
 
-    it('the certificate of a client, which expires on its connection', async () => {
+    it('a client certificate that expires during its connection', async () => {
       const pki = (name: string) => readFileSync(join(runDir, 'pki', name), 'utf8')
       const lifeMs = 6_000
       const pair = issueCertificate(

@@ -24,7 +24,7 @@ type Client = { readonly client_id: string; readonly client_secret: string }
 /**
  * Token lifetimes, as observed by a kapis-apiserver and a kapis-oauth whose clocks are set forward.
  */
-describe('the life of tokens', function () {
+describe('token lifetimes', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('lifetime'), password: 'Correct horse 1' }
   const short = { client_id: uniqueName('short'), client_secret: 's' }
@@ -116,7 +116,7 @@ describe('the life of tokens', function () {
     expectStatus(await bearer(tokens, '/oauth/userinfo'), statusBody(401, 'Unauthorized', 'Unauthorized'))
   }
 
-  it('an access token of a clock that is a little ahead is good, and one of the future is not', async () => {
+  it('accept an access token of a clock slightly ahead, and none from the future', async () => {
     const [near, far] = [await logIn(credentials), await logIn(credentials)]
     await setClock(-skewSeconds / 2)
     await isTaken(near)
@@ -129,13 +129,13 @@ describe('the life of tokens', function () {
   })
 
   const rows: readonly [string, Client][] = [
-    ['of the configuration', credentials],
-    ['of a client that has lifetimes of its own', short],
-    ['of one of the configuration that has them', configured],
+    ['from the configuration', credentials],
+    ['of a client with its own lifetimes', short],
+    ['of a configured client with its own lifetimes', configured],
   ]
   for (const [whose, client] of rows) {
     const life = lifeOf(client)
-    it(`an access token is good for as long as it says, and no longer: ${whose}`, async () => {
+    it(`keep an access token valid as long as it declares: ${whose}`, async () => {
       const tokens = await logIn(client)
       const { exp, iat } = claimsOf(tokens.access_token)
       expect(Number(exp) - Number(iat)).to.equal(life)
@@ -153,7 +153,7 @@ describe('the life of tokens', function () {
 
     const inactivity =
       client === credentials ? refreshSeconds : life + own.accessTokenInactivityTimeoutSeconds
-    it(`a refresh token is good until a login was not used for so long: ${whose}`, async () => {
+    it(`keep a refresh token valid until the session was unused for the configured time: ${whose}`, async () => {
       const unused = await logIn(client)
       await setClock(inactivity + skewSeconds / 2)
       const late = await goOn(client, unused)
@@ -167,7 +167,7 @@ describe('the life of tokens', function () {
     })
 
     const longest = client === credentials ? loginSeconds : own.loginMaxAgeSeconds
-    it(`a login that is used goes on for as long as it may, and no longer: ${whose}`, async () => {
+    it(`keep a used session valid up to its maximum age: ${whose}`, async () => {
       const first = await logIn(client)
       await setClock(inactivity * 0.8)
       const second = await goOn(client, first)

@@ -62,17 +62,17 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
     })
   }
 
-  it('and was asked for what its callers may see, in each API', () => {
+  it('and each API was asked for what its callers may see', () => {
     for (const [root, count] of judge.shown) expect(count, root).to.be.above(0)
   })
 
-  it('and has the same attributes in its audit log', () => {
+  it('and both audit logs have the same attributes', () => {
     const compared = compareAudits(judge.pairs, servers.kube.auditLog, servers.kapis.auditLog)
     // Other requests are rejected before authentication.
     expect(compared).to.be.above(judge.pairs.length / 3)
   })
 
-  it('and wrote nothing', async () => {
+  it('and no request has written anything', async () => {
     const kinds = `secrets,configmaps,pods,nodes,namespaces,users.${iamGroup}`
     const text = await kubectlOutput('get', kinds, '--all-namespaces', '-o', 'json')
     expect(text).to.not.include('written')

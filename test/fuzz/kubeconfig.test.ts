@@ -92,11 +92,11 @@ const ours = fc
     contexts: [{ name, context: { cluster: name, user: name, ...(more ? { namespace: 'on' } : {}) } }],
   }))
 
-describe('kubeconfigs that kapis login writes, as kubectl reads them', function () {
+describe('kubeconfigs that kapis login writes and kubectl reads', function () {
   this.timeout(propertyTimeoutMs * 5)
   before(() => void mkdirSync(folder, { recursive: true }))
 
-  it('have the entries of the login, and of everything else what they had', async () => {
+  it('contain the entries of the login, and keep everything else', async () => {
     const attempt = fc.tuple(written(configs(ours)), fc.array(settings, { minLength: 1, maxLength: 3 }))
     // Several attempts concurrently, since each comparison starts a kubectl process.
     const attempts = fc.array(attempt, { minLength: 4, maxLength: 4 })

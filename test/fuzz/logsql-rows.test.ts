@@ -100,7 +100,7 @@ describe(`LogsQL with rows of only the needed fields, seed ${seed}`, () => {
   const store = createMemoryStore(records)
   const r = createRandom(seed)
 
-  it('has the results of rows with all fields', async () => {
+  it('returns the results of rows with all fields', async () => {
     const end = Date.now() + fuzzSeconds * 1000
     for (let count = 0; count < 200 || Date.now() < end; count += 1) {
       const text = makeText(r)

@@ -22,7 +22,7 @@ const kinds = [
   [`/kapis/${group}/${version}/pods`, (namespace: string) => `/api/v1/namespaces/${namespace}/pods`],
 ] as const
 
-describe('a narrowed list is the union of the lists of namespaces', function () {
+describe('a narrowed list equals the union of the namespaces’ lists', function () {
   this.timeout(180_000 + fuzzSeconds * 3_000)
   let token = ''
 
@@ -46,7 +46,7 @@ describe('a narrowed list is the union of the lists of namespaces', function () 
   })
   after(() => kubectl('delete', 'namespace', ...places, '--wait=false'))
 
-  it(`of ${users.length} users, while bindings change`, async () => {
+  it(`for ${users.length} users, while bindings change`, async () => {
     const until = performance.now() + fuzzSeconds * 1_000
     let comparisons = 0
     do {

@@ -23,7 +23,7 @@ type Way = {
   readonly known?: Known
 }
 
-describe('whole bodies of which one member is another', function () {
+describe('valid bodies with one changed field', function () {
   this.timeout(propertyTimeoutMs)
   const owner = uniqueName('whole')
   const other = uniqueName('whole')
@@ -116,7 +116,7 @@ describe('whole bodies of which one member is another', function () {
     return askRaw(`${filled}${way.query ?? ''}`, { method, headers, body: text })
   }
 
-  it('are taken when none is', async () => {
+  it('are accepted without the change', async () => {
     const taken: string[] = []
     for (const { operation, way, whole } of operations()) {
       const name = `${operation.method} ${operation.path}`
@@ -130,7 +130,7 @@ describe('whole bodies of which one member is another', function () {
     expect(taken.sort()).to.deep.equal(Object.keys(ways()).sort())
   })
 
-  it('are taken or refused in the words of the document, and never answered with 5xx', () => {
+  it('are accepted or rejected as documented, and never answered with 5xx', () => {
     const changed = operations().map(({ operation, way, whole }) => {
       const weight = `${operation.method} ${operation.path}` in ways() ? 5 : 1
       const arbitrary = whole.chain(oneChanged).map(body => ({ operation, way, body }))

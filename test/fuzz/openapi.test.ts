@@ -81,10 +81,10 @@ describe('generated requests', function () {
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
-  it('of paths that are known: no 5xx, and every refusal is well formed', () =>
+  it('to known paths cause no 5xx, and every rejection is well-formed', () =>
     tryAll(requestsOf({}, known), 30))
 
-  it('of every described operation: the same, and every response is a described one', async () => {
+  it('to every documented operation cause no 5xx, and every response is documented', async () => {
     const documents = await readDocuments(callers[0] ?? '')
     const { byKey, others } = documents
     const all = [...byKey.values()].map(document =>

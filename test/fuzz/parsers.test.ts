@@ -68,10 +68,10 @@ function readOrRefuse<T>(read: () => T, codes: readonly number[] = [400]): T | u
   }
 }
 
-describe('parsers, whatever they are given', function () {
+describe('parsers with random input', function () {
   this.timeout(propertyTimeoutMs)
 
-  it('RequestInfo: what is authorized is what the path says, and no path has two readings', () => {
+  it('RequestInfo: the authorized attributes are those of the path, and no path has two interpretations', () => {
     fc.assert(
       fc.property(methods, fc.oneof(target, pieces('/', '%', '..', 'api', '?')), (method, url) => {
         const parsed = readOrRefuse(() => parseTarget(url))
@@ -175,7 +175,7 @@ describe('parsers, whatever they are given', function () {
     )
   })
 
-  it('questions about logs', () => {
+  it('log queries', () => {
     const word = pieces(
       'a',
       '"',
@@ -248,7 +248,7 @@ describe('parsers, whatever they are given', function () {
     )
   })
 
-  it('continue tokens: what was given out is read back, and anything else is refused', () => {
+  it('continue tokens: issued ones are parsed, and all others rejected', () => {
     const version = fc.nat(2 ** 40)
     fc.assert(
       fc.property(version, fc.string({ unit: 'binary', minLength: 1 }), fc.string(), (at, key, other) => {
@@ -263,7 +263,7 @@ describe('parsers, whatever they are given', function () {
     )
   })
 
-  it('tokens: no change of a byte, and no other text, is a login', async () => {
+  it('tokens: no changed token, and no other text, authenticates', async () => {
     const keys = await memoryKeys()
     const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })
     const [key] = keys.stored
@@ -293,7 +293,7 @@ describe('parsers, whatever they are given', function () {
     )
   })
 
-  it('headers: none that claims an identity or an address, or is of this hop, goes on', () => {
+  it('headers: no identity, address or hop-by-hop header is forwarded', () => {
     const name = fc
       .constantFrom(
         ...[

@@ -117,7 +117,7 @@ const request = fc.record({
   withToken: fc.boolean(),
 })
 
-describe('kapis-apiserver, whatever bytes it is sent', function () {
+describe('kapis-apiserver with random bytes', function () {
   this.timeout(propertyTimeoutMs)
   let token = ''
   let pid = 0
@@ -132,7 +132,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
     expect((await askKapis('/livez')).code).to.equal(200)
   })
 
-  it('never lets a second request out of the first, and answers 5xx to nothing but what it does not know', () =>
+  it('never parses a second request out of the first, and answers no 5xx but for unsupported features', () =>
     fc.assert(
       fc.asyncProperty(request, async given => {
         const headers = given.headers.map(({ text }) => `${text}\r\n`).join('')
@@ -153,7 +153,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
       bounds(60),
     ))
 
-  it('nor for random bytes, alone and behind the beginning of a request', () =>
+  it('does not either for random bytes, alone and after the beginning of a request', () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom(
@@ -178,7 +178,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
     ))
 
   for (const { what, bytes, codes } of corpus) {
-    it(`found before: ${what}`, async () => {
+    it(`handles a previous finding: ${what}`, async () => {
       const spoken = await speak(bytes.replace('{token}', token), 2_000, { timeoutMs: 10_000 })
       expect(spoken.codes, spoken.text.slice(0, 500)).to.deep.equal(codes)
       check(spoken.codes, spoken.text, '')

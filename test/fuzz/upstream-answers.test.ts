@@ -47,7 +47,7 @@ function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string>
   return promise
 }
 
-describe('answers of upstreams', function () {
+describe('upstream responses', function () {
   this.timeout(propertyTimeoutMs)
   let upstream: RawUpstream
   before(async () => {
@@ -55,7 +55,7 @@ describe('answers of upstreams', function () {
   })
   after(() => upstream.close())
 
-  it('are read in the same way, or refused, however they are cut', async () => {
+  it('are parsed in the same way, or rejected, for any chunking', async () => {
     await fc.assert(
       fc.asyncProperty(answer, fc.array(fc.nat(40), { maxLength: 8 }), async (text, lengths) => {
         const bytes = Buffer.from(text, 'latin1')

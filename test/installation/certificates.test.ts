@@ -17,7 +17,7 @@ const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/ha')
 const overlapSeconds = 5
 
-describe('certificates of two replicas, under load', function () {
+describe('certificates of two replicas under load', function () {
   this.timeout(400_000)
   let cluster: Cluster
   const pods: Pod[] = []
@@ -78,7 +78,7 @@ describe('certificates of two replicas, under load', function () {
     )
   }
 
-  it('a serving certificate is recreated, and both show it', async () => {
+  it('are recreated when the serving certificate is deleted, and served by both', async () => {
     const [old = ''] = await shown()
     await underLoad(async () => {
       await cluster.output(['-n', namespace, 'delete', 'secret', 'kapis-serving'])
@@ -86,7 +86,7 @@ describe('certificates of two replicas, under load', function () {
     })
   })
 
-  it('the authority is replaced on demand: announced, used, forgotten', async () => {
+  it('are replaced with the CA on demand: announced, used, removed', async () => {
     const [old = ''] = await shown()
     const [first] = await bundle()
     await underLoad(async () => {
@@ -101,7 +101,7 @@ describe('certificates of two replicas, under load', function () {
     expect((await bundle())[0]).to.not.equal(first)
   })
 
-  it('the front proxy has another authority: both are published, then its certificate changes', async () => {
+  it('of the front proxy change after both CAs are published', async () => {
     const file = (name: string) => join(cluster.runDir, 'pki', name)
     const read = (name: string): KeyPair => ({
       certPem: readFileSync(file(`${name}.crt`), 'utf8'),

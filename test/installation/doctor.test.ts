@@ -100,9 +100,9 @@ describe('kapis doctor', function () {
     await takeAway(cluster, ['-k', overlay])
   })
 
-  it('finds nothing in one that is well', healthy)
+  it('reports nothing for a healthy installation', healthy)
 
-  it('reports the same as text', async () => {
+  it('prints the same as text', async () => {
     const words = ['cmd/kapis/main.ts', 'doctor']
     const { code, stdout } = await run(process.execPath, words, { env: cluster.env, cwd: repository })
     expect(code, stdout).to.equal(0)
@@ -112,7 +112,7 @@ describe('kapis doctor', function () {
     expect(stdout).to.match(/^0 errors, \d warnings?$/m)
   })
 
-  it('a clock that is wrong', async () => {
+  it('reports a wrong clock', async () => {
     const file = join(scratch, 'doctor-clock')
     const preload = pathToFileURL(join(repository, 'test/faults/preload.ts')).href
     const env = { ...cluster.env, NODE_OPTIONS: `--import=${preload}`, FAULT_FILE: file }
@@ -141,7 +141,7 @@ describe('kapis doctor', function () {
     expect((await found(0)).severity).to.equal(undefined)
   })
 
-  it('an issuer whose name is unknown', async () => {
+  it('reports an issuer with an unknown host name', async () => {
     const { code, report } = await doctor()
     const [found] = findingsOf(report, 'surroundings')
     expect(code).to.equal(0)
@@ -152,7 +152,7 @@ describe('kapis doctor', function () {
     })
   })
 
-  it('what the manifests install otherwise: policies, schemas, rights, a configuration', async () => {
+  it('reports differences from the manifests: policies, CRDs, RBAC, configuration', async () => {
     const name = 'users.iam.kapis.io'
     const binding = `validatingadmissionpolicybinding/${name}`
     await patch(binding, { spec: { validationActions: ['Audit'] } })
@@ -191,7 +191,7 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
-  it('a Secret with a password hash that is lost', async () => {
+  it('reports a Secret without its password hash', async () => {
     await kubectl('-n', namespace, 'delete', 'secret', 'kapis-user-admin')
     const { code, report } = await doctor()
     expect(code).to.equal(0)
@@ -205,7 +205,7 @@ describe('kapis doctor', function () {
     await kubectl('delete', 'users.iam.kapis.io', 'admin')
   })
 
-  it('a token of another issuer', async () => {
+  it('reports a token of another issuer', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const token = `${part({ alg: 'none' })}.${part({ iss: 'https://old.example.org/oauth' })}.x`
     await names(
@@ -221,7 +221,7 @@ describe('kapis doctor', function () {
     )
   })
 
-  it('a front proxy that Kapis does not know', async () => {
+  it('reports a front proxy that Kapis does not trust', async () => {
     const files = ['crt', 'key'].map(suffix => join(cluster.runDir, `pki/front-proxy-client.${suffix}`))
     const [certFile = '', keyFile = ''] = files
     const old = files.map(file => readFileSync(file, 'utf8'))
@@ -247,7 +247,7 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
-  it('a Service without the port that the APIService names', async () => {
+  it('reports a Service without the port of the APIService', async () => {
     await patch('service/kapis', { spec: { ports: [{ name: 'https', port: 8443, targetPort: 'https' }] } })
     await names([
       ['service', /has no port 443 \(it has 8443\)/, /apply the manifests again/],
@@ -257,7 +257,7 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
-  it('a configuration in a Secret that the programs do not take', async () => {
+  it('reports a configuration in a Secret that the programs reject', async () => {
     const path = 'jsonpath={.spec.template.spec.volumes[?(@.name=="config")].configMap.name}'
     const name = await kubectl('-n', namespace, 'get', 'deployment', 'kapis', '-o', path)
     const mount = (from: object) => {
@@ -283,20 +283,20 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
-  it('a kapis-oauth that is down', async () => {
+  it('reports a kapis-oauth that is not running', async () => {
     const pid = pod?.pids.get('oauth') ?? 0
     process.kill(pid, 'SIGSTOP')
     process.kill(pid, 'SIGKILL')
     await names([['oauth-server', /kapis-oauth is not responding: 50/, /logs deployment\/kapis -c oauth/]])
   })
 
-  describe('without a Pod that could fix anything', () => {
+  describe('without a running Pod that would repair it', () => {
     before(async () => {
       await pod?.stop()
       pod = undefined
     })
 
-    it('a firewall that drops what comes to the Pods', async () => {
+    it('reports a firewall that drops connections to the Pods', async () => {
       const { port, stop } = await startSilentPort(hostAddress())
       const name = 'firewalled'
       const addressed = createPod(cluster, { name, namespace, port })
@@ -327,14 +327,14 @@ describe('kapis doctor', function () {
       }
     })
 
-    it('a Service without endpoints', async () => {
+    it('reports a Service without endpoints', async () => {
       await names([
         ['service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/],
         ['apiservice', /MissingEndpoints|EndpointsNotFound/, /find out why no Pod is ready/],
       ])
     })
 
-    it('a caBundle with another CA', async () => {
+    it('reports a caBundle with another CA', async () => {
       const other = createCa({ commonName: 'someone else', validityDays: 1 })
       const caBundle = Buffer.from(other.certPem).toString('base64')
       await patch(`apiservice/${apiService}`, { spec: { caBundle } })
@@ -347,7 +347,7 @@ describe('kapis doctor', function () {
       ])
     })
 
-    it('a serving certificate that has expired, and that names another Service', async () => {
+    it('reports a serving certificate that has expired, and one that names another Service', async () => {
       const read = async (key: string) =>
         Buffer.from(
           await kubectl('-n', namespace, 'get', 'secret', 'kapis-ca', '-o', `jsonpath={.data.tls\\.${key}}`),
@@ -376,7 +376,7 @@ describe('kapis doctor', function () {
       ])
     })
 
-    it('an APIService that is gone, or belongs to someone else', async () => {
+    it('reports an APIService that is missing, or belongs to another program', async () => {
       await kubectl('delete', 'apiservice', apiService)
       await names([['apiservice', /the APIService .* is missing/, /apply the manifests again/]])
       const theirs = {
@@ -396,14 +396,14 @@ describe('kapis doctor', function () {
       await kubectl('delete', 'apiservice', apiService)
     })
 
-    it('custom resources and a Service that are missing', async () => {
+    it('reports missing CRDs and a missing Service', async () => {
       await kubectl('delete', 'crd', 'users.iam.kapis.io')
       await names([['custom-resources', /users\.iam\.kapis\.io is missing/, /apply the manifests again/]])
       await kubectl('-n', namespace, 'delete', 'service', 'kapis')
       await names([['service', /the Service kapis-system\/kapis is missing/, /apply the manifests again/]])
     })
 
-    it('a namespace where nothing is', async () => {
+    it('reports an empty namespace', async () => {
       await names(
         [['service', /the namespace nowhere not found: Kapis is not installed there/, /--namespace/]],
         '-n',

@@ -16,7 +16,7 @@ const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/ha')
 
-describe('two replicas, installed by the manifests', function () {
+describe('two replicas that the manifests install', function () {
   this.timeout(400_000)
   let cluster: Cluster
   const pods = new Map<string, Pod>()
@@ -53,7 +53,7 @@ describe('two replicas, installed by the manifests', function () {
     }, 60_000)
   })
 
-  it('share certificates, and a login at one is good at the other', async () => {
+  it('share certificates and sessions', async () => {
     const [a, b] = [...pods.values()]
     const shown = await Promise.all([a, b].map(async pod => (await get(`${pod?.url}/readyz`)).certificate))
     expect(shown[0]).to.match(/^[0-9A-F:]{95}$/)
@@ -68,7 +68,7 @@ describe('two replicas, installed by the manifests', function () {
     }
   })
 
-  it('never lack a right that they need', () => {
+  it('have all permissions that they need', () => {
     for (const pod of pods.values()) {
       for (const container of ['apiserver', 'oauth']) {
         // Checks messages of kube-apiserver. A watch may fail at first, while the CRDs are not
@@ -82,7 +82,7 @@ describe('two replicas, installed by the manifests', function () {
     }
   })
 
-  it('are replaced one after the other under load, without an error', async () => {
+  it('are updated one after the other under load, without an error', async () => {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
     await sleep(2_000)
@@ -102,7 +102,7 @@ describe('two replicas, installed by the manifests', function () {
     expect(figures.watchesStarted).to.be.at.least(50)
   })
 
-  it('start quickly and stay small', () => {
+  it('start quickly with little memory', () => {
     for (const { name, readyMs, pids } of pods.values()) {
       const sizes = [...pids].map(([container, pid]) => `${container} ${residentMiB(pid)} MiB`)
       console.log(`      ${name}: ready after ${Math.round(readyMs)} ms, ${sizes.join(', ')}`)
@@ -110,7 +110,7 @@ describe('two replicas, installed by the manifests', function () {
     }
   })
 
-  it('leave their APIService gone when their parts are taken away one by one, as Helm does', async () => {
+  it('do not recreate their APIService while Helm deletes their objects', async () => {
     await cluster.output(['delete', 'apiservice', apiService])
     await cluster.output(['delete', 'service', 'kapis', '-n', namespace])
     await sleep(5_000)
@@ -118,7 +118,7 @@ describe('two replicas, installed by the manifests', function () {
     expect(stderr).to.include('NotFound')
   })
 
-  it('let themselves be taken away while they run', async () => {
+  it('can be uninstalled while they run', async () => {
     await cluster.output(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
     await sleep(3_000)
     const left = await cluster.output(['get', 'apiservices', '-o', 'name'])

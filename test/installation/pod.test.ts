@@ -30,7 +30,7 @@ const deployment = {
   },
 }
 
-describe('a Pod of these tests', function () {
+describe('a test Pod', function () {
   this.timeout(120_000)
   const namespace = uniqueName('pod')
   let cluster: Cluster

@@ -15,7 +15,7 @@ const overlay = join(repository, 'manifests/overlays/default')
 const role = `traced-${process.pid}`
 const route = '/apis/resources.kapis.io/v1alpha3/nodes'
 
-describe('traces of what the manifests install', function () {
+describe('traces of an installation', function () {
   this.timeout(400_000)
   let cluster: Cluster
   let collector: Collector
@@ -55,7 +55,7 @@ describe('traces of what the manifests install', function () {
   const parentOf = ({ traceId, parentId }: CollectedSpan) =>
     span(other => other.traceId === traceId && other.spanId === parentId)
 
-  it('kubectl get through kube-apiserver is a span, and the review of its caller one below it', async () => {
+  it('contain kubectl get through kube-apiserver as a span, with the access review below it', async () => {
     // A user without administrator permissions: Kapis checks their permissions again, but those of
     // administrators need no check.
     await cluster.output(['-n', namespace, 'create', 'serviceaccount', 'traced'])
@@ -96,7 +96,7 @@ describe('traces of what the manifests install', function () {
     expect(review.endMs).to.be.at.most(request.endMs)
   })
 
-  it('a login goes through both programs in one trace, without a secret in it', async () => {
+  it('contain a login through both programs in one trace, without a secret', async () => {
     const { token, refresh } = await logIn(pod, admin)
     const inListener = await span(
       ({ service, attributes }) =>
@@ -117,7 +117,7 @@ describe('traces of what the manifests install', function () {
       expect(collector.bytes().includes(secret), secret.slice(0, 4)).to.equal(false)
   })
 
-  it('what is left is sent when the programs are stopped', async () => {
+  it('are flushed when the programs stop', async () => {
     const path = '/api/v1/namespaces/default'
     const { token } = await logIn(pod, admin)
     expect((await get(`${pod.url}${path}`, { token })).code).to.equal(200)

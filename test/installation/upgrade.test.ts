@@ -104,7 +104,7 @@ describe('an installation of an older version', function () {
     for (const login of [admin, ...users]) await logIn(front(), login)
   }
 
-  it('is upgraded under load, without an error', async () => {
+  it('can be upgraded under load, without an error', async () => {
     await cluster.output(['apply', '-k', overlay(today, 'ha')])
     await roll(today, [
       ['old-a', 'new-a'],
@@ -115,7 +115,7 @@ describe('an installation of an older version', function () {
     await logIn(front(), user('later'))
   })
 
-  it('can be rolled back by its Pod template alone, without an error', async () => {
+  it('can be rolled back by its Pod template only, without an error', async () => {
     await applyDeployment()
     await roll(older, [
       ['new-a', 'old-c'],

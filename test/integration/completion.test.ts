@@ -59,7 +59,7 @@ describe('shell completion', function () {
     zsh: ['zsh', '-i'],
   }
   for (const [shell, command] of Object.entries(shells))
-    it(`${shell} completes ${lines.map(([what]) => what).join(', ')}`, async () => {
+    it(`completes in ${shell} ${lines.map(([what]) => what).join(', ')}`, async () => {
       // Ctrl-U deletes the line before the next one is typed.
       const steps = lines.map(([, keys], i) => [lines[i - 1]?.[2] ?? 'ready> ', `\u0015${keys}`])
       const stdin = JSON.stringify([...steps, [lines.at(-1)?.[2], '']])
@@ -68,7 +68,7 @@ describe('shell completion', function () {
       expect(ran.code, `${ran.stdout}\n${ran.stderr}`).to.equal(0)
     })
 
-  it('fish completes the same', async () => {
+  it('completes the same in fish', async () => {
     const source = 'kapis completion fish | source'
     const asked = lines.map(([, keys]) => `complete -C ${JSON.stringify(keys.trimEnd())}; echo ---`)
     const script = [`set -x PATH '${folder}' $PATH`, source, ...asked].join('\n')

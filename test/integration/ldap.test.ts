@@ -12,7 +12,7 @@ import { groups, manager, people, person, type Slapd, startSlapd } from '../peer
 
 const never = new AbortController().signal
 
-describe('LDAP, against slapd', function () {
+describe('LDAP with slapd', function () {
   this.timeout(60_000)
   let slapd: Slapd
   before(async () => {
@@ -99,11 +99,11 @@ describe('LDAP, against slapd', function () {
     expect(await login('alice', 'alice secret', ldaps)).to.deep.equal(alice)
   })
 
-  it('knows a person by the spelling of the directory, however the name was typed', async () => {
+  it('identifies a user by the directory’s spelling, for any typed spelling', async () => {
     expect(await login('ALICE', 'alice secret')).to.deep.equal(alice)
   })
 
-  it('finds an account again without a password, and reports that it is gone', async () => {
+  it('finds an account again without a password, and reports that it was deleted', async () => {
     const { amr, ...known } = alice
     expect(await provider().find?.('alice', never)).to.deep.equal(known)
     expect(await provider().find?.('nonexistent', never)).to.equal(undefined)
@@ -111,18 +111,18 @@ describe('LDAP, against slapd', function () {
 
   const lacking: readonly [string, object, RegExp][] = [
     [
-      'the attribute that groups have as member',
+      'the member attribute of groups',
       { groupMemberAttribute: 'memberUid', groupMemberValueAttribute: 'uidNumber' },
       /the entry "uid=alice,.*" has no uidNumber \(groupMemberValueAttribute\)/,
     ],
     [
-      'the attribute that groups are named by',
+      'the name attribute of groups',
       { groupNameAttribute: 'description' },
       /the entry "cn=(dev|ops),.*" has no description \(groupNameAttribute\)/,
     ],
   ]
   for (const [what, changes, why] of lacking) {
-    it(`refuses a login where an entry lacks ${what}`, async () => {
+    it(`rejects a login if an entry does not have ${what}`, async () => {
       const config = { groupSearchBase: groups, ...changes }
       for (const work of [login('alice', 'alice secret', config), provider(config).find?.('alice', never)]) {
         const refused = await failure(Promise.resolve(work))
@@ -137,7 +137,7 @@ describe('LDAP, against slapd', function () {
   }
 
   const groupMappings: readonly [string, object, readonly string[]][] = [
-    ['by the members of groups', { groupSearchBase: groups }, ['dev', 'ops']],
+    ['by the member attribute of groups', { groupSearchBase: groups }, ['dev', 'ops']],
     ['by a filter', { groupSearchBase: groups, groupSearchFilter: '(cn=o*)' }, ['ops']],
     [
       'by user name',
@@ -160,7 +160,7 @@ describe('LDAP, against slapd', function () {
     })
   }
 
-  it('sees a group that is gone, the next time it looks', async () => {
+  it('detects a deleted group at the next query', async () => {
     const changes = { groupSearchBase: groups, groupSearchFilter: '(cn=dev)' }
     expect((await provider(changes).find?.('bob', never))?.groups).to.deep.equal(['dev'])
     await slapd.asManager(async client => client.del(`cn=dev,${groups}`))
@@ -169,21 +169,21 @@ describe('LDAP, against slapd', function () {
 
   const refused: readonly [string, string, string, string][] = [
     ['a wrong password', 'alice', 'bob secret', 'wrong_password'],
-    ['an empty password, which the directory would let in', 'alice', '', 'wrong_password'],
+    ['an empty password, which the directory would accept', 'alice', '', 'wrong_password'],
     ['an unknown user', 'nonexistent', 'alice secret', 'unknown_user'],
     ['an empty name', '', 'alice secret', 'unknown_user'],
     ['a name with a zero byte', 'alice\0', 'alice secret', 'unknown_user'],
     ['a user without password', 'locked', 'x', 'wrong_password'],
-    ['a name that two entries have', 'double', 'double secret', 'ambiguous_user'],
+    ['a name that matches two entries', 'double', 'double secret', 'ambiguous_user'],
     ['a wildcard', 'ali*', 'alice secret', 'unknown_user'],
     ['everybody', '*', 'alice secret', 'unknown_user'],
     ['a filter', 'nonexistent)(|(uid=alice)', 'alice secret', 'unknown_user'],
     ['an escaped filter', 'alic\\65', 'alice secret', 'unknown_user'],
-    ['a name in the place of a user name', `uid=alice,${people}`, 'alice secret', 'unknown_user'],
-    ['the manager', 'manager', manager.password, 'unknown_user'],
+    ['an attribute injection in a user name', `uid=alice,${people}`, 'alice secret', 'unknown_user'],
+    ['the bind user', 'manager', manager.password, 'unknown_user'],
   ]
   for (const [what, username, password, reason] of refused) {
-    it(`refuses ${what}, in the same words`, async () => {
+    it(`rejects ${what} with the same error`, async () => {
       const error = await failure(login(username, password))
       expect([error.code, error.reason, error.message]).to.deep.equal([
         400,
@@ -194,19 +194,19 @@ describe('LDAP, against slapd', function () {
     })
   }
 
-  it('lets a user in whose name is full of what filters are made of', async () => {
+  it('accepts a user whose name contains filter characters', async () => {
     expect(await login('odd*(\\)name', 'odd*(\\)name secret')).to.include({
       uid: 'odd*(\\)name',
       displayName: 'odd',
     })
   })
 
-  it('refuses a user with several values of a unique attribute', async () => {
+  it('rejects a user with several values of a unique attribute', async () => {
     const error = await failure(login('other-twin', 'twin secret'))
     expect(error.message).to.equal('the LDAP entry must have exactly one value for uid')
   })
 
-  it('takes as long for a user who is not there as for a wrong password', async () => {
+  it('takes the same time for an unknown user as for a wrong password', async () => {
     const time = async (username: string) => {
       const startedAt = performance.now()
       await failure(login(username, 'wrong'))
@@ -218,17 +218,17 @@ describe('LDAP, against slapd', function () {
 
   const other = createCa({ commonName: 'another authority', validityDays: 1 }).certPem
   const broken: readonly [string, () => object, RegExp][] = [
-    ['of another authority, StartTLS', () => ({ rootCAData: other }), /unable to verify|self.signed/],
+    ['of another CA, StartTLS', () => ({ rootCAData: other }), /unable to verify|self.signed/],
     [
-      'of another authority, LDAPS',
+      'of another CA, LDAPS',
       () => ({ rootCAData: other, host: `localhost:${slapd.securePort}`, startTLS: false, ldaps: true }),
       /unable to verify|self.signed/,
     ],
-    ['of no authority that is known', () => ({ rootCAData: '' }), /unable to verify|self.signed/],
+    ['of an unknown CA', () => ({ rootCAData: '' }), /unable to verify|self.signed/],
     ['for another name', () => ({ host: `127.0.0.1:${slapd.port}` }), /does not match|altnames/],
   ]
   for (const [what, changes, message] of broken) {
-    it(`sends nothing to a server with a certificate ${what}`, async () => {
+    it(`sends no credential to a server with a certificate ${what}`, async () => {
       const error = await failure(login('alice', 'alice secret', changes()))
       expect([error.code, error.message]).to.deep.equal([
         503,
@@ -237,7 +237,7 @@ describe('LDAP, against slapd', function () {
       expect(refusalReason(error)).to.equal('provider_failed')
       expect(String((error.cause as Error).cause)).to.match(message)
     })
-    it(`talks to a server with a certificate ${what}, when that is said`, async () => {
+    it(`accepts a server with a certificate ${what}, if configured`, async () => {
       expect(await login('alice', 'alice secret', { ...changes(), insecureSkipVerify: true })).to.deep.equal(
         alice,
       )
@@ -245,19 +245,19 @@ describe('LDAP, against slapd', function () {
   }
 
   const unusable: readonly [string, () => object][] = [
-    ['a wrong password of the manager', () => ({ managerPassword: 'wrong' })],
-    ['no right to search', () => ({ managerDN: '', managerPassword: '' })],
-    ['a search base that is not there', () => ({ userSearchBase: 'ou=nowhere,dc=example,dc=com' })],
+    ['a wrong password of the bind user', () => ({ managerPassword: 'wrong' })],
+    ['a missing permission to search', () => ({ managerDN: '', managerPassword: '' })],
+    ['a missing search base', () => ({ userSearchBase: 'ou=nowhere,dc=example,dc=com' })],
     ['no listener', () => ({ host: 'localhost:1' })],
   ]
   for (const [what, changes] of unusable) {
-    it(`does not blame the user for ${what}`, async () => {
+    it(`reports ${what} as a server error, not as a wrong password`, async () => {
       const error = await failure(login('alice', 'alice secret', changes()))
       expect([error.code, refusalReason(error)]).to.deep.equal([503, 'provider_failed'])
     })
   }
 
-  describe('and an invalid server', () => {
+  describe('with a faulty server', () => {
     async function serve(behave: (socket: Socket) => void) {
       const sockets = new Set<Socket>()
       const server = createServer(socket => {
@@ -280,31 +280,31 @@ describe('LDAP, against slapd', function () {
     const bindResponse = Buffer.from('300c02010261070a010004000400', 'hex')
 
     const servers: readonly [string, (socket: Socket) => void, RegExp][] = [
-      ['that says nothing', () => undefined, /timeout/],
-      ['that hangs up', socket => socket.destroy(), /closed|ECONNRESET/],
+      ['that does not respond', () => undefined, /timeout/],
+      ['that closes the connection', socket => socket.destroy(), /closed|ECONNRESET/],
       [
-        'that speaks something else',
+        'that uses another protocol',
         socket => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
         /invalid StartTLS response/,
       ],
       [
-        'that will not speak TLS',
+        'that rejects StartTLS',
         socket => socket.on('data', () => socket.write(Buffer.from('300c02010178070a013404000400', 'hex'))),
         /result code 52/,
       ],
       [
-        'behind an attacker who adds a response in clear text',
+        'with an attacker who injects a plain-text response',
         socket => socket.on('data', () => socket.write(Buffer.concat([success, bindResponse]))),
         /sent data after its StartTLS response/,
       ],
       [
-        'that stops at the handshake',
+        'that stops during the handshake',
         socket => socket.on('data', data => data[0] === 0x30 && socket.write(success)),
         /timeout/,
       ],
     ]
     for (const [what, behave, message] of servers) {
-      it(`gives up on one ${what}, in its time`, async () => {
+      it(`times out at a server ${what}`, async () => {
         const server = await serve(behave)
         try {
           const startedAt = performance.now()

@@ -24,7 +24,7 @@ const never = new AbortController().signal
 const redirectUri = 'https://kapis.test/oauth/callback/op'
 const clientSecret = 'upstream secret'
 
-describe('an OpenID provider that lies', function () {
+describe('a faulty OpenID provider', function () {
   this.timeout(30_000)
   let upstream: LyingProvider
 
@@ -88,7 +88,7 @@ describe('an OpenID provider that lies', function () {
     }
   }
 
-  it('is believed as long as it does not', async () => {
+  it('is accepted without a fault', async () => {
     expect(await logIn()).to.deep.equal({
       uid: 'u1',
       username: 'ann',
@@ -101,7 +101,7 @@ describe('an OpenID provider that lies', function () {
     expect(await logIn({ getUserInfo: true })).to.include({ email: 'ann@example.com', displayName: 'Ann' })
   })
 
-  it('may write the unrequested time of the login as text (AD FS)', async () => {
+  it('may write the unrequested login time as a string (AD FS)', async () => {
     for (const authTime of ['1795700000', '2026-11-26T15:00:00.000Z', { at: 1 }]) {
       lie({ claims: good => ({ ...good, auth_time: authTime }) })
       expect(await logIn()).to.include({ uid: 'u1' })
@@ -114,14 +114,14 @@ describe('an OpenID provider that lies', function () {
       () => ({ claims: good => ({ ...good, nonce: 'other' }) }),
       /claim nonce .*expected "[\w-]{43}", got "other"/,
     ],
-    ['no nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), /claim nonce .*got none/],
+    ['a missing nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), /claim nonce .*got none/],
     [
       'another audience',
       () => ({ claims: good => ({ ...good, aud: 'someone' }) }),
       /claim aud .*expected "kapis", got "someone"/,
     ],
     [
-      'two audiences, for another party',
+      'two audiences and another azp',
       () => ({ claims: good => ({ ...good, aud: ['kapis', 'x'], azp: 'x' }) }),
       /claim azp .*expected "kapis", got "x"/,
     ],
@@ -135,17 +135,21 @@ describe('an OpenID provider that lies', function () {
       () => ({ claims: good => ({ ...good, exp: Math.floor(Date.now() / 1000) - 60 }) }),
       /claim exp .*the time is \d+, got \d+/,
     ],
-    ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), /claim sub .*got none/],
-    ['a subject that is not text', () => ({ claims: good => ({ ...good, sub: 1 }) }), /claim sub .*got 1/],
+    ['a missing subject', () => ({ claims: ({ sub: _, ...good }) => good }), /claim sub .*got none/],
     [
-      'a time that is text',
+      'a subject that is not a string',
+      () => ({ claims: good => ({ ...good, sub: 1 }) }),
+      /claim sub .*got 1/,
+    ],
+    [
+      'a time that is a string',
       () => ({ claims: good => ({ ...good, exp: '9999999999' }) }),
       /claim exp .*"9{10}"/,
     ],
     ['a signature of another key', () => ({ sign: upstream.forged.byAnotherKey }), /signature/],
-    ['a key that it has not published', () => ({ sign: upstream.forged.byAnUnknownKey }), /key.*kid "k2"/],
-    ['no signature (alg none)', () => ({ sign: upstream.forged.unsigned }), /alg "none"/],
-    ['its public key as a shared secret', () => ({ sign: upstream.forged.byItsPublicKey }), /alg "HS256"/],
+    ['an unpublished key', () => ({ sign: upstream.forged.byAnUnknownKey }), /key.*kid "k2"/],
+    ['a missing signature (alg none)', () => ({ sign: upstream.forged.unsigned }), /alg "none"/],
+    ['an HMAC with its public key', () => ({ sign: upstream.forged.byItsPublicKey }), /alg "HS256"/],
     [
       'no ID token',
       () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
@@ -157,14 +161,14 @@ describe('an OpenID provider that lies', function () {
       /issuer: expected "https:\/\/localhost:\d+\/?", got "https:\/\/evil.test"/,
     ],
     [
-      'userinfo of someone else',
+      'userinfo of another user',
       () => ({ userinfo: { sub: 'u2' } }),
       /sub: expected "u1", got "u2"/,
       { getUserInfo: true },
     ],
   ]
   for (const [what, lies, why, changes] of untrusted) {
-    it(`is not believed with ${what}`, async () => {
+    it(`is rejected with ${what}`, async () => {
       lie(lies())
       const { ms: _, ...refused } = await failure(changes)
       expect(refused).to.deep.include({
@@ -199,11 +203,11 @@ describe('an OpenID provider that lies', function () {
     ['500', internal],
     ['a page', html],
     ['nothing', nothing],
-    ['a byte now and then', drip],
-    ['without an end', flood],
+    ['one byte at a time', drip],
+    ['an endless response', flood],
     ['a redirect', elsewhere],
     [
-      'half an answer',
+      'a truncated response',
       res => {
         res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
         res.write('{')
@@ -219,7 +223,7 @@ describe('an OpenID provider that lies', function () {
   }
   for (const [step, path] of Object.entries(steps)) {
     for (const [what, behave] of broken) {
-      it(`is down when it answers ${step} with ${what}, within the time that a login has`, async () => {
+      it(`is treated as down when it answers ${step} with ${what}, within the time limit of a login`, async () => {
         lie({ answers: { [path]: behave } })
         const { ms, code, reason } = await failure({ getUserInfo: true, readTimeout: 700 })
         expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
@@ -228,7 +232,7 @@ describe('an OpenID provider that lies', function () {
     }
   }
 
-  it('is asked once by all logins that begin while it is down, and again once it is back', async () => {
+  it('receives one request from all logins that start while it is down, and another when it is up again', async () => {
     const clock = { nowMs: 0 }
     const client = provider({}, () => clock.nowMs)
     const transaction: Transaction = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43), redirectUri }
@@ -249,7 +253,7 @@ describe('an OpenID provider that lies', function () {
     expect((await client.begin(transaction, never)).pathname).to.equal('/auth')
   })
 
-  it('gets no request if its certificate is issued by another CA', async () => {
+  it('receives no request if its certificate is issued by another CA', async () => {
     const rootCAData = createCa({ commonName: 'other', validityDays: 1 }).certPem
     const { code, reason, why } = await failure({ rootCAData })
     expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
@@ -257,12 +261,12 @@ describe('an OpenID provider that lies', function () {
     expect(await logIn({ rootCAData, insecureSkipVerify: true })).to.include({ uid: 'u1' })
   })
 
-  it('rejects the client: that is an error of the configuration, and not of the user', async () => {
+  it('rejects the client: that is reported as a configuration error, not a user error', async () => {
     lie({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
     expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
   })
 
-  it('does not know the code: the person begins again', async () => {
+  it('does not know the code: the user must start again', async () => {
     lie({ answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } })
     expect(await failure()).to.include({
       code: 400,

@@ -39,7 +39,7 @@ const vocabulary = [
   '50%',
 ]
 
-describe('the OpenSearch store next to a look at every record', function () {
+describe('the OpenSearch store compared to a scan of every record', function () {
   this.timeout(400_000)
 
   let engine: OpenSearch | undefined
@@ -100,7 +100,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     )
   })
 
-  it('counts the same', async () => {
+  it('returns the same counts', async () => {
     const intervals = [
       { kind: 'fixed', ms: 3_600_000 },
       { kind: 'fixed', ms: 7_000 },
@@ -124,7 +124,7 @@ describe('the OpenSearch store next to a look at every record', function () {
   })
 
   for (const order of ['asc', 'desc'] as const) {
-    it(`goes through everything by cursor, ${order}, each record once`, async () => {
+    it(`returns each record once by cursor, ${order}`, async () => {
       const filter = { scope: 'everything' } as const
       const all = await memory.query(
         { filter, order, size: 1000, start: { from: 0 }, withTotal: true },
@@ -143,11 +143,11 @@ describe('the OpenSearch store next to a look at every record', function () {
     })
   }
 
-  describe('with the lines and the questions of the embedded store', () => {
+  describe('with the lines and the queries of the embedded store', () => {
     testLogStore(async () => openOf('same-lines'), startS * second, questions / 4, refresh)
   })
 
-  it('gives each line of one moment once, in an index of several shards', async () => {
+  it('returns each line with the same time once, in an index of several shards', async () => {
     const sharded = openOf('sharded')
     const names = ['sharded-2026.11.20', 'sharded-2026.11.21']
     for (const name of names) await put(`/${name}`, { settings: { number_of_shards: 3 } })
@@ -185,7 +185,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('gives ten thousand lines behind a cursor', async () => {
+  it('returns ten thousand lines after a cursor', async () => {
     const many = openOf('many')
     try {
       const records = Array.from({ length: 10_010 }, (_, i) =>
@@ -203,7 +203,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('does not blame lines for an engine that may add no shard', async () => {
+  it('does not reject lines when the engine cannot add a shard', async () => {
     const full = openOf('full')
     const limit = (value: number | null) =>
       put('/_cluster/settings', { persistent: { 'cluster.max_shards_per_node': value } })
@@ -220,7 +220,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('takes 10,000 namespaces, each from its creation on', async function () {
+  it('supports 10,000 namespaces, each from its creation on', async function () {
     if (!findEngine().hasScripts) this.skip()
     const scope = Array.from({ length: 10_000 }, (_, i) => ({
       namespace: i < 5 ? `ns-${i}` : `other-${i}`,
@@ -234,7 +234,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('deletes its own indices of days that are not kept, and nothing else', async () => {
+  it('deletes only its own expired indices', async () => {
     const url = engine?.url ?? ''
     const today = new Date().toISOString().slice(0, 10).replaceAll('-', '.')
     const [old, stays] = [
@@ -269,7 +269,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('finds what Fluent Bit has stored there by itself', async () => {
+  it('finds what Fluent Bit has stored directly', async () => {
     const document = {
       '@timestamp': '2026-11-20T10:00:00.123Z',
       time: '2026-11-20T10:00:00.123456789Z',
@@ -304,7 +304,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('ends a question at its time limit', async () => {
+  it('ends a query at its time limit', async () => {
     const costly = openOf('costly')
     try {
       const records = Array.from({ length: 10_000 }, (_, i) =>
@@ -331,7 +331,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     }
   })
 
-  it('says so when the engine is not there', async () => {
+  it('reports that the engine is unreachable', async () => {
     const query = {
       filter: { scope: 'everything' },
       order: 'desc',
@@ -350,7 +350,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     expect(await store.check()).to.equal(undefined)
   })
 
-  it('shows what arrives', async () => {
+  it('returns new lines', async () => {
     const end = new AbortController()
     const filter = { scope: 'everything', expression: isOneOf('pod', ['tailed-0']) } as const
     const arriving = (async () => {

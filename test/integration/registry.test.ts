@@ -21,7 +21,7 @@ const imageConfig = {
   rootfs: { type: 'layers', diff_ids: [] },
 }
 
-describe('the client of image registries, against a real one', function () {
+describe('the image registry client with a real registry', function () {
   this.timeout(180_000)
 
   let folder = ''
@@ -167,7 +167,7 @@ describe('the client of image registries, against a real one', function () {
       })
     })
 
-    it(`says so when a login by ${kind} is not good`, async () => {
+    it(`reports an invalid login by ${kind}`, async () => {
       const host = await start(kind)
       const client = clientFor(host)
       const expected = { code: 401, message: `the registry ${host} rejected the login` }
@@ -177,7 +177,7 @@ describe('the client of image registries, against a real one', function () {
     })
   }
 
-  it('reaches nothing that only this host can reach', async () => {
+  it('connects to no address that only this host can reach', async () => {
     const host = await start('basic')
     const port = host.split(':')[1]
     const client = clientFor(host, [])
@@ -189,7 +189,7 @@ describe('the client of image registries, against a real one', function () {
     }
   })
 
-  it('trusts no registry whose certificate is not of an authority it knows', async () => {
+  it('trusts no registry with a certificate of an unknown CA', async () => {
     const host = await start('basic')
     const stranger = createCa({ commonName: 'another', validityDays: 2 })
     expect(await refusal(clientFor(host, [host], [stranger.certPem]).verify(host, login))).to.deep.equal({

@@ -134,7 +134,7 @@ function read({ method, target }: Asked): RequestLine | undefined {
 }
 
 describe('RequestInfo', () => {
-  it(`is kube-apiserver's for ${requests} requests, but that what may write never has a reading verb`, async function () {
+  it(`equals kube-apiserver's for ${requests} requests, but never has a read verb for a possible write`, async function () {
     this.timeout(goBuildTimeoutMs)
     if (!(await hasGo("kube-apiserver's reader of requests"))) this.skip()
     const program = join(scratch, 'requestinfo')

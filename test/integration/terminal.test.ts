@@ -9,16 +9,16 @@ import { run } from '../e2e/run.ts'
 const runDir = join(repository, '.run-terminal')
 const script = join(import.meta.dirname, 'terminal.py')
 
-describe('make run, in a terminal window that is closed', function () {
+describe('make run in a closed terminal window', function () {
   this.timeout(180_000)
 
   // Most terminal windows run a shell that runs make; others run only make.
   const shell = ['bash', '-ic', 'make run; true']
   for (const [when, text, command] of [
-    ['while it starts', 'etcd is ready', ['make', 'run']],
-    ['when all is up', 'Ctrl-C stops everything', shell],
+    ['while they start', 'etcd is ready', ['make', 'run']],
+    ['when they are running', 'Ctrl-C stops everything', shell],
   ] as const) {
-    it(`stops everything, ${when}`, async () => {
+    it(`stops all processes, ${when}`, async () => {
       const env = { RUN_DIR: runDir, KAPIS_ONLY_CONTROLPLANE: '1', NODES: '1', PODS: '0' }
       const options = { env, cwd: repository, timeoutMs: 120_000 }
       // PIDs are collected while the programs run: on a busy machine, all may have ended before the

@@ -19,8 +19,8 @@ const documents = [
   `${'{"no":['.repeat(60)}{"${'k'.repeat(2_000)}":"no"}${']}'.repeat(60)}`,
 ]
 
-describe('the YAML that Kapis writes', () => {
-  it('is read as the same value by kubectl', async () => {
+describe('YAML that Kapis writes', () => {
+  it('is parsed to the same value by kubectl', async () => {
     const annotations = Object.fromEntries(trickyTexts.map((text, i) => [`a${i}`, text.toWellFormed()]))
     const data = Object.fromEntries(trickyTexts.map((text, i) => [`${i}`, text.toWellFormed()]))
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', annotations }, data }
@@ -29,7 +29,7 @@ describe('the YAML that Kapis writes', () => {
     expect(read).to.deep.equal({ ...object, metadata: { ...object.metadata, labels: { x: 'y' } } })
   })
 
-  it('is read as the same value by sigs.k8s.io/yaml and go-yaml', async function () {
+  it('is parsed to the same value by sigs.k8s.io/yaml and go-yaml', async function () {
     this.timeout(goBuildTimeoutMs)
     if (!(await hasGo('the YAML readers'))) this.skip()
     const program = join(scratch, 'yaml-readers')
@@ -46,7 +46,7 @@ describe('the YAML that Kapis writes', () => {
 
   // This test requires Python with PyYAML.
   if (spawnSync('python3', ['-c', 'import yaml']).status === 0) {
-    it('is read as the same value by PyYAML, which is YAML 1.1 to the letter', async () => {
+    it('is parsed to the same value by PyYAML, which implements YAML 1.1', async () => {
       const answers = await readAll('python3', [join(import.meta.dirname, 'yaml-reader.py')])
       for (const [i, answer] of answers.entries()) expectSame(i, parseExactly(answer))
     })

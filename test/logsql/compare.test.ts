@@ -27,7 +27,7 @@ const timeoutMs = Number(TIMEOUT ?? 600) * 1000
 const few = namespaces.slice(2, 4)
 const ports = createPortFinder()
 
-describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
+describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   this.timeout(7_200_000)
   const records = makeLines(lines, seed, RECORD === undefined ? recentNs : 1_700_000_000_000_000_000n)
   let folder = ''
@@ -72,7 +72,7 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
     return toRows(await peer.ask('query', { query }))
   }
 
-  it(`answers ${queries} generated queries on ${lines} lines the same way`, async () => {
+  it(`answers ${queries} generated queries on ${lines} lines in the same way`, async () => {
     const different: string[] = []
     const recorded: { readonly query: string; readonly rows: readonly string[] }[] = []
     let found = 0
@@ -100,8 +100,8 @@ describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
     return `[\n${texts.join(',\n')}\n]\n`
   }
 
-  for (const whose of ['an administrator', 'a user of two of ten namespaces'] as const) {
-    it(`answers the other endpoints the same way for ${whose}`, async () => {
+  for (const whose of ['an administrator', 'a user of two of the ten namespaces'] as const) {
+    it(`answers the other endpoints in the same way for ${whose}`, async () => {
       const isAll = whose === 'an administrator'
       const kapis = isAll ? all : some
       const extra: Record<string, string> = isAll ? {} : { extra_filters: `namespace:in(${few.join(', ')})` }

@@ -44,7 +44,7 @@ describe('charts/kapis', function () {
   })
 
   for (const variant of variants) {
-    it(`${variant.name}: has the objects that kustomize makes`, async () => {
+    it(`${variant.name}: contains the objects that kustomize creates`, async () => {
       const { namespace = 'kapis-system', ...own } = ownNames[variant.overlay] ?? {}
       const values = { overlay: variant.overlay, ...own }
       const on = Object.fromEntries(variant.components.map(name => [name, { enabled: true }]))
@@ -53,7 +53,7 @@ describe('charts/kapis', function () {
     })
   }
 
-  it('has the objects of `kapis manifests` for the same names, image and replicas', async () => {
+  it('contains the objects of `kapis manifests` for the same names, image and replicas', async () => {
     const digest = `sha256:${'0'.repeat(64)}`
     const cases = [
       { image: { repository: 'registry:5000/a/kapis', tag: '9' }, reference: 'registry:5000/a/kapis:9' },
@@ -73,7 +73,7 @@ describe('charts/kapis', function () {
     }
   })
 
-  it('merges the configuration, and rolls out another one', async () => {
+  it('merges the configuration, and restarts the Pods after a change', async () => {
     const config = { oauth: { issuer: 'https://kapis.example.org/oauth' }, logLevel: 'debug' }
     const rendered = await helm([...template, '-n', 'a', '--set-json', `config=${JSON.stringify(config)}`])
     const [before, after] = [await helm([...template, '-n', 'a']), rendered].map(({ stdout }) => ({
@@ -88,7 +88,7 @@ describe('charts/kapis', function () {
     })
   })
 
-  it('has the issuer of the configuration in the place of ks-apiserver too', async () => {
+  it('also has the configured issuer when it replaces ks-apiserver', async () => {
     const own = ownNames.kubesphere
     const names = ['-n', `${own?.namespace}`, '--set', `overlay=kubesphere,groupDomain=${own?.groupDomain}`]
     const issuer = 'https://a.test/oauth'
@@ -100,7 +100,7 @@ describe('charts/kapis', function () {
     expect(stdout).to.not.include('KAPIS_')
   })
 
-  it('refuses unknown values, by name', async () => {
+  it('names unknown values in its error', async () => {
     for (const [set, words] of [
       ['overlay=huge', 'overlay'],
       ['groupDomain=Example', 'groupDomain'],
@@ -115,7 +115,7 @@ describe('charts/kapis', function () {
     }
   })
 
-  it('is installed, upgraded and uninstalled in a real cluster; users stay unless they are to go', async () => {
+  it('is installed, upgraded and uninstalled in a real cluster; users are kept by default', async () => {
     const { output, kubectl } = cluster
     const namespace = ['-n', 'kapis-chart']
     const release = ['kapis', chart, ...namespace]

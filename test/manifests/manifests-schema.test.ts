@@ -35,7 +35,7 @@ describe('the OpenAPI document of each Kubernetes', function () {
   })
 
   for (const version of versions) {
-    it(`${version} takes every object of every overlay`, async () => {
+    it(`${version} accepts every object of every overlay`, async () => {
       const { problems } = await loadSchemas(version)
       for (const [overlay, objects] of manifests) {
         expect(objects.length, overlay).to.be.above(15)
@@ -47,7 +47,7 @@ describe('the OpenAPI document of each Kubernetes', function () {
     })
   }
 
-  it('would tell of mistakes', async () => {
+  it('detects mistakes', async () => {
     const { problems } = await loadSchemas('v1.37.2')
     const bad = {
       apiVersion: 'apps/v1',

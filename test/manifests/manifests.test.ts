@@ -53,7 +53,7 @@ describe('manifests', function () {
   })
 
   for (const overlay of overlays) {
-    it(`overlays/${overlay}: applied, applied again without a change, and taken away without a trace`, async () => {
+    it(`overlays/${overlay}: can be applied twice without a change, and deleted completely`, async () => {
       const { output, kubectl } = cluster
       const folder = folderOf(overlay)
       const names = await objectNames(cluster, folder)
@@ -78,7 +78,7 @@ describe('manifests', function () {
   }
 
   for (const [example, needs] of Object.entries(examples)) {
-    it(`examples/${example} can be applied, and taken away again`, async () => {
+    it(`examples/${example} can be applied, and deleted again`, async () => {
       if (needs !== undefined) await cluster.output(['apply', '-k', folderOf(needs)])
       const folder = join(repository, 'examples', example)
       const ran = await cluster.kubectl(['apply', '-k', folder])
@@ -88,14 +88,14 @@ describe('manifests', function () {
     })
   }
 
-  it('has every example in its list', () => {
+  it('lists every example', () => {
     const folders = readdirSync(join(repository, 'examples'), { withFileTypes: true })
     const isApplied = (name: string) => existsSync(join(repository, 'examples', name, 'kustomization.yaml'))
     const names = folders.map(({ name }) => name).filter(isApplied)
     expect(Object.keys(examples)).to.have.members(names)
   })
 
-  it('are what `kapis manifests` prints', async () => {
+  it('are printed by `kapis manifests`', async () => {
     for (const overlay of overlays) {
       const folder = await cluster.output(['kustomize', folderOf(overlay)])
       const printed = await kapis('--overlay', overlay)
@@ -103,7 +103,7 @@ describe('manifests', function () {
     }
   })
 
-  it('name any group domain, namespace and image', async () => {
+  it('support any group domain, namespace and image', async () => {
     const args = [
       '--group-domain',
       'platform.example.org',
@@ -124,7 +124,7 @@ describe('manifests', function () {
   })
 
   for (const overlay of overlays) {
-    it(`overlays/${overlay}: a configuration of your own is what both programs go by`, async () => {
+    it(`overlays/${overlay}: a custom configuration is used by both programs`, async () => {
       const { groupDomain, namespace } = overlay === 'kubesphere' ? platformNames : baseNames
       const own = {
         groupDomain,
@@ -158,7 +158,7 @@ describe('manifests', function () {
     })
   }
 
-  it('are built upon as docs/installation.md shows', async () => {
+  it('are customized as docs/installation.md describes', async () => {
     const manual = readFileSync(join(repository, 'docs/installation.md'), 'utf8')
     const shown = [...manual.matchAll(/^```yaml\n(resources:[\s\S]*?)^```/gm)].map(([, text = '']) => text)
     expect(shown).to.have.length(2)
@@ -180,7 +180,7 @@ describe('manifests', function () {
     }
   })
 
-  it('with cert-manager no Pod waits for the Secret that Kapis creates otherwise', async () => {
+  it('with cert-manager do not wait for a Secret that Kapis would create', async () => {
     const folder = join(scratch, 'all-components')
     mkdirSync(folder, { recursive: true })
     const place = (path: string) => relative(folder, join(repository, 'manifests', path))
@@ -200,7 +200,7 @@ describe('manifests', function () {
     expect(certificate.metadata.namespace).to.equal('kapis-system')
   })
 
-  it('leave no name of kapis.io in the overlay for the other platform', async () => {
+  it('contain no name of kapis.io in the kubesphere overlay', async () => {
     const text = await cluster.output(['kustomize', folderOf('kubesphere')])
     expect(text).to.not.match(/(?<![\w-])(kapis\.io|kapis-system)(?![\w-])/)
   })

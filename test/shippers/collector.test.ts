@@ -112,7 +112,7 @@ describe('the OpenTelemetry Collector', function () {
   }
 
   for (const compression of ['gzip', 'zstd', 'snappy', 'none']) {
-    it(`sends ${count} records by otlphttp with compression ${compression}, once`, async () => {
+    it(`sends ${count} records once with otlphttp and compression ${compression}`, async () => {
       const namespace = `${scene.namespace}-${compression}`
       const { shipper, receiver } = await start(compression, compression)
       try {
@@ -124,7 +124,7 @@ describe('the OpenTelemetry Collector', function () {
     })
   }
 
-  it(`sends ${count} records once: without its right, cut off, and through a SIGKILL of kapis-apiserver`, async () => {
+  it(`sends ${count} records once: without permission, after a lost connection, and after a SIGKILL of kapis-apiserver`, async () => {
     const namespace = `${scene.namespace}-faults`
     const { shipper, receiver } = await start('faults', 'gzip')
     const faults: Readonly<Record<number, () => Promise<void> | void>> = {

@@ -56,12 +56,12 @@ describe('Fluent Bit with the configuration of the component', function () {
     return stringify({ service, pipeline })
   }
 
-  it('is of the version that the component runs', () => {
+  it('has the version of the component', () => {
     const daemonSet = readFileSync(join(dirname(manifest), '../daemon-set.yaml'), 'utf8')
     expect(daemonSet).to.include(`image: fluent/fluent-bit:${fluentBitVersion}\n`)
   })
 
-  it('sends 40,000 lines once: without its right for 15 s, cut off, and through a SIGKILL of kapis-apiserver', async () => {
+  it('sends 40,000 lines once: without permission for 15 s, after a lost connection, and after a SIGKILL of kapis-apiserver', async () => {
     const file = join(containers, `web-0_${scene.namespace}_web-${id}.log`)
     let number = 0
     const write = () => {
@@ -102,7 +102,7 @@ describe('Fluent Bit with the configuration of the component', function () {
     }
   })
 
-  it('sends lines of a pod that is gone with their origin, and JSON as it was written', async () => {
+  it('sends lines of a deleted pod with their origin, and JSON unchanged', async () => {
     const gone = `${scene.namespace}-gone`
     const time = new Date().toISOString().slice(0, 19)
     const lines = Array.from({ length: 500 }, (_, i) => `{"level":"error","n":${i}}`)

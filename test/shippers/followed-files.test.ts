@@ -20,7 +20,7 @@ const faults: Readonly<Record<number, (scene: ShipperScene) => Promise<void> | v
   24: scene => scene.restart(),
 }
 
-describe('lines of every shape, without the right for 15 s, cut off, and through a SIGKILL of kapis-apiserver', function () {
+describe('lines of every format, without permission for 15 s, after a lost connection, and after a SIGKILL of kapis-apiserver', function () {
   this.timeout(900_000)
   let scene: ShipperScene
   const running: Running[] = []
@@ -55,7 +55,7 @@ describe('lines of every shape, without the right for 15 s, cut off, and through
   })
 
   for (const [i, shipper] of shippers.entries()) {
-    it(`arrive once with their fields by ${shipper.title}`, async () => {
+    it(`arrive once with their fields from ${shipper.title}`, async () => {
       const { convert = same => same, adds = /^$/ } = shipper
       const shapes = written.get(shipper) ?? []
       const found = await scene.found(`${scene.namespace}-${i}`, shapes.length, 300_000)

@@ -43,7 +43,7 @@ describe(`${pairs} writes, each followed by a read`, function () {
   })
   after(() => kubectl('delete', `clusterrolebinding/${namespace}`, `namespace/${namespace}`, '--wait=false'))
 
-  it(`are never stale on ${connections} connections`, async () => {
+  it(`are never stale, on ${connections} connections`, async () => {
     const kubeCaFile = await kubeCa()
     const stale: string[] = []
     const readMs: number[] = []

@@ -30,7 +30,7 @@ const rights = {
   ],
 }
 
-describe('a store in an Elasticsearch that asks who calls', function () {
+describe('a store in a secured Elasticsearch', function () {
   this.timeout(400_000)
 
   let engine: SecuredElasticsearch
@@ -88,12 +88,12 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect(await store.check()).to.equal(refused)
   }
 
-  it('keeps and finds lines with user and password', async () => {
+  it('stores and finds lines with user and password', async () => {
     const { username, password } = engine
     await keepsAndFinds(open({ username, password }), 'with a password')
   })
 
-  it('keeps and finds lines with an API key that has the rights of the docs and no other', async () => {
+  it('stores and finds lines with an API key that has only the documented privileges', async () => {
     const { apiKey } = await makeKey({ kapis: rights })
     const store = open({ apiKey })
     await keepsAndFinds(store, 'with a key')
@@ -106,7 +106,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect([none.total, none.hits]).to.deep.equal([0, []])
   })
 
-  it('deletes days that are not kept with these rights', async () => {
+  it('deletes expired days with these privileges', async () => {
     const [old, other] = ['events.kept-2020.01.01', 'kept-2020.01.01']
     for (const name of [old, other]) await engine.ask('PUT', `/${name}`)
     open({ apiKey: (await makeKey({ kapis: rights })).apiKey, prefix: 'events.kept', retentionDays: 2 })
@@ -117,7 +117,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect(await names()).to.deep.equal([other])
   })
 
-  it('keeps lines with a key that may not set the template, and sets it once the key may', async () => {
+  it('stores lines with a key that may not write the template, and writes it once the key may', async () => {
     const indices = [{ names: ['late-*'], privileges: ['read', 'create_doc', 'auto_configure'] }]
     const { id, apiKey } = await makeKey({ kapis: { indices } })
     const store = open({ apiKey, prefix: 'late', setUpAgainMs: 500 })
@@ -135,7 +135,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect(await isSet()).to.equal(true)
   })
 
-  it('says so when a key may read and not write, and reads', async () => {
+  it('reports that a key may read and not write, and reads', async () => {
     const { apiKey } = await makeKey({ reader: { indices: [{ names: ['kept-*'], privileges: ['read'] }] } })
     const store = open({ apiKey })
     expect((await store.query(everything, limits)).hits).to.not.deep.equal([])
@@ -146,18 +146,18 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect(String(cause)).to.include('is unauthorized for API key')
   })
 
-  it('is refused with a wrong password', async () => {
+  it('fails with a wrong password', async () => {
     const password = 'not-the-password'
     await isRefused(open({ username: engine.username, password }), password)
   })
 
-  it('is refused with a key that was taken back', async () => {
+  it('fails with a revoked key', async () => {
     const { id, apiKey } = await makeKey({ kapis: rights })
     await engine.ask('DELETE', '/_security/api_key', { ids: [id] })
     await isRefused(open({ apiKey }), apiKey)
   })
 
-  it('is refused without any', async () => {
+  it('fails without a credential', async () => {
     await isRefused(open({}), 'nothing to tell')
   })
 
