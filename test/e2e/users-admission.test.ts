@@ -74,7 +74,7 @@ describe('admission of users in kube-apiserver', function () {
   ] as const) {
     describe(way, () => {
       const account = async (name: string, ...rules: readonly Rule[]) =>
-        askerOf(ask, await accounts.make(`${way === 'asked itself' ? 'a' : 'b'}-${name}`, rules))
+        askerOf(ask, await accounts.make(`${way === 'directly' ? 'a' : 'b'}-${name}`, rules))
 
       it('creates no user without the permission to impersonate it, with any verb', async () => {
         const plain = await account('plain', ...administrator)

@@ -71,11 +71,11 @@ describe('endOtherLogins', () => {
       'another login',
     ],
     ['a login that has just begun elsewhere, later than this one', { resourceVersion: '101' }, ''],
-    ['a login of someone else', { user: 'bob' }, ''],
+    ['a session of someone else', { user: 'bob' }, ''],
     ['a personal access token', { type: 'PersonalAccessToken' }, ''],
     ['the login of another browser', { type: 'Browser' }, 'another login'],
     ['the token of a client', { type: 'ClientCredentials' }, ''],
-    ['a login that has ended', { ended: 'logout' }, 'logout'],
+    ['a session that has ended', { ended: 'logout' }, 'logout'],
   ]
   for (const [what, changes, ended] of rows) {
     it(`leaves ${what} ${ended === '' ? 'unchanged' : `ended: ${ended}`}`, async () => {
@@ -91,15 +91,15 @@ describe('endBrowserSession', () => {
   const browser: Session = { ...login, sid: 'b2', type: 'Browser', clientId: '', browserSid: 'b1' }
   const rows: readonly [string, Partial<Session>, string][] = [
     ['a login that was made in it', { browserSid: 'b2' }, 'logout'],
-    ['a login of the first session of the row', { browserSid: 'b1' }, 'logout'],
+    ['a session of the first session of the row', { browserSid: 'b1' }, 'logout'],
     ['another session of the row', { type: 'Browser', browserSid: 'b1' }, 'logout'],
     ['the first session of the row', { sid: 'b1', type: 'Browser' }, 'logout'],
-    ['a login that has ended', { browserSid: 'b2', ended: 'deleted' }, 'deleted'],
-    ['a login of another browser session', { browserSid: 'b9' }, ''],
+    ['a session that has ended', { browserSid: 'b2', ended: 'deleted' }, 'deleted'],
+    ['a session of another browser session', { browserSid: 'b9' }, ''],
     ['another browser session', { type: 'Browser' }, ''],
     ['a login that no browser has part in', {}, ''],
     ['a personal access token', { type: 'PersonalAccessToken' }, ''],
-    ['a login of another user', { user: 'bob', browserSid: 'b2' }, ''],
+    ['a session of another user', { user: 'bob', browserSid: 'b2' }, ''],
   ]
   for (const [what, changes, ended] of rows) {
     it(`leaves ${what} ${ended === '' ? 'unchanged' : `ended: ${ended}`}`, async () => {

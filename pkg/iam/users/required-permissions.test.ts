@@ -46,7 +46,11 @@ describe('rightsToCreate', () => {
       { ...nothing, user: 'ifNamed' },
     ],
     ['a link', linked({ annotations: { [link]: '42' } }), { ...nothing, user: 'always', anyGroup: true }],
-    ['a link of 3.4', linked({ labels: links }), { ...nothing, user: 'always', anyGroup: true }],
+    [
+      'a link in the format of KubeSphere 3.4',
+      linked({ labels: links }),
+      { ...nothing, user: 'always', anyGroup: true },
+    ],
     ['an annotation', linked({ annotations: { a: 'b' } }), { ...nothing, user: 'ifNamed' }],
   ]
   for (const [what, body, rights] of rows)

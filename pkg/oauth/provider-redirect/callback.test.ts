@@ -15,7 +15,7 @@ describe('GET /oauth/callback/{idp}', () => {
   })
   after(() => app.close())
 
-  it('tells a user who must change the password first, and does not log in', async () => {
+  it('shows a user who must change the password first the reason, and does not log in', async () => {
     const browser = createBrowser(app)
     const away = locationOf(await browser.get('/oauth/login/sso?return_to=/oauth/device'))
     const state = away.searchParams.get('state')

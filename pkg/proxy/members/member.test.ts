@@ -77,7 +77,7 @@ describe('readMember', () => {
       'the ca.crt of its Secret is not a PEM certificate',
     ],
     [
-      'no plain HTTP',
+      'no address without TLS',
       read({ kubeconfig: base64(kubeconfig), kubesphereAPIEndpoint: 'http://member' }),
       'its kubesphereAPIEndpoint must be an https URL without user, query and fragment',
     ],
@@ -109,7 +109,7 @@ describe('readMember', () => {
       'the kubeconfig has an invalid certificate or key',
     ],
     [
-      'a kubeconfig that runs a program',
+      'a kubeconfig with an exec plugin',
       read(undefined, { kubeconfig: kubeconfig.replace('"token"', '"exec"') }),
       'InvalidConnection',
       'unsupported key "exec" in the user of the kubeconfig; supported: token, client-certificate-data, client-key-data, extensions',
