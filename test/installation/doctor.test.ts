@@ -120,7 +120,7 @@ describe('kapis doctor', function () {
       writeFileSync(file, JSON.stringify({ clockMs, names: 'resolve' }))
       const words = ['cmd/kapis/main.ts', 'doctor', '-o', 'json']
       const { code, stdout } = await run(process.execPath, words, { env, cwd: repository })
-      const [clock] = findingsOf(JSON.parse(stdout), 'surroundings').filter(one => /clock/.test(one.fix))
+      const [clock] = findingsOf(JSON.parse(stdout), 'environment').filter(one => /clock/.test(one.fix))
       return {
         code,
         severity: clock?.severity,
@@ -143,7 +143,7 @@ describe('kapis doctor', function () {
 
   it('reports an issuer with an unknown host name', async () => {
     const { code, report } = await doctor()
-    const [found] = findingsOf(report, 'surroundings')
+    const [found] = findingsOf(report, 'environment')
     expect(code).to.equal(0)
     expect(found).to.deep.equal({
       severity: 'warning',

@@ -30,7 +30,7 @@ const platform: Platform = {
 describe('arguments of who-can and can-i', () => {
   const read = async (...positionals: readonly string[]) => {
     const warnings: string[] = []
-    const given = { positionals, namespace: 'shop', subresource: '' }
+    const given = { positionals, namespace: 'shop', subresource: '', 'all-namespaces': false }
     const attributes = await readAttributes(platform, given, text => warnings.push(text))
     return { attributes, warnings }
   }
@@ -60,6 +60,15 @@ describe('arguments of who-can and can-i', () => {
   it('cause a warning if the resource does not exist', async () => {
     const { warnings } = await read('get', 'frobs')
     expect(warnings).to.deep.equal(['Warning: the server does not have a resource type "frobs"\n'])
+  })
+
+  it('are for all namespaces, or for one', async () => {
+    const given = { positionals: ['get', 'po'], subresource: '', 'all-namespaces': true }
+    const all = await readAttributes(platform, { ...given, namespace: '' }, () => {})
+    expect(all).to.deep.equal({ resourceAttributes: { verb: 'get', resource: 'pods' } })
+    const error = await readAttributes(platform, { ...given, namespace: 'shop' }, () => {}).catch(Object)
+    expect(error).to.be.instanceOf(UsageError)
+    expect(error.message).to.equal('--namespace and --all-namespaces are mutually exclusive')
   })
 
   for (const wrong of [[], ['get'], ['get', 'pods', 'a', 'b'], ['get', 'pods/a', 'b'], ['get', '/a', 'b']]) {

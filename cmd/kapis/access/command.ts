@@ -15,6 +15,9 @@ const decisions: Readonly<Record<string, Decision>> = {
 }
 const actions = ['request', 'list', ...Object.keys(decisions)]
 
+/** As in the definition of AccessRequest. */
+const mostSeconds = 12 * 3600
+
 export const access: Command = {
   usage: `request GROUP --reason TEXT | list | approve NAME | deny NAME | revoke NAME [OPTION]…
 
@@ -57,6 +60,8 @@ ${serverUsage}  --reason TEXT          request: why, in one line
         action === 'list' ? `unexpected argument ${JSON.stringify(subject)}` : `${action} needs ${what}`,
       )
     const seconds = toSeconds(values.for, '--for')
+    if (seconds < 1 || seconds > mostSeconds)
+      throw new UsageError(`invalid --for ${JSON.stringify(values.for)}: expected 1s to 12h`)
     const reason = values.reason.trim()
     if (action === 'request' && reason === '') throw new UsageError('request needs --reason')
     const platform = await connectPlatform(values, io)

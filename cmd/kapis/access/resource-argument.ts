@@ -10,16 +10,19 @@ export type Attributes =
 export type AccessArguments = {
   readonly positionals: readonly string[]
   readonly namespace: string
+  readonly 'all-namespaces': boolean
   readonly subresource: string
 }
 
 export const accessOptions = {
   namespace: { type: 'string', short: 'n', default: '' },
+  'all-namespaces': { type: 'boolean', short: 'A', default: false },
   subresource: { type: 'string', default: '' },
   output: { type: 'string', short: 'o', default: '' },
 } as const
 
-export const accessUsage = `  --namespace NAME, -n   in this namespace (default: the cluster scope, that is all namespaces)
+export const accessUsage = `  --namespace NAME, -n   in this namespace
+  --all-namespaces, -A   in all namespaces, that is at the cluster scope; the default
   --subresource NAME     such as log or scale
 `
 
@@ -34,10 +37,12 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
  */
 export async function readAttributes(
   platform: Platform,
-  { positionals, namespace, subresource }: AccessArguments,
+  { positionals, namespace, subresource, 'all-namespaces': isAll }: AccessArguments,
   warn: (text: string) => void,
 ): Promise<Attributes> {
   const { verb, target, name } = readPositionals(positionals)
+  if (isAll && namespace !== '')
+    throw new UsageError('--namespace and --all-namespaces are mutually exclusive')
   if (target.startsWith('/')) return { nonResourceAttributes: { verb, path: target } }
   const found = await findResource(platform, target)
   if (found === undefined)

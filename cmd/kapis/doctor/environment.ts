@@ -5,7 +5,7 @@ const skewMs = 5_000
 
 /** Checks the clocks and host names that tokens, certificates and logins depend on. */
 export const environment: Check = {
-  name: 'surroundings',
+  name: 'environment',
   examine: async installation => [...(await clock(installation)), ...(await names(installation))],
 }
 
