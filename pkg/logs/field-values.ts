@@ -55,32 +55,35 @@ export function isScalar(value: unknown): value is FieldScalar {
 const integer = /^-?\d+$/
 
 /**
- * Like JSON.parse, but with bigints for integers beyond Number.MAX_SAFE_INTEGER.
+ * Like JSON.parse, but with bigints for integers beyond Number.MAX_SAFE_INTEGER, and with the source
+ * text of numbers beyond Number.MAX_VALUE.
  *
  * @throws SyntaxError
  */
 export function parseExactJson(text: string): unknown {
   const parsed: unknown = JSON.parse(text)
   try {
-    return hasLargeInteger(parsed) ? JSON.parse(text, toExact) : parsed
+    return hasLargeNumber(parsed) ? JSON.parse(text, toExact) : parsed
   } catch (error) {
-    // Nested too deeply for these recursive functions. Large integers stay rounded.
+    // Nested too deeply for these recursive functions. Large numbers stay rounded.
     if (error instanceof RangeError) return parsed
     throw error
   }
 }
 
-function hasLargeInteger(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+function hasLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return false
-  for (const member of Object.values(value)) if (hasLargeInteger(member)) return true
+  for (const member of Object.values(value)) if (hasLargeNumber(member)) return true
   return false
 }
 
 function toExact(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   const source = context?.source ?? ''
-  return integer.test(source) ? BigInt(source) : value
+  if (integer.test(source)) return BigInt(source)
+  return Number.isFinite(value) ? value : source
 }
 
 const stringOrNonNumber = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?<![\w.])-?(?:NaN|Infinity)(?![\w.])/gs

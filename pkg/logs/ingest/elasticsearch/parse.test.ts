@@ -34,6 +34,11 @@ describe('parseBulk', () => {
     ])
   })
 
+  it('reads actions after a byte order mark', () => {
+    const items = read(`\ufeff{"create":{}}\n${document}\n\ufeff{"create":{}}\n${document}\n`)
+    expect(items.map(({ record }) => record?.log)).to.deep.equal(['a', 'a'])
+  })
+
   it('accepts an empty body', () => expect(read('\n\n')).to.deep.equal([]))
 
   const expected = 'expected an action such as {"create":{}}, and the document on the next line'

@@ -50,6 +50,19 @@ describe('parseJsonLines', () => {
       [1, 'NaN,'],
       [2, 'b'],
     ],
+    // What the out_http plugin of Fluent Bit sends as json_stream.
+    [`${line('a{}')}${line('b')} ${line('c')}\r\n${line('d')}{"log":\n`]: [
+      [1, 'a{}'],
+      [1, 'b'],
+      [1, 'c'],
+      [2, 'd'],
+      [2, 'not valid JSON'],
+    ],
+    [`${line('a')}\n\ufeff${line('b')}`]: [
+      [1, 'a'],
+      [2, 'b'],
+    ],
+    [`${line('a')} more`]: [[1, 'not valid JSON']],
     '["': [[1, 'not valid JSON']],
     '[}': [[1, 'not valid JSON']],
   }

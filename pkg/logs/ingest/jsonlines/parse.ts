@@ -1,34 +1,49 @@
-import { skipString } from '../../../json/scan.ts'
+import { skipBlank, skipString, skipValue } from '../../../json/scan.ts'
 import { splitLines } from '../body/split-lines.ts'
 import type { IngestLimits } from '../limits.ts'
-import { type Line, parseDocument } from '../line/document.ts'
+import { invalidJson, type Line, parseDocument } from '../line/document.ts'
 
 /** A line with its number in the body, from 1. */
 export type NumberedLine = Line & { readonly line: number }
 
 /**
- * Parses one document per line (`Format json_lines` of the http output of Fluent Bit), or a JSON
- * array (`Format json`). Lines are parsed lazily.
+ * Parses one document per line (`Format json_lines` of the http output of Fluent Bit), documents
+ * without anything between them (`json_stream`), or a JSON array (`json`). Lines are parsed lazily.
  */
-export function* parseJsonLines(sent: Buffer, limits: IngestLimits): Generator<NumberedLine> {
-  const body = sent.subarray(hasMark(sent) ? 3 : 0)
+export function* parseJsonLines(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
   if (isArray(body)) return yield* parseArray(body, limits)
   let line = 0
   for (const text of splitLines(body)) {
     line++
-    if (text.trim() !== '') yield { line, ...parseDocument(text, limits) }
+    if (text.trim() !== '') for (const parsed of parseLine(text, limits)) yield { line, ...parsed }
   }
 }
 
-/** Reports whether the body begins with a UTF-8 byte order mark, which JSON.parse rejects. */
-function hasMark(body: Buffer): boolean {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
+function* parseLine(text: string, limits: IngestLimits): Generator<Line> {
+  const line = parseDocument(text, limits)
+  const documents = line.problem === invalidJson ? splitDocuments(text) : []
+  if (documents.length < 2) yield line
+  else for (const document of documents) yield parseDocument(document, limits)
 }
 
-function isArray(body: Buffer): boolean {
-  const first = body.find(byte => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)
-  return first === 0x5b
+/** Splits concatenated JSON objects. Returns nothing if the text is something else. */
+function splitDocuments(text: string): readonly string[] {
+  const documents: string[] = []
+  let at = skipBlank(text, 0)
+  while (text[at] === '{') {
+    const end = skipValue(text, at)
+    documents.push(text.slice(at, end))
+    at = skipBlank(text, end)
+  }
+  return at < text.length ? [] : documents
 }
+
+/** Reports whether the body is an array, after white space and a byte order mark. */
+function isArray(body: Buffer): boolean {
+  return body.find(byte => !ignored.has(byte)) === 0x5b
+}
+
+const ignored = new Set([0x20, 0x0a, 0x0d, 0x09, 0xef, 0xbb, 0xbf])
 
 function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
   let line = 0

@@ -32,6 +32,81 @@ const origin = {
 const whole = { timeNs: ns, log: 'hello\n', ...origin }
 const lineOf = (given: object) => ({ ...bare, timeNs: ns, log: 'x', ...given })
 
+const loggers: readonly [what: string, document: object | string, record: object][] = [
+  [
+    'pino',
+    { level: 30, time: 1589644842608, pid: 1, err: { stack: 'a\n b' }, msg: 'x' },
+    lineOf({ timeNs: 1589644842608000000n, fields: { level: 30, pid: 1, 'err.stack': 'a\n b' } }),
+  ],
+  [
+    'zap',
+    '{"level":"error","ts":1589644842.608962452,"msg":"x","stacktrace":["a","b"]}',
+    lineOf({ fields: { level: 'error', stacktrace: ['a', 'b'] } }),
+  ],
+  [
+    'Log4j',
+    { instant: { epochSecond: 1589644842, nanoOfSecond: 608962452 }, level: 'INFO', message: 'x' },
+    lineOf({ fields: { level: 'INFO' } }),
+  ],
+  [
+    'Log4j before 2.11',
+    { timeMillis: 1589644842608, message: 'x' },
+    lineOf({ timeNs: 1589644842608000000n }),
+  ],
+  [
+    'Serilog',
+    { '@t': time, '@mt': 'Hello {Name}', '@l': 'Error', Name: 'x' },
+    lineOf({ log: 'Hello {Name}', fields: { '@l': 'Error', Name: 'x' } }),
+  ],
+  [
+    'Serilog with the rendered message',
+    { '@t': time, '@m': 'Hello x', '@mt': 'Hello {Name}' },
+    lineOf({ log: 'Hello x', fields: { '@mt': 'Hello {Name}' } }),
+  ],
+  ['.NET', { Timestamp: time, LogLevel: 'Error', Message: 'x' }, lineOf({ fields: { LogLevel: 'Error' } })],
+  ['Monolog', { message: 'x', datetime: time, channel: 'app' }, lineOf({ fields: { channel: 'app' } })],
+  [
+    'GELF',
+    { version: '1.1', host: 'h', short_message: 'x', full_message: 'x\ny', timestamp: 1589644842.5, _id: 7 },
+    lineOf({
+      timeNs: 1589644842500000000n,
+      fields: { version: '1.1', host: 'h', full_message: 'x\ny', _id: 7 },
+    }),
+  ],
+  [
+    'journald, whose text may be bytes',
+    { MESSAGE: [195, 169, 9], __REALTIME_TIMESTAMP: '1589644842608962', PRIORITY: '6' },
+    lineOf({ timeNs: 1589644842608962000n, log: 'é\t', fields: { PRIORITY: '6' } }),
+  ],
+  [
+    'tracing for Rust',
+    { timestamp: time, level: 'INFO', fields: { message: 'x', yaks: 3 }, target: 'app' },
+    lineOf({ fields: { level: 'INFO', 'fields.yaks': 3, target: 'app' } }),
+  ],
+  [
+    'CloudEvents, which have no text',
+    `{"specversion":"1.0","time":"${time}","data":{"a":1}}`,
+    lineOf({
+      log: `{"specversion":"1.0","time":"${time}","data":{"a":1}}`,
+      fields: { specversion: '1.0', 'data.a': 1 },
+    }),
+  ],
+  ...(['Resource', 'resource.attributes'] as const).map((resource): [string, object, object] => [
+    `the Elasticsearch exporter of OpenTelemetry, with ${resource}`,
+    {
+      '@timestamp': resource === 'Resource' ? time : '1589644842608.962452',
+      ...(resource === 'Resource' ? { Body: 'x' } : { body: { text: 'x' } }),
+      [resource]: {
+        ...{ 'k8s.namespace.name': 'shop', 'k8s.pod.name': 'web-0', 'k8s.container.name': 'web' },
+        ...{ 'k8s.node.name': 'worker-1', 'container.id': 'c0ffee' },
+        ...{ 'k8s.pod.labels.app': 'web', 'k8s.pod.label.count': '2', 'service.name': 'a' },
+      },
+      attributes: { a: 1 },
+    },
+    { ...whole, log: 'x', fields: { [`${resource}.service.name`]: 'a', 'attributes.a': 1 } },
+  ]),
+]
+
 const valid: readonly [what: string, document: object | string, record: object][] = [
   ['Fluent Bit’s document', { '@timestamp': time, log: 'hello\n', kubernetes }, whole],
   [
@@ -179,6 +254,35 @@ const valid: readonly [what: string, document: object | string, record: object][
   ],
   ['any text', { time, log: 'a"b\\\u0000\u2028é' }, lineOf({ log: 'a"b\\\u0000\u2028é' })],
   [
+    'the values of a repeated name, the last one first',
+    `{"log":"x","a":1,"a":{"b":2,"b":3},"time":"${time}","a":4,"c\\"":5,"c\\"":6,"log":"y","d":[{"e":1}]}`,
+    lineOf({
+      log: 'y',
+      fields: { a: [4, 1], 'c"': [6, 5], d: '[{"e":1}]', 'a.b': [2, 3], log: 'x' },
+    }),
+  ],
+  [
+    'the last of several origins, which the agent added after those of an application',
+    `{"kubernetes":{"pod_name":"forged"},"time":"${time}","log":"x","kubernetes":{"pod_name":"web-0"}}`,
+    lineOf({ pod: 'web-0', fields: { 'kubernetes.pod_name': 'forged' } }),
+  ],
+  [
+    'numbers beyond those of a double, as texts',
+    `{"time":"${time}","log":"x","a":1e400,"b":-1E400,"c":1e300,"d":12345678901234567890}`,
+    lineOf({ fields: { a: '1e400', b: '-1E400', c: 1e300, d: 12345678901234567890n } }),
+  ],
+  [
+    'control characters and unknown escapes in texts, and a byte order mark',
+    `\ufeff{"time":"${time}","log":"a\tb\u0001\\x22\\q\\u12\\n\\\\x","a\tb":"\\"\\u00e9"}`,
+    lineOf({ log: 'a\tb\u0001\\x22\\q\\u12\n\\x', fields: { 'a\tb': '"é' } }),
+  ],
+  [
+    'numbers that are too small for a time',
+    { time: 35, ts: '12.5', timestamp: 99_999_999.5, date: time, log: 'x' },
+    lineOf({ fields: { time: 35, ts: '12.5', timestamp: 99_999_999.5 } }),
+  ],
+  ...loggers,
+  [
     'names of Object.prototype',
     `{"time":"${time}","log":"x","__proto__":"y"}`,
     lineOf({ fields: JSON.parse('{"__proto__":"y"}') }),
@@ -249,6 +353,11 @@ describe('parseDocument', () => {
     it(`parses ${what}`, () =>
       expect(parseDocument(textOf(document), defaultLimits)).to.deep.equal({ record }))
   }
+
+  it('notes what only an object in a list repeats', () => {
+    const { record, notes } = parseDocument(`{"time":"${time}","log":"x","a":[{"b":1,"b":2}]}`, limits)
+    expect([record?.fields, notes]).to.deep.equal([{ a: '[{"b":2}]' }, ['field_omitted']])
+  })
 
   it('stores NaN and Infinity, which json.dumps of Python writes, as strings', () => {
     const text = `{"time":"${time}","log":"NaN, \\"Infinity","a":NaN,"b":[ -Infinity,Infinity],"c":{"NaN":NaN},"n":1}`

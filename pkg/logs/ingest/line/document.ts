@@ -1,5 +1,4 @@
 import { isRecord } from '../../../kubeclient/object/object.ts'
-import { quoteNonNumbers } from '../../field-values.ts'
 import type { LogRecord } from '../../record.ts'
 import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
@@ -7,6 +6,7 @@ import { type Flat, flatten, formatMember } from './flatten.ts'
 import { createNotes, type LineNotes, type Notes } from './line-notes.ts'
 import { toRecord } from './line-record.ts'
 import { arrivalTime, isLineTime } from './line-time.ts'
+import { findRepeatedNames } from './repeated-names.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /**
@@ -17,9 +17,20 @@ export type Line =
   | { readonly record: LogRecord; readonly notes?: Notes; readonly problem?: never }
   | { readonly problem: string; readonly record?: never; readonly notes?: never }
 
-// Names of time fields: those of shippers, then those of applications.
-const timeKeys = ['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts'] as const
-const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
+// Names of time fields: those of shippers, then those of applications. The last ones are of Serilog
+// (@t), .NET, Monolog, Log4j and journald.
+const timeKeys = [
+  ...['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts', '@t', 'Timestamp', 'datetime', 'instant'],
+  ...['timeMillis', '_SOURCE_REALTIME_TIMESTAMP', '__REALTIME_TIMESTAMP'],
+] as const
+// The last ones are of .NET, GELF, Serilog, and the Elasticsearch exporter of OpenTelemetry (Body).
+const textKeys = [
+  ...['log', 'message', 'msg', '_msg', 'MESSAGE', 'Message', 'short_message', '@m', 'RenderedMessage', '@mt'],
+  ...['Body', 'body'],
+] as const
+// Names of nested fields that have the text: of the same exporter in its mode otel, and of tracing
+// for Rust.
+const innerTextNames = ['body.text', 'fields.message']
 
 // Field `log` of Filebeat and other Elastic agents.
 const ecsLog = new Set(['file', 'offset', 'flags', 'source', 'level', 'logger', 'origin', 'syslog'])
@@ -30,18 +41,21 @@ type Document = Readonly<Record<string, unknown>>
  * Parses a document of a log shipper: the Kubernetes filter of Fluent Bit, Filebeat, Vector, or any
  * JSON. Everything except time, text and origin becomes a field.
  *
- * @param text the JSON text of the document
+ * @param given the JSON text of the document
  */
-export function parseDocument(text: string, limits: IngestLimits): Line {
+export function parseDocument(given: string, limits: IngestLimits): Line {
   try {
-    return toLine(text, parseBounded(text, limits), limits)
+    const { text, value } = parseBounded(given, limits)
+    return toLine(text, value, limits)
   } catch (error) {
     if (error instanceof TooManyValues) return { problem: error.message }
-    if (!(error instanceof SyntaxError)) throw error
-    const quoted = quoteNonNumbers(text)
-    return quoted === text ? { problem: 'not valid JSON' } : parseDocument(quoted, limits)
+    if (error instanceof SyntaxError) return { problem: invalidJson }
+    throw error
   }
 }
+
+/** The problem of a line that is not valid JSON. */
+export const invalidJson = 'not valid JSON'
 
 function toLine(text: string, document: unknown, limits: IngestLimits): Line {
   if (!isRecord(document)) return { problem: 'not a JSON object' }
@@ -74,19 +88,42 @@ export function putMembers(
     if (isTimeKey(key) && isSameTime(readTime(document, key, text), time.timeNs)) continue
     flatten(flat, key, value, notes, limits)
   }
-  return textOf(document, textKey, text, notes)
+  // Last, since the first value of a name decides the origin: agents add it after the fields of an
+  // application.
+  const { values, isInList } = findRepeatedNames(text, document)
+  for (const [name, value] of values) flatten(flat, name, value, notes, limits)
+  if (isInList) notes.add('field_omitted')
+  if (textKey !== undefined) return textOf(document[textKey], notes)
+  return takeInnerText(flat) ?? text
 }
 
 /**
- * Returns the first text key whose value is a string. Without one, returns `log` if it has a value
- * and is not the `log` object of the Elastic Common Schema.
+ * Returns the first text key whose value is a string, or a list of bytes as journald writes it.
+ * Without one, returns `log` if it has a value and is not the `log` object of the Elastic Common
+ * Schema.
  */
 function findTextKey(document: Document): string | undefined {
-  const { log } = document
+  const { log, MESSAGE } = document
   return (
     textKeys.find(key => typeof document[key] === 'string') ??
-    (log === undefined || log === null || isEcsLog(log) ? undefined : 'log')
+    (log === undefined || log === null || isEcsLog(log) ? undefined : 'log') ??
+    (isBytes(MESSAGE) ? 'MESSAGE' : undefined)
   )
+}
+
+function isBytes(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every(byte => Number.isInteger(byte) && byte >= 0 && byte <= 255)
+}
+
+/** Returns the text of a document that has it in a nested field. It is no longer a field then. */
+function takeInnerText(flat: Flat): string | undefined {
+  for (const name of innerTextNames) {
+    const text = flat.get(name)
+    if (typeof text !== 'string') continue
+    flat.delete(name)
+    return text
+  }
+  return undefined
 }
 
 /** Returns whether an object has only what the Elastic Common Schema says about the log of a line. */
@@ -94,9 +131,8 @@ function isEcsLog(log: unknown): boolean {
   return isRecord(log) && Object.keys(log).length > 0 && Object.keys(log).every(key => ecsLog.has(key))
 }
 
-function textOf(document: Document, key: string | undefined, whole: string, notes: LineNotes): string {
-  if (key === undefined) return whole
-  const value = document[key]
+function textOf(value: unknown, notes: LineNotes): string {
+  if (isBytes(value)) return Buffer.from(value).toString('utf8')
   return typeof value === 'string' ? value : formatMember(value, notes)
 }
 
@@ -109,9 +145,21 @@ function isTimeKey(key: string): key is TimeKey {
 /** Reads the time in a field; undefined if it is invalid. */
 function readTime(document: Document, key: TimeKey, text: string): bigint | undefined {
   const value = document[key]
-  if (typeof value === 'string') return parseTimestamp(value)
-  if (typeof value === 'number') return parseTimestamp(sourceOf(text, key) ?? String(value))
-  return typeof value === 'bigint' ? parseTimestamp(String(value)) : undefined
+  if (typeof value === 'string') return smallNumber.test(value) ? undefined : parseTimestamp(value)
+  // Log4j writes an object.
+  if (isRecord(value)) return readInstant(value)
+  if (typeof value === 'bigint') return parseTimestamp(String(value))
+  if (typeof value !== 'number' || value < minSeconds) return undefined
+  return parseTimestamp(sourceOf(text, key) ?? String(value))
+}
+
+// A number of seconds below this, a time before 1973, is a duration or a counter.
+const minSeconds = 1e8
+const smallNumber = /^\d{1,8}(?:\.\d*)?$/
+
+function readInstant({ epochSecond, nanoOfSecond }: Document): bigint | undefined {
+  if (!Number.isSafeInteger(epochSecond) || !Number.isSafeInteger(nanoOfSecond)) return undefined
+  return BigInt(Number(epochSecond)) * 1_000_000_000n + BigInt(Number(nanoOfSecond))
 }
 
 /**

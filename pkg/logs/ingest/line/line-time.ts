@@ -6,11 +6,11 @@ const dayMs = 86_400_000
 const nsPerMs = 1_000_000
 
 /**
- * Reports whether a line can have this time: not before 1970, and at most `aheadDays` in the
- * future.
+ * Reports whether a line can have this time: after the beginning of 1970, which senders write for
+ * an unknown time, and at most `aheadDays` in the future.
  */
 export function isLineTime(timeNs: bigint | undefined, { aheadDays }: IngestLimits): timeNs is bigint {
-  if (timeNs === undefined || timeNs < 0n || timeNs > maxTimeNs) return false
+  if (timeNs === undefined || timeNs <= 0n || timeNs > maxTimeNs) return false
   // Compared as a number, because this runs for each line; its precision of 0.25 µs suffices.
   return Number(timeNs) <= (Date.now() + aheadDays * dayMs) * nsPerMs
 }

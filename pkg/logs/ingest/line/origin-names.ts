@@ -1,36 +1,25 @@
 export type OriginName = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'
 
+// Where attributes of an OpenTelemetry resource are in a document: the Elasticsearch exporter of the
+// Collector nests them, differently by its mapping mode (otel; none and raw).
+const resourcePrefixes = ['', 'resource.attributes.', 'Resource.'] as const
+
+const ofResource = (name: string) => resourcePrefixes.map(prefix => prefix + name)
+
 // Field names of the Kubernetes filter of Fluent Bit, Filebeat (ECS), Vector and OpenTelemetry
 // semantic conventions.
 const originNames: Readonly<Record<OriginName, readonly string[]>> = {
   namespace: [
-    'kubernetes.namespace_name',
-    'kubernetes.namespace',
-    'kubernetes.pod_namespace',
-    'k8s.namespace.name',
-    'resource.attributes.k8s.namespace.name',
+    ...['kubernetes.namespace_name', 'kubernetes.namespace', 'kubernetes.pod_namespace'],
+    ...ofResource('k8s.namespace.name'),
   ],
-  pod: ['kubernetes.pod_name', 'kubernetes.pod.name', 'k8s.pod.name', 'resource.attributes.k8s.pod.name'],
-  container: [
-    'kubernetes.container_name',
-    'kubernetes.container.name',
-    'k8s.container.name',
-    'resource.attributes.k8s.container.name',
-  ],
+  pod: ['kubernetes.pod_name', 'kubernetes.pod.name', ...ofResource('k8s.pod.name')],
+  container: ['kubernetes.container_name', 'kubernetes.container.name', ...ofResource('k8s.container.name')],
   host: [
-    'kubernetes.host',
-    'kubernetes.node.name',
-    'kubernetes.pod_node_name',
-    'k8s.node.name',
-    'resource.attributes.k8s.node.name',
-    'host.name',
+    ...['kubernetes.host', 'kubernetes.node.name', 'kubernetes.pod_node_name'],
+    ...[...ofResource('k8s.node.name'), ...ofResource('host.name')],
   ],
-  dockerId: [
-    'kubernetes.docker_id',
-    'kubernetes.container_id',
-    'container.id',
-    'resource.attributes.container.id',
-  ],
+  dockerId: ['kubernetes.docker_id', 'kubernetes.container_id', ...ofResource('container.id')],
 }
 
 /** For each name: the part of the origin that it denotes, and its precedence (0 first). */
@@ -44,12 +33,8 @@ export const meanings = new Map(
 export const fileNames = ['log.file.path', 'log.file.name', 'filename', 'file', 'path', 'tag', '_flb-key']
 // Prefixes of field names whose remainder is the key of a pod label.
 export const labelPrefixes = [
-  'kubernetes.labels.',
-  'kubernetes.pod_labels.',
-  'k8s.pod.labels.',
-  'k8s.pod.label.',
-  'resource.attributes.k8s.pod.labels.',
-  'resource.attributes.k8s.pod.label.',
+  ...['kubernetes.labels.', 'kubernetes.pod_labels.'],
+  ...[...ofResource('k8s.pod.labels.'), ...ofResource('k8s.pod.label.')],
 ]
 
 /** Reports whether a field contains a part of the origin or the log file of a line. */

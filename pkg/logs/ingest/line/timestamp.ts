@@ -6,8 +6,10 @@ const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n
 
+// RFC 3339 and its usual variants: without seconds or a zone, a zone in hours, the name of a zone after
+// its offset (Java, Go).
 const rfc3339 =
-  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2}|)$/
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?\s?(?:([Zz]|[+-]\d{2}(?::?\d{2})?)(?:\[[\w/+-]{1,64}\]| [A-Z]{1,5})?|UTC|GMT|)$/
 const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
 // The notation for large doubles in JSON.
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
@@ -17,12 +19,13 @@ const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
  * fractional digits, also without a time zone. Accepts a number of seconds (with up to nine
  * decimals), milliseconds, microseconds or nanoseconds since 1970, distinguished by size.
  *
- * @param text the source text, because a double cannot represent nanoseconds
+ * @param given the source text, because a double cannot represent nanoseconds
  * @returns undefined if the time is invalid or before 1970
  */
-export function parseTimestamp(text: string): bigint | undefined {
-  const common = parseUtc(text)
+export function parseTimestamp(given: string): bigint | undefined {
+  const common = parseUtc(given)
   if (common !== undefined) return common
+  const text = given.trim()
   const date = rfc3339.exec(text)
   if (date) return fromDate(date)
   const plain = decimal.exec(expand(text))
@@ -64,10 +67,14 @@ function digits(text: string, from: number, to: number): number {
   return value
 }
 
-function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExecArray): bigint | undefined {
+function fromDate(parts: RegExpExecArray): bigint | undefined {
+  const [, date = '', time = '', second = '00', fraction = '', zone = ''] = parts
   // A time without a zone is UTC.
-  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase() || 'Z'
-  const ms = Date.parse(`${date}T${time}${offset}`)
+  const [, hours, minutes = '00'] = /^([+-]\d{2}):?(\d{2})?$/.exec(zone) ?? []
+  const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`
+  // A leap second is the first second of the next minute, as in POSIX.
+  const isLeap = second === '60'
+  const ms = Date.parse(`${date}T${time}:${isLeap ? '59' : second}${offset}`) + (isLeap ? 1000 : 0)
   // Date.parse accepts the 30th of February and 24:00, and converts them to the next day.
   if (!(ms >= 0) || !isCalendarDate(date) || time.startsWith('24')) return undefined
   return inRange(BigInt(ms) * 1_000_000n + nanoseconds(fraction))

@@ -77,17 +77,20 @@ function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
   // Labels with an origin take precedence: an application must not be able to change the origin of
   // its lines.
   const document = isOfPod(flat) || isOfPod(shared.flat) ? undefined : toDocument(line, limits)
-  const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes, limits)
+  const log =
+    document === undefined ? line : putMembers(flat, document.value, document.text, { timeNs }, notes, limits)
   shared.addTo(flat, notes)
   return toRecord({ timeNs, log }, flat, limits, notes)
 }
 
+type Document = { readonly value: Readonly<Record<string, unknown>>; readonly text: string }
+
 /** Parses a line that is a JSON object, as Fluent Bit sends it; undefined for other lines. */
-function toDocument(line: string, limits: IngestLimits): Readonly<Record<string, unknown>> | undefined {
+function toDocument(line: string, limits: IngestLimits): Document | undefined {
   if (!line.startsWith('{')) return undefined
   try {
-    const parsed = parseBounded(line, limits)
-    return isRecord(parsed) ? parsed : undefined
+    const { value, text } = parseBounded(line, limits)
+    return isRecord(value) ? { value, text } : undefined
   } catch {
     return undefined
   }

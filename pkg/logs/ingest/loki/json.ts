@@ -1,6 +1,6 @@
-import { badRequest, Status } from '../../../apierrors/status.ts'
+import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
-import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
+import { parseBody } from '../body/bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
 import { parseTimestamp } from '../line/timestamp.ts'
 import type { LokiEntry, LokiStream } from './entry.ts'
@@ -13,24 +13,22 @@ import { parseLabels } from './labels.ts'
  * @throws Status 400 if it is not a push request, 413 if it has too many values
  */
 export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<LokiStream> {
-  let parsed: unknown
-  try {
-    parsed = parseBounded(body.toString('utf8'), limits)
-  } catch (error) {
-    if (error instanceof TooManyValues)
-      throw new Status(413, 'RequestEntityTooLarge', `the body ${error.message}`)
-    throw badRequest('the body is not valid JSON')
-  }
+  const parsed = parseBody(body, limits)
   const streams = isRecord(parsed) ? parsed.streams : undefined
   if (!Array.isArray(streams)) throw badRequest('invalid streams: expected a list of objects')
   for (const stream of streams) yield toStream(stream)
 }
 
-/** Converts a stream. An invalid stream, or an invalid list of entries, is stored as a line. */
+/**
+ * Converts a stream, also of the format before Loki 1.0: `{"labels": "{…}", "entries": [{"ts": …,
+ * "line": …}]}`. An invalid stream, or an invalid list of entries, is stored as a line.
+ */
 function toStream(given: unknown): LokiStream {
   if (!isRecord(given)) return { labels: [], entries: [toLine(given)] }
-  const { stream, values } = given
+  const { stream = given.labels, values = given.entries } = given
+  const isEmpty = Object.keys(given).every(name => name === 'stream' || name === 'values')
   const entries = Array.isArray(values) ? values.map(toEntry) : values == null ? [] : [toLine(values)]
+  if (values == null && !isEmpty) return { labels: toLabels(stream), entries: [toLine(given)] }
   return { labels: toLabels(stream), entries }
 }
 
@@ -45,12 +43,20 @@ function toLine(line: unknown): LokiEntry {
 }
 
 function toEntry(value: unknown): LokiEntry {
-  const [time, line, metadata]: readonly unknown[] = Array.isArray(value) ? value : []
+  if (isRecord(value) && typeof value.line === 'string') {
+    const { ts, line, ...others } = value
+    return { timeNs: readTime(ts), timestamp: ts, line, metadata: Object.entries(others) }
+  }
+  const [time, line, metadata, ...others]: readonly unknown[] = Array.isArray(value) ? value : []
+  const unknown = isRecord(metadata) || metadata == null ? others : [metadata, ...others]
   return {
     timeNs: readTime(time),
     timestamp: time,
     line: line ?? value,
-    metadata: isRecord(metadata) ? Object.entries(metadata) : [],
+    metadata: [
+      ...(isRecord(metadata) ? Object.entries(metadata) : []),
+      ...unknown.map(more => ['metadata', more] as const),
+    ],
   }
 }
 

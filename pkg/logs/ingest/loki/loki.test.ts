@@ -131,6 +131,28 @@ describe('readLoki', () => {
     expect(line?.notes).to.deep.equal(['field_omitted'])
   })
 
+  it('reads the format before Loki 1.0, and keeps metadata of other types', () => {
+    const entries = [
+      { ts: '2020-05-16T16:00:42Z', line: 'old', a: 1 },
+      { ts: 'noon', line: '' },
+    ]
+    const values = [
+      ['1', 'list', ['a', 2]],
+      ['1', 'more', { b: 3 }, 'c'],
+    ]
+    const streams = [{ labels: '{namespace="shop"}', entries }, { stream: {}, values }, { a: 1 }]
+    const lines = read(Buffer.from(`\ufeff${JSON.stringify({ streams })}`), 'json')
+    expect(
+      lines.map(({ record, notes }) => [record?.log, record?.namespace, record?.fields, notes]),
+    ).to.deep.equal([
+      ['old', 'shop', { a: 1 }, undefined],
+      ['', 'shop', { timestamp: 'noon' }, ['time_of_arrival']],
+      ['list', '', { metadata: ['a', 2] }, undefined],
+      ['more', '', { b: 3, metadata: 'c' }, undefined],
+      ['{"a":1}', '', { a: 1 }, ['time_of_arrival']],
+    ])
+  })
+
   it('stores invalid streams and lists of entries as lines, next to the valid ones', () => {
     const good = { stream: { namespace: 'shop', pod: 'web-0' }, values: [['1', 'good']] }
     const streams = [

@@ -1,6 +1,7 @@
-import { badRequest, Status } from '../../../apierrors/status.ts'
+import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
-import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
+import { type FieldScalar, isScalar } from '../../field-values.ts'
+import { parseBody } from '../body/bounded-json.ts'
 import { upTo } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { tooDeep } from '../line/flatten.ts'
@@ -26,16 +27,9 @@ type Message = Readonly<Record<string, unknown>>
  * @throws Status 400 that names the field, 413 for too many values or resources
  */
 export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Generator<OtlpGroup> {
-  let parsed: unknown
-  try {
-    parsed = parseBounded(body.toString('utf8'), limits)
-  } catch (error) {
-    if (error instanceof TooManyValues)
-      throw new Status(413, 'RequestEntityTooLarge', `the body ${error.message}`)
-    throw badRequest('the body is not valid JSON')
-  }
+  const parsed = parseBody(body, limits)
   if (!isRecord(parsed)) throw badRequest('the body must be an ExportLogsServiceRequest')
-  const list = member(parsed, 'resourceLogs') ?? []
+  const list = member(parsed, 'resourceLogs') ?? (Object.keys(parsed).length === 0 ? [] : undefined)
   if (!Array.isArray(list)) throw badRequest(`resourceLogs: ${notList}`)
   for (const [i, logs] of upTo(limits.batchLines, 'resources', list.entries()))
     yield* readResourceLogs(logs, `resourceLogs[${i}]`)
@@ -48,7 +42,8 @@ const notList = 'must be a list of objects'
 function* readResourceLogs(logs: unknown, at: string): Generator<OtlpGroup> {
   if (!isRecord(logs)) yield toUnreadGroup(`${at}: ${notObject}`)
   else {
-    const list = member(logs, 'scopeLogs') ?? []
+    // The name before OTLP 0.19.
+    const list = member(logs, 'scopeLogs') ?? member(logs, 'instrumentationLibraryLogs') ?? []
     if (!Array.isArray(list)) return yield toUnreadGroup(`${at}.scopeLogs: ${notList}`)
     const resource = isRecord(logs.resource) ? logs.resource : {}
     const ofResource = createNotes()
@@ -62,7 +57,8 @@ function readScopeLogs(group: unknown, at: string, attributes: AnyMap, ofResourc
   if (!isRecord(group)) return toUnreadGroup(`${at}: ${notObject}`)
   const list = member(group, 'logRecords') ?? []
   if (!Array.isArray(list)) return toUnreadGroup(`${at}.logRecords: ${notList}`)
-  const own = isRecord(group.scope) ? group.scope : {}
+  const given = group.scope ?? member(group, 'instrumentationLibrary')
+  const own = isRecord(given) ? given : {}
   const notes = createNotes(ofResource.result().notes)
   const scope = {
     name: toText(own.name),
@@ -82,13 +78,15 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
   return {
     time: toTime(member(record, 'timeUnixNano')),
     observedTime: toTime(member(record, 'observedTimeUnixNano')),
-    severityNumber: toNumber(member(record, 'severityNumber')),
+    severityNumber: toSeverity(member(record, 'severityNumber')),
     severityText: toText(member(record, 'severityText')),
     body: toValue(record.body, 0, notes),
     attributes: toMap(record.attributes, 0, notes),
     traceId: toText(member(record, 'traceId')),
     spanId: toText(member(record, 'spanId')),
     eventName: toText(member(record, 'eventName')),
+    flags: toNumber(member(record, 'flags')),
+    droppedAttributes: toNumber(member(record, 'droppedAttributesCount')),
     notes,
   }
 }
@@ -111,41 +109,73 @@ function toNumber(value: unknown): number {
   return typeof value === 'object' ? 0 : Number(value) || 0
 }
 
+const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
+
+/** Reads a severity number, also by its name in the .proto file (`SEVERITY_NUMBER_ERROR2`). */
+function toSeverity(value: unknown): number {
+  const [, name = '', step = 1] = /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(toText(value)) ?? []
+  const place = severities.indexOf(name)
+  return place < 0 ? toNumber(value) : 4 * place + Number(step)
+}
+
 /** An invalid time becomes 0, "unknown" in the protocol. */
 function toTime(value: unknown): bigint {
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
   return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n
 }
 
+/** Converts a list of key-value pairs, or an object, which some senders write instead. */
 function toMap(value: unknown, depth: number, notes: LineNotes): AnyMap {
+  if (isRecord(value)) return toPlainMap(value, depth, notes)
   if (!Array.isArray(value)) return {}
   const pairs = value.filter(isRecord)
+  if (pairs.length < value.length) notes.add('field_omitted')
   return toAnyMap(pairs.map(pair => [toKey(pair.key), toValue(pair.value, depth, notes)] as const))
 }
 
+function toPlainMap(value: Message, depth: number, notes: LineNotes): AnyMap {
+  return toAnyMap(Object.entries(value).map(([name, inner]) => [name, toValue(inner, depth + 1, notes)]))
+}
+
+const alternatives = [
+  'stringValue',
+  'boolValue',
+  'intValue',
+  'doubleValue',
+  'arrayValue',
+  'kvlistValue',
+  'bytesValue',
+]
+
+/** Converts an AnyValue. Other JSON is kept as it is, so that a wrong type loses no value. */
 function toValue(value: unknown, depth: number, notes: LineNotes): AnyValue {
   if (depth > maxDepth) {
     notes.add('nested_too_deep')
     return tooDeep
   }
-  if (!isRecord(value)) return null
-  const [text, bool, int, double] = ['stringValue', 'boolValue', 'intValue', 'doubleValue'].map(name =>
-    member(value, name),
-  )
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.map(inner => toValue(inner, depth + 1, notes))
+  if (!isRecord(value)) return isScalar(value) ? value : null
+  const [text, bool, int, double, list, map, bytes] = alternatives.map(name => member(value, name))
   if (typeof text === 'string') return text
   if (typeof bool === 'boolean') return bool
-  if (int !== undefined) return toIntegerValue(int)
-  if (typeof double === 'number' || typeof double === 'string') return Number(double)
-  const [list, map, bytes] = ['arrayValue', 'kvlistValue', 'bytesValue'].map(name => member(value, name))
-  if (isRecord(list)) {
-    return Array.isArray(list.values) ? list.values.map(inner => toValue(inner, depth + 1, notes)) : []
-  }
+  if (isScalar(int)) return toIntegerValue(int)
+  if (typeof double === 'number' || typeof double === 'string') return toDouble(double)
+  if (isRecord(list)) return toValue(list.values ?? [], depth, notes)
   if (isRecord(map)) return toMap(map.values, depth + 1, notes)
-  return typeof bytes === 'string' ? bytes : null
+  const other = text ?? bool ?? int ?? double ?? list ?? map ?? bytes
+  // An AnyValue without a value is null.
+  if (Object.keys(value).length === 0) return null
+  return other === undefined ? toPlainMap(value, depth, notes) : toValue(other, depth + 1, notes)
 }
 
-function toIntegerValue(value: unknown): AnyValue {
-  if (typeof value === 'bigint' || typeof value === 'number') return value
-  if (typeof value !== 'string') return null
+function toDouble(value: number | string): AnyValue {
+  const double = Number(value)
+  // NaN and Infinity are texts in JSON.
+  return Number.isNaN(double) && value !== 'NaN' ? value : double
+}
+
+function toIntegerValue(value: FieldScalar): AnyValue {
+  if (typeof value !== 'string') return value
   return /^-?\d{1,19}$/.test(value) ? toInteger(BigInt(value)) : value
 }

@@ -18,6 +18,9 @@ export type OtlpRecord = {
   readonly traceId: string
   readonly spanId: string
   readonly eventName: string
+  /** Trace flags of W3C. */
+  readonly flags: number
+  readonly droppedAttributes: number
   /** Changes that the parser made. */
   readonly notes: LineNotes
 }

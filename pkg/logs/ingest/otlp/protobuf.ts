@@ -26,7 +26,9 @@ import {
 
 // Field numbers of opentelemetry-proto v1: logs_service, logs, resource and common.
 const request = { resourceLogs: 1 }
-const resourceLogs = { resource: 1, scopeLogs: 2 }
+// The number of scopeLogs before OTLP 0.19 was 1000.
+const resourceLogs = { resource: 1, scopeLogs: 2, instrumentationLibraryLogs: 1000 }
+const scopeNumbers: readonly number[] = [resourceLogs.scopeLogs, resourceLogs.instrumentationLibraryLogs]
 const resource = { attributes: 1 }
 const scopeLogs = { scope: 1, logRecords: 2 }
 const scope = { name: 1, version: 2, attributes: 3 }
@@ -36,11 +38,17 @@ const logRecord = {
   severityText: 3,
   body: 5,
   attributes: 6,
+  droppedAttributes: 7,
+  flags: 8,
   traceId: 9,
   spanId: 10,
   observedTime: 11,
   eventName: 12,
 }
+const numberFields: ReadonlySet<number> = new Set([
+  ...[logRecord.time, logRecord.observedTime, logRecord.severityNumber],
+  ...[logRecord.droppedAttributes, logRecord.flags],
+])
 const keyValue = { key: 1, value: 2 }
 const anyValue = { string: 1, bool: 2, int: 3, double: 4, array: 5, map: 6, bytes: 7 }
 
@@ -82,7 +90,7 @@ function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
   const attributes = toAnyMap(pairs)
   try {
     for (const field of readFields(message))
-      if (field.number === resourceLogs.scopeLogs) yield readScopeLogs(field, attributes, ofResource.notes)
+      if (scopeNumbers.includes(field.number)) yield readScopeLogs(field, attributes, ofResource.notes)
   } catch (error) {
     yield toUnreadGroup(toProblem('the ResourceLogs cannot be read: ', error))
   }
@@ -175,23 +183,27 @@ function readRecord(field: Field): OtlpRecord | UnreadRecord {
 
 function readLogRecord(message: Buffer): OtlpRecord {
   const reading = createFieldExtractor()
-  let [time, observedTime, severityNumber] = [0n, 0n, 0]
+  const numbers = new Map<number, bigint>()
   let [severityText, traceId, spanId, eventName] = ['', '', '', '']
   let body: AnyValue = null
   const attributes: Pair[] = []
   addAttributes(attributes, message, logRecord.attributes, reading)
   for (const field of readFields(message)) {
-    if (field.number === logRecord.time) time = numberOf(field)
-    else if (field.number === logRecord.observedTime) observedTime = numberOf(field)
-    else if (field.number === logRecord.severityNumber) severityNumber = Number(numberOf(field))
+    if (numberFields.has(field.number)) numbers.set(field.number, numberOf(field))
     else if (field.number === logRecord.severityText) severityText = textOf(field)
     else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0, reading)
     else if (field.number === logRecord.traceId) traceId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.spanId) spanId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.eventName) eventName = textOf(field)
   }
-  const names = { severityNumber, severityText, traceId, spanId, eventName }
-  return { time, observedTime, body, attributes: toAnyMap(attributes), ...names, notes: reading.notes }
+  const number = (field: number) => numbers.get(field) ?? 0n
+  return {
+    ...{ time: number(logRecord.time), observedTime: number(logRecord.observedTime) },
+    ...{ severityNumber: Number(number(logRecord.severityNumber)), severityText, body },
+    ...{ attributes: toAnyMap(attributes), traceId, spanId, eventName, notes: reading.notes },
+    flags: Number(number(logRecord.flags)),
+    droppedAttributes: Number(number(logRecord.droppedAttributes)),
+  }
 }
 
 function readKeyValue(message: Buffer, depth: number, reading: Reading): Pair {

@@ -140,6 +140,71 @@ describe('toLines for OTLP', () => {
     ).to.deep.equal([{ '': 'x' }, { '': 'x' }, { level: 'debug', severity_number: 7, 7: 'x' }, { '': 'x' }])
   })
 
+  it('keeps values whose type is another than the protocol says', () => {
+    const odd = {
+      timeUnixNano: '5',
+      body: 'plain',
+      severityNumber: 'SEVERITY_NUMBER_WARN2',
+      attributes: [
+        { key: 'text', value: { stringValue: 7 } },
+        { key: 'bool', value: { boolValue: 'true' } },
+        { key: 'int', value: { intValue: '1.5' } },
+        { key: 'double', value: { doubleValue: 'much' } },
+        { key: 'scalar', value: 'plain' },
+        { key: 'list', value: { arrayValue: ['a', { intValue: 1 }] } },
+        { key: 'map', value: { a: { b: 1 } } },
+        { key: 'none', value: {} },
+        'no pair',
+      ],
+    }
+    const logRecords = [odd, { timeUnixNano: '5', attributes: { a: 1, b: { stringValue: 'x' } } }]
+    const body = Buffer.from(`\ufeff${JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] })}`)
+    const lines = linesOf(readExportRequestJson(body, defaultLimits))
+    expect(lines.map(({ record, notes }) => [record?.log, record?.fields, notes])).to.deep.equal([
+      [
+        'plain',
+        {
+          ...{ level: 'warn', severity_number: 14, text: 7, bool: 'true', int: '1.5', double: 'much' },
+          ...{ scalar: 'plain', list: ['a', 1], 'map.a.b': 1 },
+        },
+        ['field_omitted'],
+      ],
+      ['', { a: 1, b: 'x' }, undefined],
+    ])
+  })
+
+  it('keeps the trace flags and the number of dropped attributes, in both encodings', () => {
+    const record = { timeUnixNano: '5', flags: 1, droppedAttributesCount: 3 }
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }))
+    const fields = { trace_flags: 1, dropped_attributes_count: 3 }
+    expect(linesOf(readExportRequestJson(body, defaultLimits))[0]?.record?.fields).to.deep.equal(fields)
+    // Time 5 as fixed64, dropped_attributes_count 3, flags 1 as fixed32; without a length over 127.
+    const message = (number: number, bytes: Buffer) =>
+      Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes])
+    const packed = Buffer.from('09050000000000000038034501000000', 'hex')
+    const wire = message(1, message(2, message(2, packed)))
+    expect(linesOf(readExportRequest(wire, defaultLimits))[0]?.record?.fields).to.deep.equal(fields)
+  })
+
+  it('reads the names before OTLP 0.19', () => {
+    const group = { instrumentationLibrary: { name: 'lib' }, logRecords: [{ body: { stringValue: 'x' } }] }
+    const body = JSON.stringify({ resourceLogs: [{ instrumentationLibraryLogs: [group] }] })
+    const [line] = linesOf(readExportRequestJson(Buffer.from(body), defaultLimits))
+    expect([line?.record?.log, line?.record?.fields]).to.deep.equal(['x', { 'scope.name': 'lib' }])
+    // A record with the body "x" in field 1000 of ResourceLogs.
+    const wire = Buffer.from('0a0ac23e0712052a030a0178', 'hex')
+    expect(linesOf(readExportRequest(wire, defaultLimits))[0]?.record?.log).to.equal('x')
+  })
+
+  it('refuses a body that is another kind of request, of which nothing would be stored', () => {
+    const read = (text: string) => () => linesOf(readExportRequestJson(Buffer.from(text), defaultLimits))
+    expect(refusalOf(read('{"resourceSpans":[]}'))).to.deep.equal({
+      ...{ code: 400, reason: 'BadRequest' },
+      message: 'resourceLogs: must be a list of objects',
+    })
+    expect(read('{}')()).to.deep.equal([])
+  })
+
   it('rejects a body with too many values', () => {
     const logRecords = Array(20).fill({ body: { stringValue: '{,[' } })
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))

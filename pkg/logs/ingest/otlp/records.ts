@@ -61,6 +61,8 @@ function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line 
   addText(flat, 'trace_id', record.traceId)
   addText(flat, 'span_id', record.spanId)
   addText(flat, 'event_name', record.eventName)
+  if (record.flags > 0) put(flat, 'trace_flags', record.flags)
+  if (record.droppedAttributes > 0) put(flat, 'dropped_attributes_count', record.droppedAttributes)
   addAll(flat, record.attributes, notes, limits)
   shared.addTo(flat, notes)
   // Fluent Bit sends a record without text as a map in the body, which also has the pod.

@@ -242,12 +242,24 @@ describe('createIngest', () => {
     }
 
     const snappy = (bytes: Buffer) => compressSnappy(bytes)
-    const encodings = { gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync, snappy }
+    const encodings = {
+      ...{ gzip: gzipSync, deflate: deflateSync, zlib: deflateSync, zstd: zstdCompressSync },
+      ...{ snappy, 'x-snappy-framed': snappy },
+    }
     for (const [encoding, compress] of Object.entries(encodings)) {
       it(`decompresses ${encoding}`, async () => {
         const headers = { ...ndjson, 'content-encoding': encoding }
         await send('/jsonlines', compress(Buffer.from(document('packed'))), { headers })
         expect(logs()).to.deep.equal(['packed'])
+      })
+    }
+
+    for (const [encoding, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
+      it(`unpacks ${encoding} in several frames, as senders write it that flush each line`, async () => {
+        const frames = ['a', 'b', 'c'].map(log => compress(Buffer.from(`${document(log)}\n`)))
+        const headers = { ...ndjson, 'content-encoding': encoding }
+        const { text } = await send('/jsonlines', Buffer.concat(frames), { headers })
+        expect([JSON.parse(text).accepted, logs()]).to.deep.equal([3, ['a', 'b', 'c']])
       })
     }
   })

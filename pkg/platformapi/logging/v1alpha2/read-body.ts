@@ -2,16 +2,28 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
+import { uncompressFrames } from '../../../logs/ingest/body/frames.ts'
 import { uncompressSnappy } from '../../../logs/ingest/body/snappy.ts'
 
-const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+const streams: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['identity', () => new PassThrough()],
-  // Snappy is not a stream format; the whole body is decompressed at the end.
-  ['snappy', () => new PassThrough()],
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['zstd', createZstdDecompress],
+])
+
+const inflate: Uncompress = (bytes, limit) => uncompressFrames('deflate', createInflate, bytes, limit)
+const zstd: Uncompress = (bytes, limit) => uncompressFrames('zstd', createZstdDecompress, bytes, limit)
+
+type Uncompress = (bytes: Buffer, limitBytes: number) => Promise<Buffer>
+
+// Compressions whose bodies are read whole first. `zlib` and `x-snappy-framed` are names of the
+// OpenTelemetry Collector.
+const wholes: ReadonlyMap<string, Uncompress> = new Map([
+  ['snappy', uncompressSnappy],
+  ['x-snappy-framed', uncompressSnappy],
+  ['deflate', inflate],
+  ['zlib', inflate],
+  ['zstd', zstd],
 ])
 
 export type BodyLimits = {
@@ -40,12 +52,13 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
   checkMediaType(req, mediaTypes)
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
   const encoding = (req.headers['content-encoding'] || limits.assumed || 'identity').trim().toLowerCase()
-  const decoder = decode(req, encoding)
+  const uncompress = wholes.get(encoding)
+  const decoder = decode(req, uncompress === undefined ? encoding : 'identity')
   const timer = setTimeout(() => decoder.destroy(lateBody(withinMs)), withinMs)
   try {
     const body = await collect(decoder, limits)
-    if (encoding !== 'snappy') return body
-    const unpacked = await uncompressSnappy(body, limitBytes)
+    if (uncompress === undefined) return body
+    const unpacked = await uncompress(body, limitBytes)
     hold(body.length + unpacked.length)
     return unpacked
   } finally {
@@ -75,7 +88,7 @@ function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void 
 
 /** The returned stream fails when the client disconnects. */
 function decode(req: IncomingMessage, encoding: string): Transform {
-  const create = decoders.get(encoding)
+  const create = streams.get(encoding)
   if (create === undefined) {
     const message = `Content-Encoding must be gzip, deflate, zstd, snappy or identity, not ${JSON.stringify(encoding)}`
     throw new Status(415, 'UnsupportedMediaType', message, {
