@@ -160,6 +160,11 @@ describe('several kapis logins', function () {
         'failed to make the folder /proc/none: ENOENT',
       ],
       [
+        'a link into a folder that is not there',
+        { KUBECONFIG: join(folder, 'link') },
+        `failed to change the kubeconfig ${join(folder, 'link')}: ENOENT`,
+      ],
+      [
         'no folder for logins',
         { KAPIS_HOME: '/proc/none/x' },
         'failed to make the folder /proc/none: ENOENT',
@@ -176,6 +181,7 @@ describe('several kapis logins', function () {
       ],
     ]
     writeFileSync(join(folder, 'bad'), 'users: 1\n')
+    symlinkSync(join(folder, 'missing', 'config'), join(folder, 'link'))
     for (const [what, env, message] of cases) {
       const started = performance.now()
       const ran = await person.kapis(['login', '-u', alice], {

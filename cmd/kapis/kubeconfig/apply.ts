@@ -19,14 +19,14 @@ export type Planner = (config: Kubeconfig) => Plan
  */
 export function checkChanges(paths: readonly string[], planner: Planner, io: Io): Promise<void> {
   return withPlan(paths, planner, io, drafts => {
-    for (const { path } of drafts) assertWritable(path)
+    for (const { path } of drafts) attempt(path, () => assertWritable(path))
   })
 }
 
 /** Changes the files like `kubectl config`, with the same lock files. @throws Error */
 export function applyChanges(paths: readonly string[], planner: Planner, io: Io): Promise<void> {
   return withPlan(paths, planner, io, drafts => {
-    for (const { path, content } of drafts) replaceFile(path, content)
+    for (const { path, content } of drafts) attempt(path, () => replaceFile(path, content))
   })
 }
 
@@ -51,9 +51,14 @@ async function withPlan(
 /** Returns the changed file; empty if the file already has the desired content. */
 function toDraft({ files }: Kubeconfig, path: string, changes: readonly Change[]): readonly Draft[] {
   const { text, encode } = files.find(file => file.path === path)?.decoded ?? decode(Buffer.alloc(0))
+  const next = attempt(path, () => editYaml(text, changes))
+  return next === text ? [] : [{ path, content: encode(next) }]
+}
+
+/** Adds the name of the file to an error. */
+function attempt<T>(path: string, work: () => T): T {
   try {
-    const next = editYaml(text, changes)
-    return next === text ? [] : [{ path, content: encode(next) }]
+    return work()
   } catch (error) {
     throw new Error(
       `failed to change the kubeconfig ${path}: ${error instanceof Error ? error.message : error}`,

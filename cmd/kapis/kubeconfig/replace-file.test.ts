@@ -84,6 +84,24 @@ describe('replaceFile', () => {
     expect(() => assertWritable(folder)).to.throw(refused)
   })
 
+  it('knows before that a link leads to a folder that is not there', () => {
+    const link = join(folder, 'link')
+    symlinkSync('missing/config', link)
+    symlinkSync('link', join(folder, 'link2'))
+    const why = `ENOENT: no such file or directory, access '${join(folder, 'missing')}'`
+    expect(() => assertWritable(join(folder, 'link2'))).to.throw(why)
+    mkdirSync(join(folder, 'missing'))
+    assertWritable(join(folder, 'link2'))
+    expect(readdirSync(join(folder, 'missing'))).to.deep.equal([])
+  })
+
+  it('takes no loop of links', () => {
+    symlinkSync('b', join(folder, 'a'))
+    symlinkSync('a', join(folder, 'b'))
+    expect(() => assertWritable(join(folder, 'a'))).to.throw('ELOOP')
+    expect(() => replaceFile(join(folder, 'a'), Buffer.from('x'))).to.throw('ELOOP')
+  })
+
   it('does not change a file in a dry run', () => {
     assertWritable(file)
     assertWritable(join(folder, 'none'))

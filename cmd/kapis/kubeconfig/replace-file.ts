@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   fchmodSync,
@@ -8,6 +9,7 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -16,6 +18,8 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { hasCode } from '../session/error-code.ts'
 
 // Error codes for a file that cannot be replaced by a rename, but may be writable.
 const noRename = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EBUSY', 'EXDEV', 'ENOTSUP', 'EINVAL'])
@@ -36,21 +40,35 @@ export function replaceFile(file: string, content: Buffer): void {
   else if (old.nlink > 1 || !isRenamed(target, content, old)) writeInPlace(target, content)
 }
 
-/** @throws Error if the file exists and is not writable; the file is not changed */
+/** @throws Error if the file is not writable, or could not be created; nothing is changed */
 export function assertWritable(file: string): void {
   const target = realPath(file)
   const old = statOf(target)
-  if (old === undefined) return
+  if (old === undefined) {
+    accessSync(dirname(target), constants.W_OK)
+    return
+  }
   if (!old.isFile()) throw new Error(`${file} is not a regular file`)
   closeSync(openSync(target, constants.O_WRONLY))
 }
 
-/** Resolves symbolic links, even if the target does not exist. */
+/** Resolves symbolic links, even if the target does not exist. @throws Error for a loop */
 function realPath(file: string): string {
   try {
     return realpathSync(file)
+  } catch (error) {
+    const link = hasCode(error, 'ENOENT') ? linkOf(file) : undefined
+    if (link !== undefined) return realPath(resolve(dirname(file), link))
+    if (hasCode(error, 'ENOENT')) return file
+    throw error
+  }
+}
+
+function linkOf(file: string): string | undefined {
+  try {
+    return readlinkSync(file)
   } catch {
-    return file
+    return undefined
   }
 }
 
@@ -86,7 +104,7 @@ function isRenamed(target: string, content: Buffer, old: Stats): boolean {
     renameSync(draft, target)
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && noRename.has(String(error.code))) return false
+    if (hasCode(error, ...noRename)) return false
     throw error
   } finally {
     rmSync(draft, { force: true })

@@ -129,7 +129,10 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
       isOverwriting: values.overwrite,
     })
   // Checked before the login, which would be useless without the kubeconfig.
-  if (paths.length > 0) await checkChanges(paths, planner, io)
+  if (paths.length > 0) {
+    await checkChanges(paths, planner, io)
+    program.keep()
+  }
   const key = { url: server.url, name }
   await withFileLock(loginFile(io.env, key), () => undefined, { signal: io.signal })
 
@@ -140,7 +143,6 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
   await store({ ...server, ...key, ...tokens, issuer: values.issuer ?? '', username }, io)
   io.err(`Logged in at ${server.url}${username === '' ? '' : ` as ${username}`}.\n`)
   if (paths.length === 0) return 0
-  program.keep()
   await applyChanges(paths, planner, io)
   const file = fileOf(loadKubeconfig(paths), 'contexts', name)?.path
   io.err(`kubectl uses the context ${JSON.stringify(name)} of ${file}.\n`)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +29,18 @@ describe('withFileLock', () => {
       throw new Error('failed')
     })
     expect(await failed.catch(String)).to.equal('Error: failed')
+    expect(existsSync(`${file}.lock`)).to.equal(false)
+  })
+
+  it('is not left behind where nothing can be written', async () => {
+    const script = `
+      import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, 'file-lock.ts'))}
+      console.log(await withFileLock(${JSON.stringify(file)}, () => 'done').catch(({ code }) => code))`
+    const limited = ['-c', 'ulimit -f 0 && exec "$@"', 'bash', process.execPath, '--input-type=module', '-e']
+    // Without a compile cache, which could not be written either.
+    const env = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' }
+    const { stdout } = spawnSync('bash', [...limited, script], { env, encoding: 'utf8' })
+    expect(stdout).to.equal('EFBIG\n')
     expect(existsSync(`${file}.lock`)).to.equal(false)
   })
 

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolders } from '../../../pkg/files/make-folders.ts'
@@ -65,9 +75,24 @@ async function acquire(lock: string, { signal, onWait }: LockSettings): Promise<
  */
 function take(lock: string): string | undefined {
   const id = randomUUID()
+  const fd = create(lock)
+  if (fd === undefined) return undefined
   try {
-    writeFileSync(lock, id, { flag: 'wx', mode: 0o600 })
+    writeFileSync(fd, id)
     return id
+  } catch (error) {
+    // A full disk must not leave a lock that others wait for.
+    rmSync(lock, { force: true })
+    throw error
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** @returns undefined if the file exists */
+function create(file: string): number | undefined {
+  try {
+    return openSync(file, 'wx', 0o600)
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return undefined
     throw error

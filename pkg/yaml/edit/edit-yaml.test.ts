@@ -163,10 +163,31 @@ describe('editYaml', () => {
         'Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5',
       ],
       ['a: *x\n', 'unknown anchor "x"'],
+      ['a: *x\nb: &x 1\n', 'unknown anchor "x"'],
+      ['a: &x [*x]\n', 'anchor "x" contains itself'],
+      ['a: &x {b: &y [1, *x]}\n', 'anchor "x" contains itself'],
       ['a: 1\n<<: 2\n', 'a merge key requires a mapping'],
     ]
     for (const [text, message] of refused)
       expect(() => editYaml(text, [set(['b'], 'x')]), text).to.throw(message)
+  })
+
+  it('reads the nearest anchor before an alias', () => {
+    const text = 'a: &x 1\nb: *x\nc: &x 2\nd: *x\n'
+    expect(editYaml(text, [set(['b'], { source: '1' }), set(['d'], { source: '2' })])).to.equal(text)
+  })
+
+  it('has no limit for a file without aliases', function () {
+    this.timeout(60_000)
+    const text = JSON.stringify({ a: Array.from({ length: 101_000 }, () => 1) })
+    expect(editYaml(text, [set(['a'], 'x')])).to.equal('{"a": "x"}')
+  })
+
+  it('reads many aliases in one pass', function () {
+    this.timeout(60_000)
+    const lines = Array.from({ length: 20_000 }, (_, i) => `a${i}: *x\n`)
+    const text = `x: &x y\n${lines.join('')}`
+    expect(editYaml(text, [set(['a1'], 'z')])).to.equal(text.replace('a1: *x', 'a1: z'))
   })
 
   it('rejects aliases that expand too far', () => {

@@ -8,6 +8,7 @@ import {
   type Pair,
   parseAllDocuments,
   type Scalar,
+  visit,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
@@ -31,8 +32,9 @@ export type Source = {
   readonly eol: '\n' | '\r\n'
 }
 
-// Limits the nodes after alias expansion: nested aliases could otherwise exhaust memory.
-const maxNodes = 100_000
+// Limits the nodes that aliases add: nested aliases could otherwise exhaust memory. go-yaml allows
+// about as many in a document of 400,000 nodes, with most of them from aliases.
+const maxAliasNodes = 400_000
 const options = {
   // All scalars stay strings; toValue applies the types of go-yaml.
   schema: 'failsafe',
@@ -107,35 +109,42 @@ function toScalarValue(node: Scalar): Value {
 }
 
 class Reader {
-  readonly #document: Document
-  readonly #targets = new Map<Alias, Node>()
-  #left = maxNodes
+  readonly #targets: ReadonlyMap<Alias, Node>
+  /** The targets of aliases that are being read. */
+  readonly #open = new Set<Node>()
+  #left = maxAliasNodes
 
   constructor(document: Document) {
-    this.#document = document
+    this.#targets = findTargets(document)
   }
 
-  toValue(node: Node | undefined): Value {
-    if (this.#left-- <= 0) throw new Error('too many aliases')
+  toValue(node: Node | undefined, isInAlias = false): Value {
+    if (isInAlias && this.#left-- <= 0) throw new Error('too many aliases')
     if (node === undefined) return null
-    if (isAlias(node)) return this.toValue(this.#resolve(node))
+    if (isAlias(node)) return this.#expand(node)
     if (isScalar(node)) return toScalarValue(node)
-    if (isSeq(node)) return itemNodes(node).map(item => this.toValue(item))
+    if (isSeq(node)) return itemNodes(node).map(item => this.toValue(item, isInAlias))
     const members = new Map<string, Value>()
     for (const pair of node.items) {
       const key = keyNode(pair)
-      if (isMerge(key)) this.#merge(valueNode(pair), members)
-      else members.set(this.#toKey(key), this.toValue(valueNode(pair)))
+      if (isMerge(key)) this.#merge(this.toValue(valueNode(pair), isInAlias), members)
+      else members.set(this.#toKey(key), this.toValue(valueNode(pair), isInAlias))
     }
     return members
   }
 
-  #resolve(alias: Alias): Node | undefined {
-    const known = this.#targets.get(alias)
-    if (known !== undefined) return known
-    const target = toNode(alias.resolve(this.#document))
+  #expand(alias: Alias): Value {
+    const target = this.#resolve(alias)
+    if (this.#open.has(target)) throw new Error(`anchor ${JSON.stringify(alias.source)} contains itself`)
+    this.#open.add(target)
+    const value = this.toValue(target, true)
+    this.#open.delete(target)
+    return value
+  }
+
+  #resolve(alias: Alias): Node {
+    const target = this.#targets.get(alias)
     if (target === undefined) throw new Error(`unknown anchor ${JSON.stringify(alias.source)}`)
-    this.#targets.set(alias, target)
     return target
   }
 
@@ -146,12 +155,27 @@ class Reader {
   }
 
   /** Merges like go-yaml 2, in file order. In a list of mappings, the first takes precedence. */
-  #merge(node: Node | undefined, into: Map<string, Value>): void {
-    const value = this.toValue(node)
+  #merge(value: Value, into: Map<string, Value>): void {
     const maps = Array.isArray(value) ? value.toReversed() : [value]
     for (const map of maps) {
       if (!(map instanceof Map)) throw new Error('a merge key requires a mapping')
       for (const [key, each] of map) into.set(key, each)
     }
   }
+}
+
+/** Returns the targets of all aliases, found in one pass: an anchor can be defined again. */
+function findTargets(document: Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Node(_key, visited) {
+      const node = toNode(visited)
+      if (isAlias(node)) {
+        const target = anchors.get(node.source)
+        if (target !== undefined) targets.set(node, target)
+      } else if (node?.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return targets
 }
