@@ -6,6 +6,11 @@ export type AssertionRule = {
   readonly issuer: string
   /** The accepted audiences; `aud` must contain at least one of them. */
   readonly audience: readonly string[]
+  /**
+   * The accepted types (`typ`) apart from `JWT`, so that a JWT for another purpose, such as a logout
+   * token, is not an assertion (RFC 8725 section 3.11). A JWT without a type is accepted.
+   */
+  readonly types: readonly string[]
   readonly clockToleranceSeconds: number
 }
 
@@ -36,17 +41,19 @@ function isKey(key: object): key is { kty: string } {
 export async function verifyAssertion(
   token: string,
   keys: JWTVerifyGetKey,
-  { issuer, audience, clockToleranceSeconds }: AssertionRule,
+  { issuer, audience, types, clockToleranceSeconds }: AssertionRule,
 ): Promise<Assertion> {
   if (token.length > maxLength) throw new InvalidAssertion('the token is too long')
   try {
-    const { payload } = await jwtVerify(token, keys, {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
       issuer,
       audience: [...audience],
       algorithms: [...publicKeyAlgorithms],
       clockTolerance: clockToleranceSeconds,
       requiredClaims: ['sub', 'exp'],
     })
+    if (!['jwt', ...types].includes(toType(protectedHeader.typ)))
+      throw new InvalidAssertion('the typ of the token is for another purpose')
     const { sub, exp } = payload
     if (typeof sub !== 'string' || sub === '' || exp === undefined)
       throw new InvalidAssertion('sub or exp cannot be used')
@@ -56,6 +63,13 @@ export async function verifyAssertion(
     if (error.code === errors.JOSEError.code || error.code === errors.JWKSInvalid.code) throw error
     throw new InvalidAssertion(error.message, { cause: error })
   }
+}
+
+/** Normalizes a media type (RFC 7515 section 4.1.9). */
+function toType(typ: unknown = 'JWT'): string {
+  return String(typ)
+    .toLowerCase()
+    .replace(/^application\//, '')
 }
 
 /** Returns the claims of a token without verifying it; undefined if it is not a JWT. */

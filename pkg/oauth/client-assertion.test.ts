@@ -112,6 +112,15 @@ describe('client_assertion', () => {
     })
   }
 
+  it('rejects an assertion whose typ is for another purpose', async () => {
+    const typed = (typ: string) =>
+      app.workloads.sign({ iss: 'signer', sub: 'signer', aud: issuer, jti: `jti-${++count}` }, { typ })
+    for (const typ of ['JWT', 'jwt', 'client-authentication+jwt', 'application/client-authentication+jwt'])
+      expect(await ask(await typed(typ)), typ).to.deep.equal([200, 'none'])
+    for (const typ of ['logout+jwt', 'application/logout+jwt', 'at+jwt', 'dpop+jwt', '', 'JWT+x'])
+      expect(await ask(await typed(typ)), typ).to.deep.equal([401, 'invalid_client'])
+  })
+
   it('accepts one client authentication method per request', async () => {
     for (const more of [{ client_secret: 's' }, { client_assertion_type: 'x' }, { client_assertion: '' }]) {
       expect(await ask(await sign(), more)).to.deep.equal([400, 'invalid_request'])

@@ -88,7 +88,10 @@ export function createClientAssertions({
   async function isSigned(client: ClientConfig, token: string): Promise<boolean> {
     const found = keysOf(client)
     if (found === undefined) return false
-    const rule = { issuer: client.name, audience, clockToleranceSeconds: clockSkewSeconds }
+    const rule = {
+      ...{ issuer: client.name, audience, types: ['client-authentication+jwt'] },
+      clockToleranceSeconds: clockSkewSeconds,
+    }
     const { sub, exp, jti } = await verifyAssertion(token, found, rule)
     const nowSeconds = Date.now() / 1000
     if (sub !== client.name || typeof jti !== 'string' || jti === '' || jti.length > maxJti) return false

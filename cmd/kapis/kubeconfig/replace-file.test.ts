@@ -84,7 +84,7 @@ describe('replaceFile', () => {
     expect(() => assertWritable(folder)).to.throw(refused)
   })
 
-  it('knows before that a link leads to a folder that is not there', () => {
+  it('detects a link into a missing folder', () => {
     const link = join(folder, 'link')
     symlinkSync('missing/config', link)
     symlinkSync('link', join(folder, 'link2'))
@@ -95,7 +95,7 @@ describe('replaceFile', () => {
     expect(readdirSync(join(folder, 'missing'))).to.deep.equal([])
   })
 
-  it('takes no loop of links', () => {
+  it('rejects a loop of links', () => {
     symlinkSync('b', join(folder, 'a'))
     symlinkSync('a', join(folder, 'b'))
     expect(() => assertWritable(join(folder, 'a'))).to.throw('ELOOP')

@@ -32,7 +32,7 @@ describe('withFileLock', () => {
     expect(existsSync(`${file}.lock`)).to.equal(false)
   })
 
-  it('is not left behind where nothing can be written', async () => {
+  it('leaves no lock file that it could not write', async () => {
     const script = `
       import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, 'file-lock.ts'))}
       console.log(await withFileLock(${JSON.stringify(file)}, () => 'done').catch(({ code }) => code))`

@@ -57,7 +57,10 @@ export function useExchange() {
       const { code, body } = await app.form('/oauth/token', { ...form, ...more })
       return { code, body: JSON.parse(body) }
     },
-    ciToken: (claims: Readonly<Record<string, unknown>> = {}) =>
-      app.workloads.sign({ iss: ci, sub: 'repo:acme/shop', aud: issuer, repository: 'acme/shop', ...claims }),
+    ciToken: (claims: Readonly<Record<string, unknown>> = {}, header: { readonly typ?: string } = {}) =>
+      app.workloads.sign(
+        { iss: ci, sub: 'repo:acme/shop', aud: issuer, repository: 'acme/shop', ...claims },
+        header,
+      ),
   }
 }

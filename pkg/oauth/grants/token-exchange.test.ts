@@ -96,6 +96,11 @@ describe('token exchange', () => {
     ).to.equal(401)
   })
 
+  it('accepts access tokens with their typ (RFC 9068)', async () => {
+    for (const typ of ['at+jwt', 'application/at+jwt', 'JWT'])
+      expect((await exchange(await ciToken({}, { typ }))).code, typ).to.equal(200)
+  })
+
   it('returns no token that outlives the subject token', async () => {
     const soon = Math.floor(Date.now() / 1000) + 60
     const { body } = await exchange(await ciToken({ exp: soon }))
@@ -138,6 +143,12 @@ describe('token exchange', () => {
       () => ciToken({ exp: undefined }),
       {},
       'the subject token is invalid: missing required "exp" claim',
+    ],
+    [
+      'a token for another purpose',
+      () => ciToken({}, { typ: 'logout+jwt' }),
+      {},
+      'the subject token is invalid: the typ of the token is for another purpose',
     ],
     [
       'an unknown issuer',

@@ -47,7 +47,10 @@ export function createForeignToken(
   const problems = { ofIssuer: '', isReviewed: false }
 
   async function verifyOfIssuer(iss: string, audience: string): Promise<Assertion | undefined> {
-    const rule = { issuer: iss, audience: [audience], clockToleranceSeconds: clockSkewSeconds }
+    const rule = {
+      ...{ issuer: iss, audience: [audience], types: ['at+jwt'] },
+      clockToleranceSeconds: clockSkewSeconds,
+    }
     try {
       return await verifyAssertion(token, await issuerKeys(iss), rule)
     } catch (error) {
