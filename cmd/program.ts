@@ -1,8 +1,8 @@
 import packageJson from '../package.json' with { type: 'json' }
 import type { Config, Secrets } from '../pkg/config/config.ts'
+import { ConfigError } from '../pkg/config/config-error.ts'
 import { ConfigFile, type Reloads } from '../pkg/config/config-file.ts'
 import { FlagError, readFlags } from '../pkg/config/flags.ts'
-import { ConfigError } from '../pkg/config/problem.ts'
 import { trustSystemCertificates } from '../pkg/http/ca-certificates.ts'
 import { createLogger, type Logger } from '../pkg/telemetry/logger.ts'
 

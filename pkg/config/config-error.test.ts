@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ConfigError } from './problem.ts'
+import { ConfigError } from './config-error.ts'
 
 describe('ConfigError', () => {
   it('has one line per problem in its message', () => {

@@ -15,8 +15,8 @@ import { expect } from 'chai'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import type { Config } from './config.ts'
+import { ConfigError } from './config-error.ts'
 import { ConfigFile } from './config-file.ts'
-import { ConfigError } from './problem.ts'
 import { observeReloads } from './reload-metrics.ts'
 
 describe('ConfigFile', () => {

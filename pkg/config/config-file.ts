@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts'
 import type { Config, Secrets } from './config.ts'
+import { ConfigError } from './config-error.ts'
 import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from './load.ts'
-import { ConfigError } from './problem.ts'
 import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 
 /** Whether the last read of the file was valid, and when the last valid read was. */

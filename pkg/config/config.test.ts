@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parseConfig } from './config.ts'
+import { ConfigError, type Problem } from './config-error.ts'
 import { defaults } from './fixtures.ts'
-import { ConfigError, type Problem } from './problem.ts'
 import { clientMembers, defaultClient } from './sections/client.ts'
 
 function problemsOf(input: unknown): readonly Problem[] {

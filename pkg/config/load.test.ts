@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { ConfigError } from './config-error.ts'
 import { loadConfig } from './load.ts'
-import { ConfigError } from './problem.ts'
 
 describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-config-'))

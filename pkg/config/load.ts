@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseYaml } from '../yaml/read.ts'
 import { type Config, parseConfig, type Secrets } from './config.ts'
+import { ConfigError } from './config-error.ts'
 import { withEnvironment } from './env.ts'
-import { ConfigError } from './problem.ts'
 
 /** The sources of a configuration. */
 export type ConfigSource = {

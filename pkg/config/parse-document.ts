@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { coerce } from './coerce.ts'
-import { type Problem, toProblems } from './problem.ts'
+import { type Problem, toProblems } from './config-error.ts'
 
 /**
  * Parses a document, such as the content of a Secret, or a part of it.

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../kubeclient/object/object.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './config-error.ts'
 import { readSecretDocument } from './secret-document.ts'
 
 function secret(data: unknown): KubeObject {

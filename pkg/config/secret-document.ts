@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '../kubeclient/object/object.ts'
 import { parseYaml, YamlError } from '../yaml/read.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './config-error.ts'
 
 export const documentKey = 'configuration.yaml'
 

@@ -4,7 +4,7 @@ import { renderKube } from '../apierrors/render-kube.ts'
 import { Status } from '../apierrors/status.ts'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
-import { createRefusalByBody } from './kube.ts'
+import { createRefusalByBody } from './kube-apiserver-proxy.ts'
 import { relay } from './reverse-proxy.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown

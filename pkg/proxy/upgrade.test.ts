@@ -16,7 +16,7 @@ import { unavailable } from '../apierrors/status.ts'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { toUpgradeListener } from '../apiserver/server/https-server.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
-import { createRefusalByBody } from './kube.ts'
+import { createRefusalByBody } from './kube-apiserver-proxy.ts'
 import { forwardUpgrade, joinConnections, type OpenTaps } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {

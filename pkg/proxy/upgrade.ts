@@ -4,7 +4,7 @@ import { formatTarget } from '../apirequest/target.ts'
 import { aggregatedApiHeaders } from './aggregated/api-proxy.ts'
 import type { AggregatedApiUpstream } from './aggregated/api-upstream.ts'
 import type { HeaderLines } from './headers.ts'
-import { type KubeServer, kubeApiserverHeaders, toTarget } from './kube.ts'
+import { type KubeServer, kubeApiserverHeaders, toTarget } from './kube-apiserver-proxy.ts'
 import { refuseRedirect } from './redirect.ts'
 import { type Outgoing, relay } from './reverse-proxy.ts'
 

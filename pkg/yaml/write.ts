@@ -1,6 +1,6 @@
 import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from '../json/scan.ts'
 import { stringifyExactly } from '../json/stringify.ts'
-import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
+import { toLiteral, toNumber, toQuoted, toScalar } from './write-scalar.ts'
 
 // Deeper values are written on one line: indentation grows with the square of the depth, and
 // parsers limit the depth.

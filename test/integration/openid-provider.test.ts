@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { Status } from '../../pkg/apierrors/status.ts'
 import { createCa } from '../../pkg/certs/issue.ts'
-import type { Problem } from '../../pkg/config/problem.ts'
+import type { Problem } from '../../pkg/config/config-error.ts'
 import { readProviderConfig } from '../../pkg/iam/identityprovider/config.ts'
 import type {
   Identity,

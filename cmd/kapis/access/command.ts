@@ -6,7 +6,7 @@ import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
 import { serverOptions, serverUsage } from '../session/server-address.ts'
 import { toSeconds } from '../token.ts'
 import { assertOutput } from '../usage-options.ts'
-import { type AccessCall, type Decision, decide, listRequests, requestAccess } from './requests.ts'
+import { type AccessCall, type Decision, decide, listRequests, requestAccess } from './access-requests.ts'
 
 const decisions: Readonly<Record<string, Decision>> = {
   approve: 'Approved',

@@ -1,6 +1,6 @@
 import { type Config, parseConfig } from '../../../pkg/config/config.ts'
+import { ConfigError } from '../../../pkg/config/config-error.ts'
 import { withEnvironment } from '../../../pkg/config/env.ts'
-import { ConfigError } from '../../../pkg/config/problem.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { itemsOf, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { parseYaml } from '../../../pkg/yaml/read.ts'

@@ -3,7 +3,7 @@ import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import { toSeconds } from './duration.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { putLifetimes } from './lifetimes.ts'
-import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'
+import { gone, note, put, type Rule, type Translation, translate } from './translate-keys.ts'
 
 /**
  * Returns the rule that converts a duration to seconds, at least `least`. 0 means unlimited in

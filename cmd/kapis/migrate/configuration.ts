@@ -1,10 +1,10 @@
 import { stringify } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
-import { ConfigError, type Problem } from '../../../pkg/config/problem.ts'
+import { ConfigError, type Problem } from '../../../pkg/config/config-error.ts'
 import { isRecord, itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { rules } from './configuration-rules.ts'
 import type { Fields } from './kubesphere-configuration.ts'
-import { createTranslation, type Note, note, put, type Translation, translate } from './translation.ts'
+import { createTranslation, type Note, note, put, type Translation, translate } from './translate-keys.ts'
 
 export type Configuration = {
   /** The configuration file of Kapis as YAML, including passwords and client secrets. */

@@ -1,6 +1,6 @@
 import { toSeconds } from './duration.ts'
 import type { Fields } from './kubesphere-configuration.ts'
-import { note, put, type Translation } from './translation.ts'
+import { note, put, type Translation } from './translate-keys.ts'
 
 // The default of KubeSphere 3.4, and the limits of Kapis, in seconds.
 const theirs = 7_200

@@ -1,6 +1,6 @@
 import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { ClientAddress } from '../../httpserver/request/client-address.ts'
-import { createOAuthForward, type OAuthForwardOptions } from '../../proxy/oauth.ts'
+import { createOAuthForward, type OAuthForwardOptions } from '../../proxy/oauth-proxy.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 

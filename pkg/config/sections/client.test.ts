@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../config-error.ts'
 import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
 
 function parse(input: unknown) {

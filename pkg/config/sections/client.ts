@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Problem } from '../config-error.ts'
 import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
 import { readDocument } from '../parse-document.ts'
-import type { Problem } from '../problem.ts'
 import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'
 
 /** The grant types that a client can be allowed (RFC 6749, RFC 8628, RFC 8693). */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseConfig } from '../config.ts'
-import { ConfigError } from '../problem.ts'
+import { ConfigError } from '../config-error.ts'
 
 function parse(input: object) {
   try {

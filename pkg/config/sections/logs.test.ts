@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseConfig } from '../config.ts'
-import { ConfigError, type Problem } from '../problem.ts'
+import { ConfigError, type Problem } from '../config-error.ts'
 
 function problemsOf(logs: object): readonly Problem[] {
   try {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import type { Problem } from '../config-error.ts'
 import { readDocument } from '../parse-document.ts'
-import type { Problem } from '../problem.ts'
 import { clientMembers } from './client.ts'
 import { oauth } from './oauth.ts'
 import { exchangePolicy } from './token-exchange.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseConfig } from '../config.ts'
-import { ConfigError } from '../problem.ts'
+import { ConfigError } from '../config-error.ts'
 
 describe('tls', () => {
   it('accepts a certificate that is managed outside of Kapis', () => {

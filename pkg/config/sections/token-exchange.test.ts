@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import type { Problem } from '../config-error.ts'
 import { readDocument } from '../parse-document.ts'
-import type { Problem } from '../problem.ts'
 import { exchangePolicy } from './token-exchange.ts'
 
 describe('exchangePolicy', () => {

@@ -85,7 +85,7 @@ export type FactorServiceOptions = {
 }
 
 /** Loads the library at the first use of a passkey. */
-const loadWebAuthn = () => import('./webauthn.ts')
+const loadWebAuthn = () => import('./verify-passkey.ts')
 
 /** Enrols and checks second factors. */
 export function createFactorService(options: FactorServiceOptions): FactorService {

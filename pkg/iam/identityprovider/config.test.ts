@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { createCa } from '../../certs/issue.ts'
-import type { Problem } from '../../config/problem.ts'
+import type { Problem } from '../../config/config-error.ts'
 import { readProviderConfig } from './config.ts'
 
 const { certPem } = createCa({ commonName: 'test', validityDays: 1 })

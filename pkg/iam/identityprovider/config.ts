@@ -1,3 +1,4 @@
+import type { Problem } from '../../config/config-error.ts'
 import {
   anything,
   boolean,
@@ -10,7 +11,6 @@ import {
   text,
 } from '../../config/option.ts'
 import { readDocument } from '../../config/parse-document.ts'
-import type { Problem } from '../../config/problem.ts'
 import { membersOf } from '../../kubeclient/object/object.ts'
 import { groupProblem } from '../users/user-validation.ts'
 import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'

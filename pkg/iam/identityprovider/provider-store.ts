@@ -1,4 +1,4 @@
-import type { Problem } from '../../config/problem.ts'
+import type { Problem } from '../../config/config-error.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject, parseList } from '../../kubeclient/object/object.ts'

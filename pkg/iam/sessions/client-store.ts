@@ -1,4 +1,4 @@
-import type { Problem } from '../../config/problem.ts'
+import type { Problem } from '../../config/config-error.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'

@@ -1,7 +1,7 @@
 import { timedOut } from '../../apierrors/status.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { QueryLimits } from '../store.ts'
-import type { Steps } from './pipes/steps.ts'
+import type { Steps } from './pipes/sort-in-steps.ts'
 
 /** Time slices of one query, which lets other requests run every few milliseconds. */
 export type Turns = {

@@ -11,7 +11,7 @@ import {
   segment,
 } from '../../openapi/operation.ts'
 import { object, oneOfTexts, type Schema, text } from '../../openapi/schema.ts'
-import { factorActions } from '../browser/second-factor/actions.ts'
+import { factorActions } from '../browser/second-factor/factor-actions.ts'
 import { pageErrors } from './errors.ts'
 import { tokens } from './tokens.ts'
 

@@ -11,7 +11,7 @@ import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
-import { assertResources } from './resource-indicator.ts'
+import { assertResources } from './validate-resource-indicators.ts'
 
 /** The grants of the token endpoint. */
 export const grants: readonly Grant[] = [

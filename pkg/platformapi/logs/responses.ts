@@ -1,7 +1,7 @@
 import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Interval } from '../../logs/histogram-interval.ts'
 import { matchAll } from '../../logs/logsql/query.ts'
-import { runQuery } from '../../logs/logsql/run.ts'
+import { runQuery } from '../../logs/logsql/run-query.ts'
 import { tooMuchText } from '../../logs/query/page-parameters.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'

@@ -1,4 +1,4 @@
-import type { Steps } from '../../logs/logsql/pipes/steps.ts'
+import type { Steps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import type { Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import type { Turns } from '../../logs/logsql/yield-to-requests.ts'

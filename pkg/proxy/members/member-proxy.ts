@@ -4,7 +4,7 @@ import type { AuthenticatedExchange, Handler } from '../../apirequest/request-co
 import { isPlatformPrefix } from '../../apirequest/request-info.ts'
 import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
 import type { HeaderLines } from '../headers.ts'
-import { createKubeProxy, type KubeServer } from '../kube.ts'
+import { createKubeProxy, type KubeServer } from '../kube-apiserver-proxy.ts'
 import { createKubeConnections } from '../kube-connections.ts'
 import { forwardUpgrade, kubeUpgrade } from '../upgrade.ts'
 import type { Member } from './member.ts'

@@ -1,4 +1,4 @@
-import { toQuoted, toScalar } from '../scalar.ts'
+import { toQuoted, toScalar } from '../write-scalar.ts'
 import { isFields, isList, type Value } from './value.ts'
 
 /** Writes a value on one line. Strings are quoted, so that a JSON file remains valid JSON. */

@@ -7,7 +7,7 @@ import { createOperations, type Operations } from '../../../platformapi/operatio
 import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
 import { createTerminal, type Terminal } from '../../../platformapi/terminal/v1alpha2/serve.ts'
 import { withAuditOfWrites } from '../../../platformapi/write/audited-calls.ts'
-import type { GonePods } from '../../../proxy/kube.ts'
+import type { GonePods } from '../../../proxy/kube-apiserver-proxy.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'

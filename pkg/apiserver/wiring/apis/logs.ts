@@ -21,7 +21,7 @@ import { asksForPodLog, createGonePodLogs } from '../../../platformapi/logs/gone
 import { createLogApi } from '../../../platformapi/logs/serve.ts'
 import { createLogsqlApi } from '../../../platformapi/logsql/serve.ts'
 import { createTenantApi, isOfTenantApi } from '../../../platformapi/tenant/v1alpha2/serve.ts'
-import type { GonePods } from '../../../proxy/kube.ts'
+import type { GonePods } from '../../../proxy/kube-apiserver-proxy.ts'
 import type { SessionRecording } from '../../../proxy/session-recording.ts'
 import { createTimeSlices } from '../../../scheduling/time-slices.ts'
 import type { Logger } from '../../../telemetry/logger.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { closeServer, type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
-import { createOAuthForward } from '../../../proxy/oauth.ts'
+import { createOAuthForward } from '../../../proxy/oauth-proxy.ts'
 import { createLogger } from '../../../telemetry/logger.ts'
 import { createOAuthMetricsProxy } from './oauth-metrics-proxy.ts'
 

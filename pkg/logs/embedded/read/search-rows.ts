@@ -1,4 +1,4 @@
-import { createLineRow } from '../../logsql/pipes/by-row.ts'
+import { createLineRow } from '../../logsql/pipes/row-change.ts'
 import { sizeOfRow } from '../../logsql/pipes/stage.ts'
 import type { Row } from '../../logsql/row.ts'
 import type { LogQuery, QueryResult, RowPage, RowQuery } from '../../store.ts'

@@ -1,8 +1,8 @@
 import { ownText } from '../copy-text.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
+import { createFirsts, type Steps, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, type Stage, sizeOf } from './stage.ts'
-import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type Facets = Extract<Pipe, { readonly kind: 'facets' }>
 /** Number of occurrences by value; undefined if there are too many values or too long ones. */

@@ -4,9 +4,9 @@ import type { GroupField, Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { bucketStart } from './bucket.ts'
 import { createPatterns } from './patterns.ts'
+import { createFirsts, type Steps, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, keyOf, type Stage, setField, sizeOf, valuesOf } from './stage.ts'
 import { createStates, type StatsState } from './stats-state.ts'
-import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type PipeOf<Kind extends Pipe['kind']> = Extract<Pipe, { readonly kind: Kind }>
 

@@ -1,5 +1,4 @@
 import { isByRow, type Pipe } from '../query.ts'
-import { createRowChange } from './by-row.ts'
 import { createFacetsStage } from './facets-stage.ts'
 import {
   createFieldNamesStage,
@@ -8,6 +7,7 @@ import {
   createTopStage,
   createUniqStage,
 } from './group-stages.ts'
+import { createRowChange } from './row-change.ts'
 import { createRowStage } from './row-stages.ts'
 import { createSortStage } from './sort-stage.ts'
 import { type Budget, createNameTest, type Stage } from './stage.ts'

@@ -1,8 +1,8 @@
 import { compareKeys, type SortKey, sortKey } from '../order.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
+import { createFirsts, type Firsts, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, keyOf, type Stage, sizeOf, sizeOfRow, valuesOf } from './stage.ts'
-import { createFirsts, type Firsts, sortInSteps } from './steps.ts'
 
 type Entry = {
   readonly row: Row

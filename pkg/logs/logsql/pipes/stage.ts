@@ -1,6 +1,6 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import type { Row } from '../row.ts'
-import type { Steps } from './steps.ts'
+import type { Steps } from './sort-in-steps.ts'
 
 /** A stage of a pipeline: receives rows one by one and sends rows to the next stage. */
 export type Stage = {

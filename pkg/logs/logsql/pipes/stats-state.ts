@@ -2,8 +2,8 @@ import { formatNumber, parseNumber } from '../numbers.ts'
 import { compareKeys, compareNatural, type SortKey, sortKey } from '../order.ts'
 import type { StatsFunction } from '../query.ts'
 import type { Row } from '../row.ts'
+import { type Steps, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, createNameTest, keyOf, sizeOf, valuesOf } from './stage.ts'
-import { type Steps, sortInSteps } from './steps.ts'
 
 /** The state of a `stats` function for one group. */
 export type StatsState = { readonly add: (row: Row) => void; readonly result: () => string | Steps<string> }

@@ -8,7 +8,7 @@ import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
 import { toComparable } from './fixtures.ts'
 import { parseLogsql } from './parse/parse.ts'
-import { planQuery, runQuery } from './run.ts'
+import { planQuery, runQuery } from './run-query.ts'
 
 // Lines, and the results of VictoriaLogs 1.52.1 for them. Recorded by:
 // RECORD=test/fixtures/logsql.json LINES=120 QUERIES=400 SEED=7 make test-logsql

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createFirsts, sortInSteps } from './steps.ts'
+import { createFirsts, sortInSteps } from './sort-in-steps.ts'
 
 type Item = { readonly key: number; readonly arrival: number }
 

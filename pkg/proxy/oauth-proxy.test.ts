@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isOAuthPath } from './oauth.ts'
+import { isOAuthPath } from './oauth-proxy.ts'
 
 describe('isOAuthPath', () => {
   const usual = 'https://kapis.test/oauth'
