@@ -64,14 +64,17 @@ export type Kind = KindOptions & {
   readonly columns: readonly Column[]
   /** Set for kinds that cannot be watched: they are listed for each request. */
   readonly isListedOnly?: true
+  /** The member cluster of the objects; unset for this cluster. */
+  readonly cluster?: string
 }
 
-/** Returns the path of an object in the API of kube-apiserver. */
+/** Returns the path of an object in the API of kube-apiserver, or of that of its member cluster. */
 export function toSelfLink(kind: Kind, namespace: string, name: string): string {
-  const scope =
+  const api =
     kind.source.group === ''
       ? `/api/${kind.source.version}`
       : `/apis/${kind.source.group}/${kind.source.version}`
+  const scope = kind.cluster === undefined ? api : `/clusters/${kind.cluster}${api}`
   return namespace === ''
     ? `${scope}/${kind.plural}/${name}`
     : `${scope}/namespaces/${namespace}/${kind.plural}/${name}`

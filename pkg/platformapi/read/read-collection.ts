@@ -214,7 +214,8 @@ function scopeOf({ namespace }: ListRequest): Scope {
   return { namespace, name: '' }
 }
 
-function toForm({ fields, managedFields }: ListQuery, form: Form = platformForm): Form {
+/** Returns the form of objects that `fields` or `managedFields` of a query asks for. @throws Status 400 */
+export function toForm({ fields, managedFields }: ListQuery, form: Form = platformForm): Form {
   if (fields !== '') return createFieldsForm(fields, form)
   return managedFields && form === platformForm ? managedFieldsForm : form
 }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { badRequest } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { RequestLine } from '../../apirequest/request-line.ts'
+import { passWarning } from '../../httpserver/response/warning.ts'
 import { type CollectedList, ListCollector } from './list-collector.ts'
 
 export type SubrequestTools = {
@@ -55,6 +56,17 @@ export function createCollectList({ readLine, serveList }: SubrequestTools): Col
       throw badRequest(`${url.split('?')[0]} cannot be a part of a list of several kinds`)
     return { list: res.collected, headers: res }
   }
+}
+
+/** Passes on the warnings of a part of a request. */
+export function passWarnings(from: ServerResponse, to: ServerResponse): void {
+  for (const header of [from.getHeader('warning') ?? []].flat()) passWarning(to, String(header))
+}
+
+/** Returns the number of objects of a part, and of the namespaces that it includes if narrowed. */
+export function totalOf({ headers }: CollectedPart, totalItems: number) {
+  const namespaces = Number(headers.getHeader('kapis-narrowed-namespaces') ?? 0)
+  return { totalItems, ...(namespaces > 0 && { namespaces }) }
 }
 
 const maxKinds = 50

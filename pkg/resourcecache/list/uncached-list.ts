@@ -14,8 +14,7 @@ const pageMs = 30_000
  * @throws Status 404 for an unknown kind, 503
  */
 export async function listUncached(client: KubeClient, served: ServedKind): Promise<ObjectStore> {
-  const store = new ObjectStore(served)
-  const items: KubeObject[] = []
+  const items: unknown[] = []
   const sources: string[] = []
   let token = ''
   do {
@@ -28,14 +27,31 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
       throw explainRefusal(served.kind.plural, error)
     })
     const list = membersOf(page.list)
-    for (const [i, item] of itemsOf(list.items).entries()) {
-      if (!isListed(item)) continue
-      items.push(item)
-      sources.push(page.sources[i] ?? '')
-    }
+    items.push(...itemsOf(list.items))
+    sources.push(...page.sources)
     token = textOf(membersOf(list.metadata).continue)
   } while (token !== '')
-  store.replace(items, '0', sources)
+  return toUncachedStore(served, items, sources)
+}
+
+/**
+ * Returns a store of the items of a list that is used for a single request. Items that are no
+ * objects are skipped.
+ *
+ * @param sources the JSON text of each item
+ */
+export function toUncachedStore(
+  served: ServedKind,
+  items: readonly unknown[],
+  sources: readonly string[],
+): ObjectStore {
+  const store = new ObjectStore(served)
+  const listed = items.flatMap((item, i) => (isListed(item) ? [{ item, source: sources[i] ?? '' }] : []))
+  store.replace(
+    listed.map(({ item }) => item),
+    '0',
+    listed.map(({ source }) => source),
+  )
   // Ends waits for a resource version immediately, since no events will arrive.
   store.end()
   return store
