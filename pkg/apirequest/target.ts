@@ -70,17 +70,24 @@ function splitCluster(url: string, clusters: Clusters): Pick<Target, 'cluster'> 
   const cluster = first || second
   const rest = prefix + url.slice(all.length)
   if (cluster === hostCluster) return { url: rest, cluster: '' }
-  if (clusters === 'host' || !clusterName.test(cluster)) {
-    const supported =
-      clusters === 'host'
-        ? `${hostCluster} (multicluster.enabled is false)`
-        : 'names of Clusters, which are DNS labels'
-    const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${supported}`
-    throw new Status(404, 'NotFound', message)
-  }
+  if (clusters === 'host' || !isClusterName(cluster)) throw unknownCluster(cluster, clusters)
   // A second name would send the request from the member to another cluster.
   if (inCluster.test(rest)) throw badRequest('a path in a cluster must not name another cluster')
   return { url: rest, cluster }
+}
+
+export function isClusterName(text: string): boolean {
+  return clusterName.test(text)
+}
+
+/** Returns the 404 for a name without a Cluster. */
+export function unknownCluster(cluster: string, clusters: Clusters): Status {
+  const supported =
+    clusters === 'host'
+      ? `${hostCluster} (multicluster.enabled is false)`
+      : 'names of Clusters, which are DNS labels'
+  const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${supported}`
+  return new Status(404, 'NotFound', message)
 }
 
 /** @throws Status 400 for a path that two parsers could read differently */

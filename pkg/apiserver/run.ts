@@ -97,10 +97,10 @@ export async function runApiserver(
   const { probes } = health
   const forward = createForwardToOAuth({ socket, tracing, clientAddress, logger })
   const subrequests = createSubrequestRoutes({
-    ...{ group, version: resourcesVersion, broadcaster, requestSeconds },
-    platform: resources.platform,
+    ...{ groupDomain, group, version: resourcesVersion, broadcaster, requestSeconds },
+    ...{ platform: resources.platform, kindOf: resources.kindOf },
     ...{ maxParameterLength, timeSlices: resources.timeSlices },
-    chain: () => ({ auditor: audit.auditor, authorize, maxInFlight, router }),
+    chain: () => ({ auditor: audit.auditor, authorize, maxInFlight, router, members }),
   })
   const router = createRoutes({
     ...{ apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward },

@@ -1,14 +1,21 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { parse } from 'yaml'
-import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { bareCluster, type Cluster } from '../installation/control-plane.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
-import { type Answer, accessToken, kubectlOutput, tokenOf, uniqueName } from './cluster.ts'
+import { type Answer, accessToken, group, kubectlOutput, tokenOf, uniqueName, version } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
+import {
+  clusterResource,
+  createMemberAccount,
+  kubeconfigFor,
+  letUse,
+  registerMember,
+  removeMemberAccount,
+  removeMembers,
+  tokenOfMember,
+} from './member-registration.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
-import { follow, output, scratch, setting } from './run.ts'
+import { follow, scratch, setting } from './run.ts'
 
 /** A real second control plane, which a kapis-apiserver with member clusters serves. */
 describe('member clusters', function () {
@@ -17,52 +24,21 @@ describe('member clusters', function () {
   const gone = uniqueName('gone').slice(-40)
   const user = { username: uniqueName('jane'), password: 'Correct horse 1' }
   const namespace = 'shop'
-  const resource = `clusters.cluster.${groupDomain}`
-  const kapisNamespace = setting('KAPIS_NAMESPACE')
+  const resource = clusterResource
   let member: Cluster
   let replica: ApiserverReplica
   let token: string
 
   const ask = (path: string, options = {}, as = token): Promise<Answer> =>
     askAs(as, `${replica.server}${path}`, options)
-  const apply = (object: object) => output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(object) })
   const messageOf = ({ body }: Answer): unknown => JSON.parse(body).message
 
-  async function kubeconfigFor(memberToken: string, server = member.env.KUBE_URL): Promise<string> {
-    const ca = readFileSync(member.env.KUBE_CA ?? '').toString('base64')
-    return JSON.stringify({
-      'current-context': 'c',
-      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-      clusters: [{ name: 'k', cluster: { server, 'certificate-authority-data': ca } }],
-      users: [{ name: 'u', user: { token: memberToken } }],
-    })
-  }
-  async function register(cluster: string, kubeconfig: string): Promise<void> {
-    await apply({
-      ...{ apiVersion: 'v1', kind: 'Secret', type: `cluster.${groupDomain}/kubeconfig` },
-      metadata: { name: cluster, namespace: kapisNamespace },
-      stringData: { kubeconfig },
-    })
-    const apiVersion = `cluster.${groupDomain}/v1alpha1`
-    await apply({ apiVersion, kind: 'Cluster', metadata: { name: cluster }, spec: { provider: 'e2e' } })
-  }
-  const createToken = async () => (await member.output(['create', 'token', 'kapis-host'])).trim()
-
-  /** The ClusterRole that docs/clusters.md has for the account of the kubeconfig. */
-  function documentedRole(): string {
-    const text = readFileSync(new URL('../../docs/clusters.md', import.meta.url), 'utf8')
-    const [, block = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? []
-    const role: unknown = parse(block)
-    if (!isRecord(role) || role.kind !== 'ClusterRole') throw new Error('docs/clusters.md has no ClusterRole')
-    return JSON.stringify(role)
-  }
+  const register = (cluster: string, kubeconfig: string) => registerMember(cluster, { kubeconfig })
+  const createToken = () => tokenOfMember(member)
 
   before(async () => {
     member = await bareCluster()
-    await member.output(['apply', '-f', '-'], documentedRole())
-    await member.output(['create', 'serviceaccount', 'kapis-host'])
-    const subject = '--serviceaccount=default:kapis-host'
-    await member.output(['create', 'clusterrolebinding', 'kapis-host', '--clusterrole=kapis-host', subject])
+    await createMemberAccount(member)
     await member.output(['create', 'namespace', namespace])
     const verbs = ['--verb=get,list,watch,create,delete', '--resource=pods,pods/exec,configmaps']
     await member.output(['create', 'role', 'shop', '-n', namespace, ...verbs])
@@ -85,19 +61,15 @@ describe('member clusters', function () {
     })
     await createUser(user)
     token = (await loginAs(user)).access_token
-    await register(name, await kubeconfigFor(await createToken()))
-    await register(gone, await kubeconfigFor('t', 'https://127.0.0.1:1'))
+    await register(name, kubeconfigFor(member, await createToken()))
+    await register(gone, kubeconfigFor(member, 't', 'https://127.0.0.1:1'))
     await member.output(['wait', '-n', namespace, 'pod/web', '--for=condition=Ready', '--timeout=120s'])
   })
   after(async () => {
     await replica?.stop()
     await removeUser(user.username)
-    for (const cluster of [name, gone]) {
-      await kubectlOutput('delete', resource, cluster, '--ignore-not-found')
-      await kubectlOutput('delete', 'secret', '-n', kapisNamespace, cluster, '--ignore-not-found')
-    }
-    for (const kind of ['clusterrole', 'clusterrolebinding'])
-      await kubectlOutput('delete', kind, name, '--ignore-not-found')
+    await removeMembers(name, [name, gone])
+    await removeMemberAccount(member)
   })
 
   const pods = `/clusters/${name}/api/v1/namespaces/${namespace}/pods`
@@ -113,25 +85,29 @@ describe('member clusters', function () {
     const administrator = await accessToken()
     const unknown = await ask('/clusters/no-such-cluster/api/v1/pods', {}, administrator)
     expect([unknown.code, messageOf(unknown)]).to.deep.equal([404, `${resource} "no-such-cluster" not found`])
-    const { code } = await askAs(administrator, `/clusters/${name}/api`)
-    expect(code, 'the option is off').to.equal(404)
+  })
+
+  it('are unknown while the option is off', async () => {
+    const folder = join(scratch, 'no-member-logs')
+    const off = await startApiserver({
+      env: { KAPIS_MULTICLUSTER_ENABLED: 'false', KAPIS_LOGS_EMBEDDED_FOLDER: folder },
+    })
+    try {
+      const administrator = await accessToken()
+      for (const path of [`/clusters/${name}/api`, `/kapis/${group}/${version}/pods?clusters=${name}`]) {
+        const answer = await askAs(administrator, `${off.server}${path}`)
+        expect([answer.code, messageOf(answer)]).to.deep.equal([
+          404,
+          `unknown cluster "${name}"; supported: host (multicluster.enabled is false)`,
+        ])
+      }
+    } finally {
+      await off.stop()
+    }
   })
 
   it('are used with the rights that the member grants', async () => {
-    const right = [
-      '--verb=proxy',
-      `--resource=${resource}`,
-      `--resource-name=${name}`,
-      `--resource-name=${gone}`,
-    ]
-    await kubectlOutput('create', 'clusterrole', name, ...right)
-    await kubectlOutput(
-      'create',
-      'clusterrolebinding',
-      name,
-      `--clusterrole=${name}`,
-      `--user=${user.username}`,
-    )
+    await letUse(name, user.username, [name, gone])
     await eventually(async () => {
       const { code, body } = await ask(pods)
       expect(code, body).to.equal(200)
@@ -218,7 +194,7 @@ describe('member clusters', function () {
   })
 
   it('follow changes of the Secret, and end when the Cluster is deleted', async () => {
-    await register(name, await kubeconfigFor('wrong'))
+    await register(name, kubeconfigFor(member, 'wrong'))
     await eventually(async () => {
       const refused = await ask(pods)
       expect([refused.code, messageOf(refused)]).to.deep.equal([
@@ -226,7 +202,7 @@ describe('member clusters', function () {
         `the cluster "${name}" is not ready: the cluster refuses the credential of the kubeconfig`,
       ])
     }, 20_000)
-    await register(name, await kubeconfigFor(await createToken()))
+    await register(name, kubeconfigFor(member, await createToken()))
     await eventually(async () => expect((await ask(pods)).code).to.equal(200), 20_000)
 
     const target = [

@@ -130,4 +130,19 @@ describe('createMembers', () => {
     expect(over.isProxied(toExchange('GET /clusters/m/kapis/version'))).to.equal(true)
     expect(over.isProxied(toExchange('GET /kapis/version'))).to.equal(false)
   })
+
+  it('lists only with the rights of a single request', async () => {
+    const target = 'GET /clusters/m/kapis/resources.kubesphere.io/v1alpha3/pods'
+    const limits = { maxBytes: 1, signal: AbortSignal.timeout(1_000) }
+    await members.authorize(toExchange(target))
+    expect(asked).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
+    const readOnly: Identity = { ...jane, isReadOnly: true }
+    const [code] = [
+      await refusalOf(() => members.authorize(toExchange(target, { identity: readOnly }))),
+    ].flat()
+    expect(code).to.equal(403)
+    const unread = [503, 'the clusters have not been read yet; retry later']
+    expect(await refusalOf(() => members.list(toExchange(target), limits))).to.deep.equal(unread)
+    expect(await refusalOf(() => members.usable(jane))).to.deep.equal(unread)
+  })
 })

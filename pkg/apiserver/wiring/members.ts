@@ -1,3 +1,5 @@
+import { Status } from '../../apierrors/status.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
@@ -5,8 +7,10 @@ import { assertMayUpgrade, assertMayUseMember } from '../../authz/token-scope.ts
 import type { Config } from '../../config/config.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
+import type { ListPage } from '../../kubeclient/list/list-page.ts'
 import { readJson } from '../../platformapi/write/json-body.ts'
 import { MemberClusters } from '../../proxy/members/member-clusters.ts'
+import type { MemberListLimits } from '../../proxy/members/member-list.ts'
 import type { SessionRecording } from '../../proxy/session-recording.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Auth } from './auth.ts'
@@ -23,6 +27,12 @@ type Served = {
 export type Members = {
   /** Returns functions that serve requests in member clusters, and pass all others to `host`. */
   readonly over: (host: Served) => Served
+  /** Returns the names of the clusters that a caller may use. @throws Status 503 */
+  readonly usable: (identity: Identity) => Promise<readonly string[]>
+  /** Authorizes a request in a member cluster. @throws Status 403 */
+  readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | void
+  /** Reads the list of the platform API in a member cluster that a request names. @throws Status */
+  readonly list: (exchange: AuthenticatedExchange, limits: MemberListLimits) => Promise<ListPage>
   readonly start: () => void
   readonly stop: () => void
 }
@@ -42,7 +52,7 @@ export function createMembers(parts: {
   const { client, config, access, recordings, logger } = parts
   const { groupDomain, kubernetes } = config
   const clusters = new MemberClusters({ client, groupDomain, namespace: kubernetes.namespace, logger })
-  const rightOf = ({ cluster }: RequestInfo) =>
+  const rightOf = ({ cluster }: Pick<RequestInfo, 'cluster'>) =>
     toResourceInfo({
       verb: 'proxy',
       group: `cluster.${groupDomain}`,
@@ -56,6 +66,15 @@ export function createMembers(parts: {
     if (upgrade !== undefined) assertMayUpgrade(info, identity)
     recordings.assertNotBypassed(exchange)
     return access.authorize(rightOf(info), identity)
+  }
+  async function mayUse(cluster: string, identity: Identity): Promise<boolean> {
+    try {
+      await access.authorize(rightOf({ cluster }), identity)
+      return true
+    } catch (error) {
+      if (error instanceof Status && error.code === 403) return false
+      throw error
+    }
   }
   const validationPath = `/kapis/cluster.${groupDomain}/v1alpha1/clusters/validation`
   function route(exchange: AuthenticatedExchange, host: Handler): void | Promise<void> {
@@ -76,6 +95,13 @@ export function createMembers(parts: {
       route: exchange => route(exchange, host.route),
       upgrade: exchange => (isThere(exchange) ? forward(exchange) : host.upgrade(exchange)),
     }),
+    async usable(identity) {
+      const names: string[] = []
+      for (const cluster of clusters.names()) if (await mayUse(cluster, identity)) names.push(cluster)
+      return names
+    },
+    authorize,
+    list: (exchange, limits) => clusters.find(exchange.info.cluster).list(exchange, limits),
     start: () => clusters.start(),
     stop: () => clusters.stop(),
   }

@@ -1,17 +1,27 @@
 import type { Writable } from 'node:stream'
-import { badRequest, toStatus } from '../../apierrors/status.ts'
+import { badRequest, tooManyRequests, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../../apirequest/request-info.ts'
 import { createLineReader } from '../../apirequest/request-line.ts'
-import type { Auditor } from '../../audit/auditor.ts'
+import { unknownCluster } from '../../apirequest/target.ts'
+import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
 import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
 import { countsPlural, createCounts } from '../../platformapi/counts/serve.ts'
+import { createClusterList, isForClusters } from '../../platformapi/subrequests/cluster-list.ts'
+import type { ReadInMember } from '../../platformapi/subrequests/cluster-part.ts'
 import { createMergedList, mergedPlural } from '../../platformapi/subrequests/merged-list.ts'
-import { type CollectList, createCollectList } from '../../platformapi/subrequests/subrequest.ts'
+import {
+  type CollectList,
+  createCollectList,
+  toSubrequest,
+} from '../../platformapi/subrequests/subrequest.ts'
 import { createSubscriptions, subscriptionsPlural } from '../../platformapi/subscriptions/serve.ts'
+import type { Kind } from '../../resourcecache/kind.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import type { UserTimeSlices } from '../../scheduling/time-slices.ts'
+import { createFairQueue } from '../filters/fair-queue.ts'
 import type { MaxInFlight, RequestSeat } from '../filters/max-in-flight.ts'
+import type { Members } from './members.ts'
 import type { Router } from './path-router.ts'
 
 export type SubrequestParts = {
@@ -23,14 +33,21 @@ export type SubrequestParts = {
   readonly timeSlices: UserTimeSlices
   readonly broadcaster: WatchBroadcaster
   readonly requestSeconds: () => number
+  readonly groupDomain: string
+  /** Returns the kind with a plural of this group. @throws Status 503 */
+  readonly kindOf: (plural: string) => Promise<Kind | undefined>
   /** Returns the filters for subrequests; available when the handler chain has been created. */
   readonly chain: () => {
     readonly auditor: Auditor
     readonly authorize: AuthorizeRequest
     readonly maxInFlight: MaxInFlight
     readonly router: Pick<Router, 'route' | 'narrows'>
+    /** undefined if there are no member clusters. */
+    readonly members: Pick<Members, 'usable' | 'authorize' | 'list'> | undefined
   }
 }
+
+type Chain = ReturnType<SubrequestParts['chain']>
 
 export type Subrequests = {
   /** Lists a kind as a part of another request. */
@@ -41,9 +58,13 @@ export type Subrequests = {
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
+// Each keeps the lists of its members in memory.
+const maxClusterLists = 8
+const clusterListWaitMs = 10_000
+
 /**
- * Adds requests that consist of subrequests to the resources group: subscriptions, counts, and
- * lists of several kinds.
+ * Adds requests that consist of subrequests to the resources group: subscriptions, counts, lists of
+ * several kinds, and lists over several clusters.
  */
 export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const { group, version, platform, broadcaster } = parts
@@ -62,9 +83,22 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
     [countsPlural, createCounts({ root, readLine, serveList: serve })],
     [mergedPlural, createMergedList({ root, collect, timeSlices: parts.timeSlices })],
   ])
-  function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
+  const listOfClusters = createClusterList({
+    ...{ groupDomain: parts.groupDomain, collect, timeSlices: parts.timeSlices, kindOf: parts.kindOf },
+    readInMember: createReadInMember(parts),
+    usableMembers: async ({ identity }) => (await parts.chain().members?.usable(identity)) ?? [],
+    reserve: createFairQueue({
+      most: () => maxClusterLists,
+      waitMs: () => clusterListWaitMs,
+      refuse: () => tooManyRequests('too many lists over clusters in progress', 1),
+    }).take,
+  })
+  function handlerOf(exchange: AuthenticatedExchange): Handler | undefined {
+    const { info } = exchange
     const isOwn = isPlatformPrefix(info.prefix) && info.group === group && info.version === version
-    return info.isResource && isOwn && info.parts.length === 1 ? handlers.get(info.resource) : undefined
+    if (!info.isResource || !isOwn) return undefined
+    const known = info.parts.length === 1 ? handlers.get(info.resource) : undefined
+    return known ?? (isForClusters(exchange) ? listOfClusters : undefined)
   }
   return {
     collect,
@@ -73,16 +107,52 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   }
 }
 
-async function serveSubrequest(
-  { auditor, authorize, maxInFlight, router }: ReturnType<SubrequestParts['chain']>,
-  exchange: AuthenticatedExchange,
-): Promise<void> {
-  const { identity, impersonator, openWatch } = exchange
+/** Returns a function that audits and authorizes a list in a member cluster, and reads it. */
+function createReadInMember({ chain, maxParameterLength }: SubrequestParts): ReadInMember {
+  const readLine = createLineReader(maxParameterLength, 'all')
+  return async (exchange, res, { cluster, url, ...limits }) => {
+    const { auditor, members } = chain()
+    if (members === undefined) throw unknownCluster(cluster, 'host')
+    const subrequest = toSubrequest(exchange, readLine('GET', `/clusters/${cluster}${url}`), res)
+    const record = beginRecord(auditor, subrequest)
+    try {
+      await members.authorize(subrequest)
+      record.allowed()
+      const page = await members.list(subrequest, {
+        ...limits,
+        onResponse(_code, headers) {
+          for (const name of ['warning', 'kapis-narrowed-namespaces']) {
+            const value = headers[name]
+            if (value !== undefined) res.setHeader(name, value)
+          }
+        },
+      })
+      record.completed(200)
+      return page
+    } catch (error) {
+      record.failed(error)
+      record.completed(toStatus(error).code)
+      throw error
+    }
+  }
+}
+
+function beginRecord(auditor: Auditor, exchange: AuthenticatedExchange): AuditRecord {
+  const { identity, impersonator } = exchange
   const record = auditor.begin(exchange)
   record.identified(
     { ...exchange, identity: impersonator ?? identity },
     impersonator === undefined ? undefined : identity,
   )
+  return record
+}
+
+async function serveSubrequest(
+  { auditor, authorize, maxInFlight, router }: Chain,
+  exchange: AuthenticatedExchange,
+): Promise<void> {
+  const { openWatch } = exchange
+  const record = beginRecord(auditor, exchange)
   let seat: RequestSeat | undefined
   let isOpened = false
   let isDone = false

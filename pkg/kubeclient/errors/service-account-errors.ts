@@ -35,3 +35,13 @@ function isOwnRefusal(error: unknown): boolean {
 export function isNotYetReady(message: string): boolean {
   return message.includes(' is forbidden: not yet ready to handle request')
 }
+
+/**
+ * Returns whether an error response is about the account of Kapis rather than the caller whom it
+ * impersonates.
+ */
+export function isAboutAccount(error: unknown): boolean {
+  if (!(error instanceof Status)) return false
+  const { code, message } = error
+  return code === 401 || (code === 403 && (/ cannot impersonate /.test(message) || isNotYetReady(message)))
+}

@@ -12,9 +12,13 @@ export type ListPage = { readonly list: unknown; readonly sources: readonly stri
 export async function readListPage(client: KubeClient, call: Call): Promise<ListPage> {
   const text = await readText(client, call)
   try {
-    const list: unknown = JSON.parse(text)
-    return { list, sources: itemTexts(memberText(text, 'items')) }
+    return parseListPage(text)
   } catch (error) {
     throw unavailable('kube-apiserver returned a list that is not valid', error)
   }
+}
+
+/** @throws SyntaxError */
+export function parseListPage(text: string): ListPage {
+  return { list: JSON.parse(text), sources: itemTexts(memberText(text, 'items')) }
 }

@@ -145,12 +145,18 @@ export function listOperation(
     form,
     own = [],
     segments = [],
-  }: { form: 'items' | 'kind'; own?: readonly Parameter[]; segments?: readonly Parameter[] },
+    page = pageOf(kubeObject),
+  }: {
+    form: 'items' | 'kind'
+    own?: readonly Parameter[]
+    segments?: readonly Parameter[]
+    page?: Schema
+  },
 ): Operation {
   return {
     summary,
     parameters: [...segments, ...listParameters(own)],
-    answers: { ...listed(form === 'items' ? pageOf(kubeObject) : kindList), ...kubeErrors(404, 410) },
+    answers: { ...listed(form === 'items' ? page : kindList), ...kubeErrors(404, 410) },
     security: ['bearer', 'clientCertificate'],
   }
 }

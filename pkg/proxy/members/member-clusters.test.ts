@@ -167,6 +167,7 @@ describe('MemberClusters', function () {
     await startWith(await toKubeconfig('good'))
     expect(readyOf('m')).to.deep.equal({ ...passed, uid: 'member-uid' })
     expect(refusal('m')).to.equal(undefined)
+    expect(clusters.names()).to.deep.equal(['m'])
     expect(refusal('x')).to.deep.equal({ code: 404, message: 'clusters.cluster.kapis.io "x" not found' })
     expect(host.queries).to.include('type=cluster.kapis.io/kubeconfig')
     await until(() => member.requests.filter(line => line === 'GET /version').length > 3)

@@ -8,6 +8,7 @@ import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { kubeconfigSecretType, readMember } from './member.ts'
 import { checkCluster, type Health, ready, statusAfter } from './member-health.ts'
+import { createMemberList, type ReadMemberList } from './member-list.ts'
 import { createMemberProxy, loop, type MemberProxy, via } from './member-proxy.ts'
 
 export type MemberClustersOptions = {
@@ -19,12 +20,15 @@ export type MemberClustersOptions = {
   readonly checkEveryMs?: number
 }
 
+/** A member cluster that serves requests. */
+export type MemberCluster = MemberProxy & { readonly list: ReadMemberList }
+
 /** The connection of one version of a Cluster. */
 type Connection = {
   /** Changes with every property from which `proxy` is created. */
   readonly key: string
   /** undefined for an invalid Cluster, and for `host`. */
-  readonly proxy?: MemberProxy
+  readonly proxy?: MemberCluster
   readonly check: () => Promise<Health>
   /** Status code of requests while the check fails. */
   readonly code: 501 | 503
@@ -91,15 +95,20 @@ export class MemberClusters {
     this.#connections.clear()
   }
 
+  /** Returns the names of the member clusters. @throws Status 503 */
+  names(): readonly string[] {
+    this.#assertReady()
+    return [...this.#connections.keys()].filter(name => name !== hostCluster).sort()
+  }
+
   /**
    * Returns the proxy of a cluster.
    *
    * @throws Status 404 for an unknown cluster, 501 for an unsupported one, 503 for one that is not
    * ready, 508 for this cluster under another name
    */
-  find(name: string): MemberProxy {
-    if (!this.#clusters.isReady || !this.#secrets.isReady)
-      throw unavailable('the clusters have not been read yet; retry later')
+  find(name: string): MemberCluster {
+    this.#assertReady()
     const connection = this.#connections.get(name)
     const where = `the cluster ${JSON.stringify(name)}`
     if (connection === undefined)
@@ -114,6 +123,11 @@ export class MemberClusters {
         : new Status(code, 'ServiceUnavailable', message)
     }
     return proxy
+  }
+
+  #assertReady(): void {
+    if (!this.#clusters.isReady || !this.#secrets.isReady)
+      throw unavailable('the clusters have not been read yet; retry later')
   }
 
   /**
@@ -185,7 +199,7 @@ export class MemberClusters {
     const kube = createKubeClient(member.kube)
     const kapis = 'problem' in member.kapis ? member.kapis : createKubeClient(member.kapis)
     return {
-      proxy,
+      proxy: { ...proxy, list: createMemberList(member.name, kapis) },
       code: 503,
       check: async () => checkCluster({ kube, kapis, otherThan: await this.#uidOfHost() }, via),
       close() {

@@ -86,7 +86,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
 }
 
 /** Returns whether a Kapis has already sent a request to a member cluster. */
-function hasPassed(lines: string | undefined): boolean {
+export function hasPassed(lines: string | undefined): boolean {
   return lines?.split(',').some(line => line.trim().split(/\s+/)[1] === pseudonym) === true
 }
 

@@ -1,9 +1,9 @@
-import { Status, unavailable } from '../../../apierrors/status.ts'
+import { unavailable } from '../../../apierrors/status.ts'
 import type { WebSocketEvents } from '../../../http/web-socket-client.ts'
 import { passWarning } from '../../../httpserver/response/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
-import { isNotYetReady } from '../../../kubeclient/errors/service-account-errors.ts'
+import { isAboutAccount } from '../../../kubeclient/errors/service-account-errors.ts'
 import { type OpenChannels, terminalPath } from '../../../kubeclient/pod-channels.ts'
 import type { OpenExec } from '../../../platformapi/terminal/v1alpha2/serve.ts'
 import type { CallAs } from '../../../platformapi/write/as-caller.ts'
@@ -50,14 +50,7 @@ export function createOpenExec(
  * error
  */
 function throwOwn(error: unknown): never {
-  throw isAboutKapis(error)
+  throw isAboutAccount(error)
     ? unavailable('the Kapis service account is not allowed to impersonate the caller', error)
     : error
-}
-
-/** Returns whether kube-apiserver has rejected Kapis rather than the caller. */
-function isAboutKapis(error: unknown): boolean {
-  if (!(error instanceof Status)) return false
-  const { code, message } = error
-  return code === 401 || (code === 403 && (/ cannot impersonate /.test(message) || isNotYetReady(message)))
 }

@@ -74,6 +74,8 @@ export type Resources = {
    * @throws Status 503
    */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
+  /** Returns the kind that lists of the resources group have for a plural. @throws Status 503 */
+  readonly kindOf: (plural: string) => Promise<Kind | undefined>
   readonly isAggregated: (plural: string) => boolean
   /**
    * Returns whether the kind that a request was authorized for is namespaced; false for an unknown
@@ -145,8 +147,8 @@ export function createResources(options: ResourcesOptions): Resources {
     if (!kind?.isListedOnly) return kind && cache.obtain(kind)
     return listUncached(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
   }
-  const storeOf = (plural: string) =>
-    cache.store(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
+  const ownKind = (plural: string) => aggregatedKinds.find(kind => kind.plural === plural)
+  const storeOf = (plural: string) => cache.store(plural) ?? obtain(ownKind(plural))
   async function followed(plural: string): Promise<ObjectStore> {
     const store = await storeOf(plural)
     if (store === undefined) throw new Error(`the extension API has no ${plural}`)
@@ -242,6 +244,7 @@ export function createResources(options: ResourcesOptions): Resources {
       exchange.info.version === 'v1alpha2' &&
       isOwnKubeconfig(exchange),
     attributesOf: nativeKinds.attributesOf,
+    kindOf: async plural => ownKind(plural) ?? discovery.findByPlural(plural),
     isAggregated: plural => isAggregated(plural) || isReview(plural),
     async isNamespaced(exchange) {
       const { group, version, resource } = exchange.info

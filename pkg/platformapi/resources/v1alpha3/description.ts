@@ -42,8 +42,31 @@ export const kindFilters: readonly Parameter[] = [
   query('type', 'login records: the type.'),
 ]
 
+const ofClusters = query(
+  'clusters',
+  'Comma-separated names of clusters, at most 32, or * for all that the caller may use: one list of their objects, each with the annotation <group domain>/cluster.',
+)
+const page = object(
+  {
+    items: arrayOf(kubeObject),
+    totalItems: integer('Number of matching objects on all pages.'),
+    clusters: arrayOf(
+      object(
+        {
+          cluster: text('The name of the cluster.'),
+          totalItems: integer('The number of objects.'),
+          namespaces: integer('In how many namespaces, if the caller may not list the whole cluster.'),
+          status: kubeObject,
+        },
+        ['totalItems', 'namespaces', 'status'],
+      ),
+      'With clusters: the number of objects of each cluster, or the Status of its error.',
+    ),
+  },
+  ['clusters'],
+)
 const list = (summary: string, segments: readonly Parameter[]) =>
-  listOperation(summary, { form: 'items', own: kindFilters, segments })
+  listOperation(summary, { form: 'items', own: [...kindFilters, ofClusters], segments, page })
 
 const kindTotals = arrayOf(
   object(

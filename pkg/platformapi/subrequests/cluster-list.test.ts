@@ -1,0 +1,218 @@
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { Status, unavailable } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
+import { parseListQuery } from '../../apirequest/query/list-query.ts'
+import { createLineReader } from '../../apirequest/request-line.ts'
+import { node, servedNodes, storeOf } from '../../resourcecache/fixtures.ts'
+import { platformForm } from '../../resourcecache/list/list-body.ts'
+import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
+import { createClusterList, isForClusters } from './cluster-list.ts'
+import { ListCollector } from './list-collector.ts'
+
+const path = '/kapis/resources.kapis.io/v1alpha3/nodes'
+const nodes = (names: readonly string[]) =>
+  names.map((name, i) => node(name, { created: `2031-05-06T07:08:0${9 - i}Z` }))
+
+describe('createClusterList', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  const here = nodes(['a', 'd', 'e'])
+  const there: Readonly<Record<string, () => unknown>> = {
+    east: () => ({ items: nodes(['a', 'b']), totalItems: 2 }),
+    west: () => {
+      throw unavailable('the cluster "west" is not ready: it is down')
+    },
+    large: () => ({ items: Array.from({ length: 1_000 }, (_, i) => node(`n${i}`)), totalItems: 4_000 }),
+    short: () => ({ items: nodes(['a']), totalItems: 2 }),
+    strange: () => ({ items: 'x', totalItems: 1 }),
+    forbidden: () => {
+      throw new Status(403, 'Forbidden', 'no')
+    },
+  }
+
+  async function ask(query: string, isCurrent: () => boolean = () => true) {
+    const readLine = createLineReader()
+    const asked: string[] = []
+    let reserved = 0
+    const serve = createClusterList({
+      groupDomain: 'kapis.io',
+      timeSlices: createUserTimeSlices(),
+      kindOf: async plural => (plural === 'nodes' ? servedNodes.kind : undefined),
+      usableMembers: async () => ['east', 'west'],
+      reserve() {
+        reserved++
+        return { leave: () => void reserved-- }
+      },
+      async readInMember(_exchange, res, { cluster, url, maxBytes, signal }) {
+        asked.push(`${cluster} ${url}`)
+        expect(maxBytes).to.be.within(1, 16 * 1024 * 1024)
+        expect(signal.aborted).to.equal(false)
+        const list = there[cluster]?.()
+        if (cluster === 'east') res.setHeader('kapis-narrowed-namespaces', '2')
+        const { items } = list as { items: readonly object[] }
+        // Numbers and the order of members are those of the text.
+        const sources = [...items].map(item => JSON.stringify(item).replace(/}$/, ',"spec":{"n":1.0}}'))
+        return { list, sources }
+      },
+      async collect({ req }, url) {
+        asked.push(`host ${url}`)
+        const request = {
+          query: parseListQuery(readLine('GET', url).query),
+          namespace: '',
+          groupDomain: 'kapis.io',
+        }
+        const rights = { isCurrent, renew: async () => undefined }
+        const visible = { key: 'v', has: () => true, onChange: () => () => undefined, rights }
+        return {
+          list: { store: storeOf(here), request, visible, form: platformForm },
+          headers: new ListCollector(req),
+        }
+      },
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await serve(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    const { code, text, headers } = await loopback.get(`${query.startsWith('/') ? '' : path}${query}`)
+    const body = JSON.parse(text)
+    const names = body.items?.map(
+      ({
+        metadata: { name, annotations },
+      }: {
+        metadata: { name: string; annotations: Record<string, string> }
+      }) => `${annotations['kapis.io/cluster']} ${name}`,
+    )
+    expect(reserved).to.equal(0)
+    return { code, body, names, asked, text, warning: headers.warning }
+  }
+
+  const pages: readonly [query: string, names: readonly string[], total: number][] = [
+    ['clusters=host,east&sortBy=name&ascending=true', ['host a', 'east a', 'east b', 'host d', 'host e'], 5],
+    ['clusters=east,host&sortBy=name&ascending=true', ['east a', 'host a', 'east b', 'host d', 'host e'], 5],
+    ['clusters=host,east&sortBy=name', ['host e', 'host d', 'east b', 'host a', 'east a'], 5],
+    ['clusters=host,east&sortBy=name&ascending=true&limit=2&page=2', ['east b', 'host d'], 5],
+    ['clusters=host,east&limit=2', ['host a', 'east a'], 5],
+    ['clusters=east&limit=1', ['east a'], 2],
+    ['clusters=host,east&limit=0', [], 5],
+    ['clusters=host,east&limit=2&page=9', [], 5],
+    ['clusters=host,east,east&fields=metadata.name&sortBy=name&limit=2', ['host e', 'host d'], 5],
+  ]
+  for (const [query, names, total] of pages)
+    it(`${query} is ${names.join(', ') || 'empty'}`, async () => {
+      const answer = await ask(`?${query}`)
+      expect(answer.body.message).to.equal(undefined)
+      expect(answer.names).to.deep.equal(names)
+      expect([answer.code, answer.body.totalItems, answer.warning]).to.deep.equal([200, total, undefined])
+    })
+
+  it('asks each cluster for the objects up to the end of the page', async () => {
+    const { asked, body } = await ask(
+      '?clusters=host,east&name=a&page=2&limit=3&fields=metadata.name&sortBy=name',
+    )
+    expect(asked).to.deep.equal([
+      `east ${path}?name=a&sortBy=name&limit=6`,
+      `host ${path}?name=a&sortBy=name&limit=6`,
+    ])
+    expect(body.clusters).to.deep.equal([
+      { cluster: 'host', totalItems: 1 },
+      { cluster: 'east', totalItems: 2, namespaces: 2 },
+    ])
+  })
+
+  it('returns the objects of a member as it sent them, with their place', async () => {
+    const { text, body } = await ask('?clusters=east&limit=1')
+    expect(text).to.include('"spec":{"n":1.0}}')
+    expect(body.items[0].metadata.selfLink).to.equal('/clusters/east/api/v1/nodes/a')
+    const [projected] = (await ask('?clusters=host&fields=metadata.name')).body.items
+    expect(projected).to.deep.equal({ metadata: { name: 'a', annotations: { 'kapis.io/cluster': 'host' } } })
+  })
+
+  it('reports a cluster whose list is missing', async () => {
+    const { code, body, names, warning } = await ask('?clusters=*&sortBy=name&ascending=true')
+    expect([code, names, body.totalItems]).to.deep.equal([
+      200,
+      ['host a', 'east a', 'east b', 'host d', 'host e'],
+      5,
+    ])
+    expect(body.clusters.map(({ cluster }: { cluster: string }) => cluster)).to.deep.equal([
+      'host',
+      'east',
+      'west',
+    ])
+    expect(body.clusters[2].status).to.include({ kind: 'Status', code: 503 })
+    expect(warning).to.equal(
+      '299 - "cluster \\"west\\" is missing: the cluster \\"west\\" is not ready: it is down"',
+    )
+  })
+
+  it('reports a member that sends no list, or less than it has', async () => {
+    const { body } = await ask('?clusters=host,short,strange')
+    const messages = body.clusters.slice(1).map(({ status }: { status: Status }) => status.message)
+    expect(messages).to.deep.equal(Array(2).fill('the response is not a platform list'))
+  })
+
+  it('says that it has only the first objects', async () => {
+    const { body, warning } = await ask('?clusters=large,host')
+    expect([body.items.length, body.totalItems]).to.deep.equal([1_000, 4_003])
+    expect(warning).to.equal('299 - "only the first 1000 of 4003 objects are included; use filters"')
+  })
+
+  const refused: readonly [query: string, code: number, message: string][] = [
+    ['?clusters=west,forbidden', 503, 'the cluster "west" is not ready: it is down'],
+    ['?clusters=forbidden,west', 403, 'no'],
+    [
+      '?clusters=east&watch=true',
+      400,
+      'watch is not supported with clusters; send a request to each cluster',
+    ],
+    [
+      '?clusters=east&resourceVersion=3',
+      400,
+      'resourceVersion is not supported with clusters; send a request to each cluster',
+    ],
+    ['?clusters=east,,b', 400, 'invalid clusters: ""; expected names of clusters separated by commas, or *'],
+    ['?clusters=a/b', 400, 'invalid clusters: "a/b"; expected names of clusters separated by commas, or *'],
+    [
+      `?clusters=${Array.from({ length: 33 }, (_, i) => `c${i}`)}`,
+      400,
+      'clusters has 33 names; at most 32 are allowed',
+    ],
+    [
+      '?clusters=east&limit=100&page=11',
+      400,
+      'page 11 with limit 100 is beyond the first 1000 objects, the most that a list over clusters has; use filters',
+    ],
+    ['?clusters=east&columnSelector=x', 400, "invalid selector: 'x'; can't understand 'x'"],
+    ['/kapis/resources.kapis.io/v1alpha3/things?clusters=east', 404, 'resource "things" is not supported'],
+  ]
+  for (const [query, code, message] of refused)
+    it(`refuses ${query.slice(0, 60)}`, async () => {
+      const answer = await ask(query)
+      expect([answer.code, answer.body.message]).to.deep.equal([code, message])
+    })
+
+  it('shows nothing to a caller whose rights change again and again', async () => {
+    const { code, asked } = await ask('?clusters=east,host', () => false)
+    expect(code).to.equal(410)
+    expect(asked.filter(text => text.startsWith('east'))).to.have.length(1)
+  })
+
+  const lists: readonly [url: string, isOne: boolean][] = [
+    [`${path}?clusters=host`, true],
+    [`${path}?clusters=host&watch=true`, true],
+    ['/kapi/resources.kapis.io/v1alpha3/namespaces/a/pods?clusters=*', true],
+    [`${path}?clusters=`, false],
+    [path, false],
+    [`${path}/a?clusters=host`, false],
+  ]
+  for (const [url, isOne] of lists)
+    it(`${url} is ${isOne ? 'a list' : 'no list'} over clusters`, () => {
+      const exchange = { ...createLineReader()('GET', url) } as Parameters<typeof isForClusters>[0]
+      expect(isForClusters(exchange)).to.equal(isOne)
+    })
+})
