@@ -7,7 +7,7 @@ import {
   type Server,
   ServerResponse,
 } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer as listen, connect as openSocket, type Socket } from 'node:net'
 import { Duplex, PassThrough, Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -306,6 +306,26 @@ describe('joinConnections', () => {
     client.stream.push(null)
     await joined
   })
+
+  for (const [what, taps] of [
+    ['directly', () => undefined],
+    ['through inspected streams', () => ({ fromClient: new PassThrough(), fromServer: new PassThrough() })],
+  ] as const)
+    it(`delivers the output of a server that ends while the client still sends, ${what}`, async () => {
+      const listener = listen(socket => socket.resume().end('output'))
+      await once(listener.listen(0, '127.0.0.1'), 'listening')
+      const server = openSocket(portOf(listener), '127.0.0.1')
+      const client = connect()
+      // After the end of the server, and before its socket in Kapis has ended too.
+      server.once('end', () => process.nextTick(() => process.nextTick(() => client.stream.push('late'))))
+      const joined = joinConnections(client.stream, server, taps())
+      await once(client.stream, 'finish')
+      expect(client.written).to.deep.equal(['output'])
+      expect(client.stream.errored).to.equal(null)
+      client.stream.push(null)
+      await joined
+      await once(listener.close(), 'close')
+    })
 
   it('aborts one connection when the other fails', async () => {
     const [client, server] = [connect(), connect()]

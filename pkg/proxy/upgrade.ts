@@ -109,21 +109,34 @@ export async function joinConnections(
   b: Duplex,
   taps?: Pick<Taps, 'fromClient' | 'fromServer'>,
 ): Promise<void> {
-  if (taps === undefined) a.pipe(b).pipe(a)
-  else {
-    a.pipe(taps.fromClient).pipe(b)
-    b.pipe(taps.fromServer).pipe(a)
-    for (const tap of [taps.fromClient, taps.fromServer]) {
-      tap.on('error', () => {
-        a.destroy()
-        b.destroy()
-      })
-    }
-    // Data for a closed connection must be read and discarded, for the reason given in follow.
-    a.once('close', () => taps.fromServer.resume())
-    b.once('close', () => taps.fromClient.resume())
+  const [toB, toA] = taps === undefined ? [a, b] : [a.pipe(taps.fromClient), b.pipe(taps.fromServer)]
+  toB.pipe(b)
+  toA.pipe(a)
+  stopWriting(toB, b)
+  stopWriting(toA, a)
+  for (const tap of taps === undefined ? [] : [taps.fromClient, taps.fromServer]) {
+    tap.on('error', () => {
+      a.destroy()
+      b.destroy()
+    })
   }
   await Promise.all([follow(a, b), follow(b, a)])
+}
+
+/**
+ * Stops copying to a connection that has closed, or whose peer has ended it: if a socket does not
+ * allow half-open connections, Node.js then ends it, and a write to it would abort both
+ * connections. Further data is read and discarded, for the reason given in follow.
+ */
+function stopWriting(source: Duplex, to: Duplex): void {
+  const stop = () => {
+    source.unpipe(to)
+    source.resume()
+  }
+  to.once('close', stop)
+  to.once('end', () => {
+    if (!to.allowHalfOpen) stop()
+  })
 }
 
 /** Resolves when `from` has closed, and then closes `to` once its peer has read all data. */
