@@ -29,7 +29,7 @@ const own = (field: string, pieces: readonly string[]): Expression =>
       ...{ extent: 'value', start: 'open', end: 'open' },
     },
   )
-const compare = (field: string, operator: '<' | '>=', number: string): Expression =>
+const compare = (field: string, operator: '<' | '>' | '>=', number: string): Expression =>
   match({ field }, { kind: 'compare', operator, number })
 const and = (...operands: Expression[]): Expression => ({ op: 'and', operands })
 const or = (...operands: Expression[]): Expression => ({ op: 'or', operands })
@@ -99,7 +99,18 @@ describe('parseQuery', () => {
     ['labels."app.kubernetes.io/name":web', isOneOf({ label: 'app.kubernetes.io/name' }, ['web'])],
     ['http.status>=500', compare('http.status', '>=', '500')],
     ['http.status:<-1.5', compare('http.status', '<', '-1.5')],
+    ['http.status>1e-3', compare('http.status', '>', '1e-3')],
+    ['"http status":>=500', compare('http status', '>=', '500')],
+    ['"a b">=5', words('a', 'b', '5')],
     ['a>=b', words('a', 'b')],
+    ['größe:x', own('größe', ['x'])],
+    ['"a\\"b\\\\c\nd":x', own('a"b\\c\nd', ['x'])],
+    ['"":x', own('', ['x'])],
+    ['"a"b:x', words('ab', 'x')],
+    ['fields.namespace:x', own('namespace', ['x'])],
+    ['fields.labels.a:x', own('labels.a', ['x'])],
+    ['fields."pod":x', own('pod', ['x'])],
+    ['fields.other:x', own('fields.other', ['x'])],
     ['trace_id:/^5b/', match({ field: 'trace_id' }, { kind: 'regex', source: '^5b', caseSensitive: false })],
     [
       "'; DROP TABLE logs; --",

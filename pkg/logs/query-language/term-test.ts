@@ -35,8 +35,16 @@ export function toExpression(term: Term, budget: RegexBudget): Expression {
   return match(field, test)
 }
 
-/** Returns the field with a name. Unknown names denote fields of the line. */
+// Names that denote something else than a field of the line.
+const reserved = /^(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
+
+/**
+ * Returns the field with a name. Unknown names denote fields of the line, whose names after `fields.`
+ * may also be reserved ones.
+ */
 function toField(name: string): Field {
+  const own = name.startsWith('fields.') ? name.slice('fields.'.length) : undefined
+  if (own !== undefined && reserved.test(own)) return { field: own }
   if (name.startsWith('labels.')) return { label: name.slice('labels.'.length) }
   return (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? { field: name }
 }

@@ -20,11 +20,14 @@ export type Token =
   | Term
   | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number; readonly end: number }
 
+const plainName = String.raw`[\p{L}_@][\p{L}\p{N}_@-]*(?:\.[\p{L}\p{N}_./@-]+)?`
+const quotedName = String.raw`(?:[\p{L}_@][\p{L}\p{N}_@.-]*\.)?"(?:[^"\\]|\\.)*"`
 // In a URL, the text before `://` is not a field name.
-const fieldPattern = /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):(?!\/\/)/y
-const quotedFieldPattern = /((?:[A-Za-z_@][A-Za-z0-9_@.-]*\.)?"[^"\\]+"):/y
-const comparisonPattern =
-  /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):?([<>]=?)(-?\d+(?:\.\d+)?)(?=[\s()]|$)/y
+const fieldPattern = new RegExp(`(${plainName}:(?!//)|${quotedName}:)`, 'suy')
+const comparisonPattern = new RegExp(
+  String.raw`(${plainName}:?|${quotedName}:)([<>]=?)(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=[\s()]|$)`,
+  'suy',
+)
 // The closing slash of a regular expression must end the term, so that a path such as /api/v1 is
 // plain text.
 const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
@@ -34,6 +37,14 @@ const plainPattern = /[^\s()"*?\\]+/y
 /** Throws Status 400. @param position position in q, from 1 */
 export function syntaxError(message: string, position: number): never {
   throw badRequest(`q: ${message} (at position ${position})`)
+}
+
+/** Removes the colon after a name, and the quotes of its last part with their escapes. */
+function toName(text: string): string {
+  const name = text.replace(/:$/, '')
+  const quote = name.indexOf('"')
+  if (quote < 0) return name
+  return name.slice(0, quote) + name.slice(quote + 1, -1).replaceAll(/\\(.)/gs, '$1')
 }
 
 /** Splits q into terms, operators and parentheses. */
@@ -53,9 +64,15 @@ export function readTerms(text: string): readonly Token[] {
     const comparison = find(comparisonPattern)
     if (comparison !== undefined) {
       const [, name = '', operator = '', number = ''] = comparison
-      return { kind: 'term', position, field: name, value: { operator: operator as Operator, number } }
+      return {
+        kind: 'term',
+        position,
+        field: toName(name),
+        value: { operator: operator as Operator, number },
+      }
     }
-    const field = (find(fieldPattern) ?? find(quotedFieldPattern))?.[1]?.replaceAll('"', '')
+    const found = find(fieldPattern)?.[1]
+    const field = found === undefined ? undefined : toName(found)
     const named = field === undefined ? {} : { field }
     const valueAt = at
     const regex = find(regexPattern)

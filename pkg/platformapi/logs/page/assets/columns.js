@@ -1,6 +1,6 @@
 // Fields that lines show in columns of their own.
 import { button, byId, element } from './elements.js'
-import { readable, textOf } from './log-record.js'
+import { fieldsOf, readable, textOf } from './log-record.js'
 
 const mostColumns = 8
 
@@ -30,8 +30,9 @@ export function createColumns(onChange) {
     set,
 
     toCells(record) {
+      const fields = new Map(fieldsOf(record))
       return names.map(name => {
-        const value = Object.hasOwn(record.fields ?? {}, name) ? record.fields[name] : record[name]
+        const value = fields.get(name) ?? record[name]
         const cell = element('span', 'column', value === undefined ? '' : readable(textOf(value)))
         cell.dataset.name = name
         cell.title = `${name}: ${cell.textContent}`

@@ -13,7 +13,14 @@ export const readable = text =>
 /** The members that say where a line comes from. */
 export const originNames = ['namespace', 'pod', 'container']
 
-export const fieldsOf = record => Object.entries(record.fields ?? {})
+// A field of the line with such a name has another name in the query language.
+const reservedName = /^(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
+
+export const fieldsOf = record =>
+  Object.entries(record.fields ?? {}).map(([name, value]) => [
+    reservedName.test(name) ? `fields.${name}` : name,
+    value,
+  ])
 
 export const textOf = value => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 

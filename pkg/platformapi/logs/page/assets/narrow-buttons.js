@@ -2,6 +2,8 @@
 import { button } from './elements.js'
 import { readable, textOf } from './log-record.js'
 
+const quote = text => `"${text.replace(/["\\]/g, '\\$&')}"`
+
 /** @param narrow receives the term to add to the query */
 export function createNarrowButtons(narrow) {
   function forTerm(term, label) {
@@ -16,9 +18,10 @@ export function createNarrowButtons(narrow) {
     /** Returns no buttons for values that the query language cannot express. */
     forField(name, value) {
       const text = textOf(value)
-      const isTerm = /^[a-z_][\w.-]*$/i.test(name) && typeof value !== 'object' && text !== '' && text.length <= 200
+      const isTerm = typeof value !== 'object' && text !== '' && text.length + name.length <= 400
       if (name === 'time' || !isTerm) return []
-      return forTerm(`${name}:"${text.replace(/["\\]/g, '\\$&')}"`, `${name} ${readable(text)}`)
+      const isPlain = /^[a-z_][\w.-]*$/i.test(name)
+      return forTerm(`${isPlain ? name : quote(name)}:${quote(text)}`, `${readable(name)} ${readable(text)}`)
     },
   }
 }
