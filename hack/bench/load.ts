@@ -36,7 +36,7 @@ export async function buildLoadClient(output: string): Promise<string> {
 export async function measure(hey: string, load: Load): Promise<Outcome> {
   const command = [...(load.cores === undefined ? [] : ['taskset', '-c', load.cores]), hey, ...toArgs(load)]
   const { stdout } = await run(command[0] ?? hey, command.slice(1)).catch(({ code, stderr }) => {
-    // The error of spawn contains all arguments, including the token.
+    // The error of spawn is not passed on: it contains all arguments, including the token.
     throw new Error(`the load client ended with ${code}: ${stderr}`)
   })
   const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]

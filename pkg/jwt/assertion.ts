@@ -56,7 +56,7 @@ export async function verifyAssertion(
       throw new InvalidAssertion('the typ of the token is for another purpose')
     const { sub, exp } = payload
     if (typeof sub !== 'string' || sub === '' || exp === undefined)
-      throw new InvalidAssertion('sub or exp cannot be used')
+      throw new InvalidAssertion('invalid claim sub or exp')
     return { ...payload, sub, exp }
   } catch (error) {
     if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout) throw error

@@ -140,6 +140,6 @@ export function toPublicJwk({ jwk, alg, kid }: Pick<PublicKey, 'jwk' | 'alg' | '
 
 async function importKey(jwk: JWK, alg: string): Promise<CryptoKeyLike> {
   const key = await importJWK(jwk, alg)
-  if (key instanceof Uint8Array) throw new Error('a symmetric key cannot be used')
+  if (key instanceof Uint8Array) throw new Error('a symmetric key cannot sign')
   return key
 }

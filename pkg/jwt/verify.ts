@@ -125,7 +125,7 @@ export function createTokenVerifier(options: {
       const claims = toClaims(payload)
       const isForAll = claims.aud.includes(audience) && !claims.aud.includes(onlineAudience(audience))
       if (isReadOnly(claims.scope) && isForAll)
-        throw new Error('a token of this scope must not be for those who do not look at it')
+        throw new Error('a token with this scope must not be accepted where the scope is not enforced')
       if (claims.iat > latest) throw new Error('the token was issued in the future')
       return claims
     } catch (error) {
@@ -146,12 +146,12 @@ export function createTokenVerifier(options: {
 /** @throws Error if claims have other types than those of issued tokens */
 function toClaims(payload: JWTPayload): TokenClaims {
   const { sub, uid = '', jti, exp, iat, sid, aud = [], client_id: clientId, scope = '' } = payload
-  if (typeof sub !== 'string' || sub === '' || isReservedName(sub)) throw new Error('sub cannot be used')
+  if (typeof sub !== 'string' || sub === '' || isReservedName(sub)) throw new Error('invalid claim sub')
   if (typeof sid !== 'string' || sid === '' || typeof jti !== 'string' || jti === '')
-    throw new Error('sid or jti cannot be used')
-  if (typeof exp !== 'number' || typeof iat !== 'number') throw new Error('exp or iat cannot be used')
+    throw new Error('invalid claim sid or jti')
+  if (typeof exp !== 'number' || typeof iat !== 'number') throw new Error('invalid claim exp or iat')
   if (typeof clientId !== 'string' || typeof scope !== 'string' || typeof uid !== 'string')
-    throw new Error('client_id, scope or uid cannot be used')
+    throw new Error('invalid claim client_id, scope or uid')
   const audience = typeof aud === 'string' ? [aud] : aud
   const login = readLoginClaims(payload)
   const claims = { sub, uid, sid, jti, exp, iat, clientId, scope, aud: audience }

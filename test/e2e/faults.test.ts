@@ -19,8 +19,8 @@ import { follow, setting } from './run.ts'
 
 const namespace = uniqueName('faults')
 const healMs = 10_000
-// kube-apiserver checks an APIService that fails after pauses that double, and serves its resources
-// some seconds after it is available: the time depends on how long the start of Kapis took.
+// kube-apiserver checks a failing APIService with exponential backoff. The longer Kapis takes to start,
+// the later kube-apiserver serves its resources again.
 const restartMs = 60_000
 
 // These tests stop and start the running processes. Each test leaves all of them running, even if

@@ -152,9 +152,7 @@ describe('a list of several kinds', function () {
       await eventually(async () => {
         const { names, warning } = await list(reader, owned(1))
         expect(names).to.deep.equal([])
-        expect(warning).to.contain(
-          'owners of kind ReplicaSet are not looked at: replicasets.apps is forbidden',
-        )
+        expect(warning).to.contain('owners of kind ReplicaSet are skipped: replicasets.apps is forbidden')
       }, 10_000)
     })
 

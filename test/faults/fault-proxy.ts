@@ -40,7 +40,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     },
   })
   const open = new Set<ServerResponse>()
-  // The Host header, and the name for the verification of the certificate.
+  // Value of the Host header, and the host name that the certificate must have.
   const { host } = new URL(upstream)
   let code = 0
   let delayMs = 0

@@ -68,7 +68,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
     )
   const grant = async () => void (await bind('kapis:log-shipper', name))
   await grant()
-  // Permission for the queries of Fluent Bit for pods.
+  // Lets Fluent Bit query pods.
   await bind('view', `${name}-view`)
   return {
     url: `https://127.0.0.1:${relay.port}`,

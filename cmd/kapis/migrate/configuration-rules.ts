@@ -65,7 +65,7 @@ const signing = 'Kapis generates and rotates its own signing keys; existing toke
 const oauthOptions: Readonly<Record<string, Rule>> = {
   issuer(value, path, to) {
     if (typeof value === 'string' && /^https:\/\//.test(value)) put(to, 'oauth.issuer', value)
-    else note(to, path, 'Kapis needs an https:// URL as users reach it: set oauth.issuer')
+    else note(to, path, 'set oauth.issuer to the https:// URL at which users reach Kapis')
   },
   // putLifetimes translates it.
   accessTokenMaxAge: () => undefined,

@@ -241,7 +241,7 @@ describe('toConfiguration', () => {
     [
       { authentication: { oauthOptions: { issuer: 'kubesphere' } } },
       'authentication.oauthOptions.issuer',
-      'Kapis needs an https:// URL as users reach it: set oauth.issuer',
+      'set oauth.issuer to the https:// URL at which users reach Kapis',
     ],
     [
       { authentication: { oauthOptions: { clients: {} } } },

@@ -13,7 +13,7 @@ export const audit = section({
     default: '',
     env: 'KAPIS_AUDIT_POLICY_FILE',
     description:
-      'File of an audit policy (audit.k8s.io/v1), as for kube-apiserver. Empty: metadata of all requests but discovery and health checks.',
+      'File of an audit policy (audit.k8s.io/v1), as for kube-apiserver. Empty: metadata of all requests except discovery and health checks.',
   }),
   // The usual settings of kube-apiserver: ten files of 100 MiB contain some million events.
   maxMegabytes: integer({
@@ -29,7 +29,7 @@ export const audit = section({
     min: 1,
     max: 1_000_000,
     description:
-      'Maximum number of events that wait for a slow disk. See `audit.whenFull` for what happens beyond it.',
+      'Maximum number of events in the buffer for a slow disk. `audit.whenFull` configures what happens when it is full.',
   }),
   whenFull: choice({
     of: ['drop', 'refuse'],

@@ -26,7 +26,7 @@ export const authentication = section({
     default: false,
     env: 'KAPIS_BASIC_FOR_APIS',
     description:
-      'Whether `/kapis`, `/kapi`, `/api` and `/apis` take user name and password of a local user by HTTP Basic, as ks-apiserver does, for SDKs of KubeSphere. Wrong passwords count and lock like those of logins. Tokens are the better choice: they expire and can be ended.',
+      'Whether `/kapis`, `/kapi`, `/api` and `/apis` accept user name and password of a local user with HTTP Basic, as ks-apiserver does, for SDKs of KubeSphere. Wrong passwords count and lock like those of logins. Prefer tokens: they expire and can be revoked.',
   }),
   authenticateRateLimiterMaxTries: integer({
     default: 10,

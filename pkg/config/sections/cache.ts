@@ -31,7 +31,7 @@ export const cache = section({
     default: 'narrowed',
     isReloaded: true,
     description:
-      'Lists and watches of the whole cluster for callers who may list the kind in some namespaces only: `narrowed` shows the objects in these namespaces; `forbidden` is 403, as at kube-apiserver. It does not concern the proxied paths of kube-apiserver.',
+      'Lists and watches of the whole cluster for callers who may list the kind in some namespaces only: `narrowed` shows the objects in these namespaces; `forbidden` is 403, as at kube-apiserver. Paths that are proxied to kube-apiserver are not affected.',
   }),
 })
 

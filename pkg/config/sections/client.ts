@@ -44,7 +44,7 @@ const members = section({
   jwks: section({
     keys: z.array(publicKey, { error: 'must be a list' }).min(1, { error: 'must not be empty' }).meta({
       description:
-        'Public keys (RFC 7517) with which the client proves itself by `private_key_jwt` (RFC 7523) instead of a secret.',
+        'Public keys (RFC 7517) for client authentication with `private_key_jwt` (RFC 7523) instead of a secret.',
     }),
   }).optional(),
   jwksURI: optionalText({
@@ -63,7 +63,7 @@ const members = section({
     .optional()
     .meta({
       description:
-        'Service accounts (`namespace/name`) whose tokens for the audience `oauth.issuer` prove the client, as `client_assertion`, instead of a secret.',
+        'Service accounts (`namespace/name`) whose tokens for the audience `oauth.issuer` authenticate the client (`client_assertion`) instead of a secret.',
     }),
   public: boolean({
     default: false,
@@ -78,7 +78,7 @@ const members = section({
     of: ['auto', 'prompt', 'deny'],
     default: 'auto',
     description:
-      'Consent of users: `auto` (not asked for), `prompt` (asked for), or `deny` (logins at this client are disabled).',
+      'Consent of users: `auto` (not required), `prompt` (required), or `deny` (no logins at this client).',
   }),
   redirectURIs: texts({
     description: 'Allowed redirect URIs, compared exactly. `*` is rejected.',

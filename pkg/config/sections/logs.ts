@@ -48,7 +48,7 @@ const embedded = section({
   }),
   namespaces: z.array(namespaceRule, { error: 'must be a list' }).default([]).meta({
     description:
-      'Retention and quota of namespaces: a list of `name` (with `*` for any characters), `retentionDays` and `quotaMegabytes`; the first whose name matches decides ([Logs](logs.md#retention-and-quota-of-namespaces)).',
+      'Retention and quota of namespaces: a list of `name` (with `*` for any characters), `retentionDays` and `quotaMegabytes`; the first matching name applies ([Logs](logs.md#retention-and-quota-of-namespaces)).',
   }),
 })
 
@@ -68,7 +68,7 @@ const opensearch = section({
   caFile: text({
     default: '',
     env: 'KAPIS_LOGS_OPENSEARCH_CA_FILE',
-    description: 'PEM file with its CA certificate; empty for those of the system.',
+    description: 'PEM file with its CA certificate; empty for the CAs of the system.',
   }),
   indexPrefix: text({
     default: 'fluentbit',
@@ -118,8 +118,7 @@ export const logs = section({
     min: 0,
     max: 1_000_000_000,
     isReloaded: true,
-    description:
-      'Maximum number of lines of one export, 0 for no limit; an export of more is rejected (400).',
+    description: 'Maximum number of lines of one export, 0 for no limit; a larger export is rejected (400).',
   }),
   embedded: embedded.prefault({}),
   opensearch: opensearch.prefault({}),

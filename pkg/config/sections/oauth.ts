@@ -68,7 +68,7 @@ export const oauth = section({
   }),
   tokenExchange: z.array(exchangePolicy, { error: 'must be a list' }).default([]).meta({
     description:
-      'Policies of token exchange (RFC 8693): a list with the fields below. The first that a request matches decides. Without one, no token can be exchanged.',
+      'Policies of token exchange (RFC 8693): a list with the fields below. The first matching policy applies. Without a policy, no token can be exchanged.',
   }),
 }).superRefine((given, { issues, addIssue }) => {
   // An invalid entry may lack members that its type requires.

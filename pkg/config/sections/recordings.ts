@@ -24,7 +24,7 @@ export const recordings = section({
   policies: z.array(policy, { error: 'must be a list' }).default([]).meta({
     isReloaded: true,
     description:
-      'Which sessions of exec and attach are recorded: a list of `name`, `namespaces`, `users` and `groups`; the first that matches decides ([Session recordings](session-recordings.md)).',
+      'Which sessions of exec and attach are recorded: a list of `name`, `namespaces`, `users` and `groups`; the first match applies ([Session recordings](session-recordings.md)).',
   }),
   maxMegabytes: integer({
     default: 64,

@@ -18,27 +18,28 @@ export const exchangePolicy = section({
   issuer: optionalText({
     pattern: /^https:\/\/[^?#@\s]+$/,
     is: 'an https URL without user, query and fragment',
-    description: 'The `iss` claim, for `OIDC` alone. Its keys are found by OpenID Connect Discovery.',
+    description: 'The `iss` claim; only for `OIDC`. The keys are found with OpenID Connect Discovery.',
   }),
   subjectAudience: optionalText({
     pattern: /^.+$/s,
     is: 'a text that is not empty',
-    description: 'The audience that the token must be for. By default `oauth.issuer`. Not for `User`.',
+    description:
+      'Required audience of the subject token. Defaults to `oauth.issuer`. Not allowed if `source` is `User`.',
   }),
   subjects: texts({
     item: filled,
     description:
-      'Accepted `sub` claims or user names, such as `system:serviceaccount:ci:runner` or `repo:acme/shop:ref:refs/heads/main`. Any if empty, which `OIDC` and `ServiceAccount` do not allow without `claims`.',
+      'Accepted `sub` claims or user names, such as `system:serviceaccount:ci:runner` or `repo:acme/shop:ref:refs/heads/main`. If empty, every subject is accepted; `OIDC` and `ServiceAccount` then require `claims`.',
   }),
   claims: z
     .record(z.string(), z.string({ error: 'must be a string' }), { error: 'must be a mapping' })
     .default({})
-    .meta({ description: 'Claims that must have these values, for `OIDC` alone.' }),
+    .meta({ description: 'Claims with their required values; only for `OIDC`.' }),
   clients: texts({ item: filled, description: 'Names of the OAuth clients that may use it. Required.' }),
   user: optionalText({
     pattern: /^.+$/s,
     is: 'the name of a User',
-    description: 'The User that the token is for. Required, but for `User`, which keeps its own.',
+    description: 'The User that the token is for. Required, except for `User`, whose tokens keep their user.',
   }),
   scope: text({
     default: '',

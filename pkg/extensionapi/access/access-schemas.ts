@@ -5,13 +5,13 @@ const texts = (description: string) => array(description, { type: 'string' })
 const attributes = {
   verb: string('Verb of the request, such as list; "*" for all.'),
   group: string('API group of the resource; empty for the core group.'),
-  version: string('Version of the resource. Rules of RBAC have none.'),
+  version: string('Version of the resource. RBAC rules do not contain versions.'),
   resource: string('Resource in the plural, such as pods.'),
   subresource: string('Subresource, such as log; empty for the resource itself.'),
   name: string('Name of one object; empty for all.'),
 }
 const subject = {
-  user: string('User whose access it is. Without a user and groups it is the caller.'),
+  user: string('User whose access is reviewed. Defaults to the caller if groups are empty too.'),
   groups: texts(
     'Groups of the user. Without them a service account has the groups of service accounts, and a user of Kapis those of the User.',
   ),
@@ -19,16 +19,16 @@ const subject = {
 const resourceAttributes = ref('AccessResourceAttributes', 'The request, when it is for a resource.')
 const nonResourceAttributes = ref('AccessNonResourceAttributes', 'The request, when it is for another path.')
 const evaluated = {
-  user: string('User that was looked at.'),
-  groups: texts('Groups that were looked at.'),
+  user: string('User whose access was reviewed.'),
+  groups: texts('Groups whose access was reviewed.'),
 }
 const resolution = {
   incomplete: boolean(
     'Whether kube-apiserver has other authorizers than RBAC, whose rules cannot be listed.',
   ),
-  evaluationError: string('Why the answer may be incomplete.'),
+  evaluationError: string('Why the result may be incomplete.'),
 }
-const notes = texts('What else grants access, such as a permission to impersonate.')
+const notes = texts('Other permissions that grant access, such as permission to impersonate.')
 
 /** Schemas of the access review kinds, by short name. */
 export const accessSchemas: Schemas = {
@@ -71,7 +71,7 @@ export const accessSchemas: Schemas = {
   }),
   SubjectAccessReportSpec: object('The user.', {
     ...subject,
-    namespace: string('Namespace that the report is for; empty for all.'),
+    namespace: string('Namespace of the report; empty for all namespaces.'),
   }),
   SubjectAccessReportStatus: object('What a user may do.', {
     ...evaluated,
@@ -93,7 +93,7 @@ export const accessSchemas: Schemas = {
   ExplainAccessStatus: object('Why a request is allowed or refused.', {
     ...evaluated,
     allowed: boolean('Whether kube-apiserver allows the request (SubjectAccessReview).'),
-    reason: string('The reason in the words of kube-apiserver.'),
+    reason: string('The reason that kube-apiserver returns.'),
     grants: array('The bindings and rules that allow it.', ref('AccessGrant')),
     nearest: array('Bindings of the user that are closest to allowing it.', ref('AccessNearMiss')),
     missingRule: ref('AccessPolicyRule', 'The smallest rule that would allow it.'),
@@ -117,7 +117,7 @@ export const accessSchemas: Schemas = {
   ]),
   AccessNonResourceAttributes: object(
     'A request for a path that is not a resource.',
-    { verb: string('Method of HTTP in lower case.'), path: string('Path of the URL.') },
+    { verb: string('HTTP method in lower case.'), path: string('Path of the URL.') },
     ['verb', 'path'],
   ),
   AccessSubject: object('A subject that may make the request.', {
@@ -135,7 +135,7 @@ export const accessSchemas: Schemas = {
     binding: ref('AccessObjectReference', 'The binding.'),
     role: ref('AccessObjectReference', 'The role that is bound.'),
     rule: ref('AccessPolicyRule', 'The rule that is closest; not there when the role does not exist.'),
-    missing: texts('Each thing that keeps the binding from allowing the request.'),
+    missing: texts('The reasons why the binding does not allow the request.'),
   }),
   AccessBinding: object('A binding and its role.', {
     binding: ref('AccessObjectReference', 'The binding.'),
@@ -147,7 +147,7 @@ export const accessSchemas: Schemas = {
   }),
   AccessRole: object('A role with its rules.', {
     role: ref('AccessObjectReference', 'The role.'),
-    isMissing: boolean('Whether a binding names the role and it does not exist.'),
+    isMissing: boolean('Whether the role of the binding does not exist.'),
     rules: array('The rules.', ref('AccessPolicyRule')),
   }),
   AccessObjectReference: object('Names a binding or a role.', {
@@ -156,10 +156,10 @@ export const accessSchemas: Schemas = {
     namespace: string('Namespace of a RoleBinding or Role.'),
   }),
   AccessPolicyRule: object('A rule of a role, as rbac.authorization.k8s.io/v1 PolicyRule.', {
-    verbs: texts('Verbs; "*" is all.'),
-    apiGroups: texts('API groups; "*" is all, "" the core group.'),
-    resources: texts('Resources; "*" is all, "*/log" a subresource of all.'),
-    resourceNames: texts('Names of the objects that the rule is for; without them it is for all.'),
-    nonResourceURLs: texts('Paths that are not resources; a "*" at the end is anything.'),
+    verbs: texts('Verbs; "*" means all.'),
+    apiGroups: texts('API groups; "*" means all, "" the core group.'),
+    resources: texts('Resources; "*" means all, "*/log" a subresource of all resources.'),
+    resourceNames: texts('Names of the objects that the rule applies to; empty for all.'),
+    nonResourceURLs: texts('Non-resource paths; a "*" at the end matches any suffix.'),
   }),
 }

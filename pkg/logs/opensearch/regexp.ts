@@ -6,7 +6,7 @@ import { wordSeparators } from './word-boundary.ts'
 // Any characters, including line breaks.
 const anything = '(.|\n)*'
 const maxFolded = 64
-// Larger sets of characters are not checked for word characters.
+// Larger character sets are treated as a mixture of word characters and others.
 const maxCharacters = 256
 const [wordCharacter, otherCharacter] = ['[0-9A-Za-z_]', '[^0-9A-Za-z_]']
 

@@ -64,7 +64,7 @@ function readState(params: Form): string | undefined {
 }
 
 const knownPrompts = new Set(['none', 'login', 'consent', 'select_account'])
-// The nonce is stored in the code, which is part of a URL, and in the ID token.
+// Limited, since the authorization code, which is part of a URL, contains the nonce.
 const maxNonce = 512
 
 /** @throws Status, to be sent to the client */

@@ -11,8 +11,8 @@ export const proofParameter = 'login_proof'
  */
 export type ProofKind = 'login' | 'choice' | 'consent'
 
-// A login continues with its request immediately; users take time to read the pages of the other
-// kinds.
+// `login` is short: the browser continues immediately. The other kinds wait for the user to read a
+// page.
 const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600, consent: 600 }
 
 const kinds = ['login', 'choice', 'consent'] as const satisfies readonly ProofKind[]

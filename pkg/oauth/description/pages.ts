@@ -60,14 +60,14 @@ const authorizeParameters: readonly Parameter[] = [
   query('scope', 'Scopes, separated by spaces.'),
   query('state', 'Returned unchanged.'),
   query('code_challenge', 'PKCE (RFC 7636); required for public clients.'),
-  query('code_challenge_method', 'There is one.', oneOfTexts(['S256'])),
+  query('code_challenge_method', 'The only supported method.', oneOfTexts(['S256'])),
   query('nonce', 'Copied into the ID token.', text('', { maxLength: 512 })),
   query('prompt', 'none, login, consent or select_account; several are separated by spaces.'),
   query('max_age', 'Maximum age of the login in seconds.', { type: 'integer', minimum: 0 }),
   query('id_token_hint', 'An ID token of the user who must log in.'),
   query('login_hint', 'User name to prefill.'),
   query('acr_values', 'mfa: the user must use a second factor. Unknown values are ignored.'),
-  query('response_mode', 'There is one.', oneOfTexts(['query'], '', { default: 'query' })),
+  query('response_mode', 'The only supported mode.', oneOfTexts(['query'], '', { default: 'query' })),
 ]
 
 const logoutParameters: readonly Parameter[] = [
@@ -116,9 +116,9 @@ export const pagePaths: Paths = {
   '/oauth/factor': {
     post: formOperation('Submits the second factor of a login', {
       ticket: text(),
-      code: text('Of the authenticator app.'),
-      recovery_code: text('In place of code.'),
-      passkey: text('In place of code: AuthenticationResponseJSON of Web Authentication.'),
+      code: text('Code of the authenticator app.'),
+      recovery_code: text('Recovery code, instead of code.'),
+      passkey: text('Instead of code: AuthenticationResponseJSON of Web Authentication.'),
     }),
   },
   '/oauth/factor/totp': {
@@ -131,7 +131,7 @@ export const pagePaths: Paths = {
     post: formOperation('Submits a new passkey', {
       ticket: text(),
       passkey: text('RegistrationResponseJSON of Web Authentication.'),
-      name: text('To tell passkeys apart.', { maxLength: 64 }),
+      name: text('Name of the passkey, for its user.', { maxLength: 64 }),
     }),
   },
   '/oauth/factors': {
@@ -139,7 +139,7 @@ export const pagePaths: Paths = {
     post: formOperation('Changes the second factors of the user', {
       action: oneOfTexts(factorActions),
       passkey: text('The id of the passkey to rename or remove.'),
-      name: text('Its new name.', { maxLength: 64 }),
+      name: text('The new name of the passkey.', { maxLength: 64 }),
     }),
   },
   '/oauth/login': {

@@ -47,7 +47,7 @@ export const personalAccessTokenPaths: Paths = {
   '/oauth/personal-access-tokens/{id}': {
     delete: {
       summary: 'Deletes a personal access token',
-      parameters: [segment('id', 'Its id.')],
+      parameters: [segment('id', 'The ID of the personal access token.')],
       answers: { 204: { description: 'Deleted.' }, ...oauthErrors(403, 404) },
       security: ['bearer'],
     },

@@ -34,7 +34,7 @@ export const tokens: Schema = object(
     token_type: text('', { const: 'Bearer' }),
     refresh_token: text(),
     expires_in: integer('Seconds.'),
-    id_token: text('With the scope openid.'),
+    id_token: text('Requires the scope openid.'),
     issued_token_type: text('token-exchange: the type of access_token.'),
     scope: text('Only if it differs from the requested scope.'),
   },
@@ -48,7 +48,7 @@ const exchange = {
   subject_token: text('token-exchange (RFC 8693): the token to exchange.'),
   subject_token_type: text('token-exchange: access_token, jwt or id_token, as a URN.'),
   requested_token_type: text('token-exchange: access_token or jwt, as a URN.'),
-  audience: text('token-exchange: one that the policy allows.'),
+  audience: text('token-exchange: an audience that the policy allows.'),
 }
 const request: Schema = object(
   {
@@ -56,13 +56,13 @@ const request: Schema = object(
     ...client,
     scope,
     username: text('password: user name or e-mail address.'),
-    password: text('password.'),
+    password: text('Grant password: the password.'),
     provider: text('password: identity provider that checks the password; by default Kapis.'),
-    code: text('authorization_code.'),
+    code: text('Grant authorization_code: the code.'),
     redirect_uri: text('authorization_code: the value of the authorization request.'),
     code_verifier: text('authorization_code: the verifier of PKCE (RFC 7636).'),
     refresh_token: text('refresh_token: valid once; the response contains the next one.'),
-    device_code: text('device_code (RFC 8628).'),
+    device_code: text('Grant device_code (RFC 8628): the device code.'),
     ...exchange,
   },
   [
@@ -108,10 +108,10 @@ const person = object(
     sub: text(),
     name: text(),
     email: text(),
-    email_verified: boolean('With the scope openid email.'),
+    email_verified: boolean('Requires the scopes openid email.'),
     locale: text(),
     preferred_username: text(),
-    groups: arrayOf(text('With the scope openid profile.')),
+    groups: arrayOf(text('Requires the scopes openid profile.')),
   },
   ['name', 'email', 'email_verified', 'locale', 'preferred_username', 'groups'],
 )
@@ -146,7 +146,7 @@ export const tokenPaths: Paths = {
       summary: 'Revokes a token and its login (RFC 7009)',
       body: tokenForm,
       answers: {
-        200: { description: 'The token is not valid (any more).' },
+        200: { description: 'The token is invalid or has expired.' },
         ...oauthErrors(413, 415, 429),
       },
       security: ['client', 'none'],

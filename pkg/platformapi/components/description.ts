@@ -5,9 +5,9 @@ import { anyObject, arrayOf, integer, object, text } from '../../openapi/schema.
 const component = object({
   name: text(),
   namespace: text(),
-  selfLink: text('Path of its Service.'),
+  selfLink: text('Path of the Service of the component.'),
   label: anyObject('Selector of its Service.'),
-  startedAt: text('Creation time of its Service.'),
+  startedAt: text('Creation time of the Service of the component.'),
   totalBackends: integer('Pods of the Service.'),
   healthyBackends: integer('Pods that are ready.'),
 })
@@ -29,7 +29,7 @@ export const componentPaths = {
   '/components/{component}': {
     get: {
       summary: 'Reads one platform component',
-      parameters: [segment('component', 'Name of its Service.')],
+      parameters: [segment('component', 'Name of the Service of the component.')],
       answers: { ...ok(component), ...kubeErrors(404) },
       security: callers,
     },

@@ -57,7 +57,7 @@ export type LogsqlParameters = {
   readonly flag: (name: string) => boolean
   /** Returns a duration in nanoseconds. */
   readonly duration: (name: string, fallback: string) => bigint
-  /** Returns the start of a time in nanoseconds; undefined if the parameter is missing. */
+  /** Returns a time in nanoseconds, of a partial time its start; undefined if the parameter is missing. */
   readonly time: (name: string) => bigint | undefined
 }
 

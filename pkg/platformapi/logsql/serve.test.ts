@@ -334,7 +334,7 @@ describe('createLogsqlApi', () => {
       ['query', { query: `* ${again.repeat(4)}` }, /the result of format is larger than 2 MiB/],
       ['query', { query: `contains_any(${'a,'.repeat(501)}a)` }, /more than 500 terms/],
       ['stats_query', { query: '* | stats by (_time:1d offset inf) count()' }, /invalid offset/],
-      ['stats_query', { query: '* | stats by (_time:1e30) count()' }, /invalid size of a bucket/],
+      ['stats_query', { query: '* | stats by (_time:1e30) count()' }, /invalid bucket size/],
       ['hits', { query: '*', step: '99999999999y' }, /invalid step .*292 years/],
       ['hits', { query: '*', field: 'n', step: '1ms' }, /step is too short: there would be more than/],
     ]

@@ -8,7 +8,7 @@ const named = Object.fromEntries(texts.map(name => [name, text()]))
 const version = object(
   {
     ...named,
-    gitVersion: text('The version of the API contract.'),
+    gitVersion: text('The version of the API of KubeSphere.'),
     gitMajor: text(),
     gitMinor: text(),
     kubernetes: anyObject('The version of kube-apiserver.'),
@@ -36,7 +36,7 @@ export function publicPaths(groupDomain: string) {
     },
     [`${configs}/gpu/kinds`]: {
       get: {
-        summary: 'Configured kinds of GPU: none',
+        summary: 'Configured GPU types: always empty',
         answers: { ...ok(arrayOf(anyObject('A kind.'))), ...publicErrors() },
         security: ['none'],
       },

@@ -13,7 +13,7 @@ const secret = kubeRef('io.k8s.api.core.v1.Secret')
 export const registryPaths = {
   '/namespaces/{namespace}/registrysecrets/{secret}/verify': {
     post: {
-      summary: 'Verifies every login of a Secret at its registry',
+      summary: 'Verifies each registry login in a Secret',
       parameters: [namespace, segment('secret', 'The name of the Secret, which need not exist yet.')],
       body: { content: json(secret) },
       answers: {

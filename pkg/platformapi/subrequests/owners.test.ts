@@ -127,6 +127,6 @@ describe('restrictToOwner', () => {
   it('names the owners that the caller may not list', async () => {
     const { names, warnings } = await find('uid-d', 1, ['ReplicaSet'])
     expect(names).to.deep.equal(['direct'])
-    expect(warnings).to.deep.equal(['owners of kind ReplicaSet are not looked at: ReplicaSet is forbidden'])
+    expect(warnings).to.deep.equal(['owners of kind ReplicaSet are skipped: ReplicaSet is forbidden'])
   })
 })

@@ -49,7 +49,7 @@ export async function restrictToOwner(
     const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
     const kind = await findByKind(group, name)
     if (kind === undefined) {
-      warnings.push(`owners of kind ${name.slice(0, 63)} are not looked at: kube-apiserver does not serve it`)
+      warnings.push(`owners of kind ${name.slice(0, 63)} are skipped: kube-apiserver does not serve it`)
       return []
     }
     try {
@@ -57,7 +57,7 @@ export async function restrictToOwner(
       const { matches, namespaces } = toListPredicate(store.served.kind, request)
       return await readOwners(store.within(namespaces), { matches, timeSlices, children })
     } catch (error) {
-      warnings.push(`owners of kind ${name} are not looked at: ${toStatus(error).message}`)
+      warnings.push(`owners of kind ${name} are skipped: ${toStatus(error).message}`)
       return []
     }
   }
@@ -67,7 +67,7 @@ export async function restrictToOwner(
     const found = [...level].filter(reference => !seen.has(reference))
     const kinds = found.slice(0, Math.max(maxKinds - seen.size, 0))
     if (kinds.length < found.length)
-      warnings.push(`owners of ${found.length - kinds.length} more kinds are not looked at`)
+      warnings.push(`owners of ${found.length - kinds.length} more kinds are skipped`)
     level = new Set()
     for (const reference of kinds) {
       if (isOver(exchange.res)) break

@@ -16,8 +16,8 @@ import type { ViewPath } from './views.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
-const ofNamespaces = [query('workspace', 'The workspace that they are in.')]
-const ofWorkspaces = [query('manager', 'The user who manages them.')]
+const ofNamespaces = [query('workspace', 'The workspace of the namespaces.')]
+const ofWorkspaces = [query('manager', 'The manager of the workspaces.')]
 const asCaller = 'kube-apiserver authorizes the caller, as for its own objects.'
 const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 const template = anyObject(
@@ -31,8 +31,8 @@ function write(summary: string, parameters: readonly Parameter[], types: readonl
     parameters: [...parameters, dryRun],
     body: { content: content(types, schema) },
     answers: {
-      200: { description: 'It is written.', content: json(kubeObject) },
-      201: { description: 'It is made.', content: json(kubeObject) },
+      200: { description: 'The object was written.', content: json(kubeObject) },
+      201: { description: 'The object was created.', content: json(kubeObject) },
       ...kubeErrors(404, 409, 413, 415, 422),
     },
     security: callers,

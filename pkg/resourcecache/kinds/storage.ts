@@ -25,7 +25,7 @@ export const claims: KindOptions = {
     column('Age', 0, 'Time since the claim was created.'),
     column('VolumeMode', 1, 'Filesystem or Block.'),
     column('In-Use', 1, 'Whether a pod mounts it.'),
-    column('Snapshots', 1, 'Whether a snapshot of it can be taken.'),
+    column('Snapshots', 1, 'Whether a volume snapshot of the claim can be taken.'),
   ],
   toFields: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
 }

@@ -155,7 +155,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     const queries = createFairQueue({
       most: () => maxLogsqlQueries,
       waitMs: () => waitForPlaceMs,
-      refuse: () => tooManyRequests('too many queries that look at all lines are running; try again', 1),
+      refuse: () => tooManyRequests('too many queries that scan all lines are running; try again', 1),
     })
     const scanning = { ...reading, timeSlices, enter: queries.take }
     const logs = createLogApi(scanning)

@@ -54,10 +54,10 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     {
       key: logging,
       title: 'Logs of a container, and ingest',
-      description: 'Ingest of log lines by log shippers.',
+      description: 'Ingestion of log lines from log shippers.',
     },
     { key: terminal, title: 'Terminals', description: 'Terminals in containers, for consoles.' },
-    { key: operations, title: 'Operations', description: 'Jobs that are run again.' },
+    { key: operations, title: 'Operations', description: 'Runs Jobs again.' },
     {
       key: key('config', 'v1alpha2'),
       title: 'Configuration',

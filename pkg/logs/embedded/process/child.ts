@@ -153,7 +153,7 @@ function interrupted(): Status {
   return unavailable('the log store was interrupted; try again')
 }
 
-/** Relative, since an unprivileged process may not raise a priority that it was started with. */
+/** Returns a lower priority relative to the current one, which a process may not raise itself. */
 function lowered(nice: number): number {
   return Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW)
 }

@@ -39,8 +39,7 @@ function parseGroups(tokens: Tokens): readonly GroupField[] {
 function parseBucket(tokens: Tokens): Bucket {
   const { current } = tokens
   const bucket = bucketOf(tokens.text('the size of a bucket'))
-  if (bucket === undefined)
-    throw tokens.error(`invalid size of a bucket ${JSON.stringify(current.raw)} before this`)
+  if (bucket === undefined) throw tokens.error(`invalid bucket size ${JSON.stringify(current.raw)}`)
   if (!tokens.take('offset')) return bucket
   const text = tokens.text('an offset')
   const offset = parseNumber(text)

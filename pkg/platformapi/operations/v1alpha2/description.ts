@@ -14,7 +14,7 @@ export const operationPaths = {
         segment('job', 'The name of the Job.'),
         requiredQuery('action', 'What to do.', oneOfTexts(['rerun'])),
         requiredQuery('resourceVersion', 'The version of the Job; 409 if it has another one.'),
-        query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All'])),
+        query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All'])),
       ],
       answers: { ...success, ...kubeErrors(404, 409, 422) },
       security: callers,

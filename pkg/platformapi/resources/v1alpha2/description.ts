@@ -56,7 +56,7 @@ export const oldResourcePaths = {
   },
   '/users/{user}/kubeconfig': {
     get: {
-      summary: 'Returns a kubeconfig with which kubectl logs in at the platform',
+      summary: 'Returns a kubeconfig with which kubectl logs in to the platform',
       description: 'It contains no credential: kubectl runs `kapis get-token`. Users may read their own.',
       parameters: [segment('user', 'The name of the user.')],
       answers: {

@@ -6,7 +6,7 @@ import { type Operation, type Parameter, type Paths, segment } from '../../../op
  */
 function replaced(instead: string, parameters: readonly Parameter[] = []): Operation {
   return {
-    summary: 'Removed',
+    summary: 'Removed route',
     description: `Always 404. ${instead}`,
     parameters,
     answers: kubeErrors(404),

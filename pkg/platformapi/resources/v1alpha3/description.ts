@@ -24,7 +24,7 @@ const name = segment('name', 'The name of the object.')
 export const kindFilters: readonly Parameter[] = [
   query('nodeName', 'pods: the node.'),
   query('phase', 'pods: the phase.'),
-  query('pvcName', 'pods: a persistent volume claim that they mount.'),
+  query('pvcName', 'pods: a persistent volume claim that the pods mount.'),
   query('serviceName', 'pods: the Service that selects them; requires the permission to get that Service.'),
   query('workspace', 'namespaces and workspace roles: the workspace.'),
   query('manager', 'workspaces: the user who manages them.'),
@@ -35,8 +35,8 @@ export const kindFilters: readonly Parameter[] = [
   query('volumeSnapshotNamespace', 'volume snapshot contents: the namespace of the snapshot.'),
   query('readyToUse', 'volume snapshot contents: true or false.'),
   query('email', 'users: the e-mail address.'),
-  query('ingroup', 'users: a group that they are a member of.'),
-  query('notingroup', 'users: a group that they are not a member of.'),
+  query('ingroup', 'users: a group of the users.'),
+  query('notingroup', 'users: a group that the users are not members of.'),
   query('rolename', 'workspace role bindings: the role.'),
   query('user', 'group bindings: the user.'),
   query('type', 'login records: the type.'),
@@ -137,7 +137,7 @@ export const resourcePaths = {
   },
   '/subscriptions': {
     get: {
-      summary: 'Carries several watches over one connection',
+      summary: 'Sends several watches over one connection',
       description:
         'A WebSocket on which the client sends {"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"} and {"type":"UNSUBSCRIBE","id":"pods"}; or server-sent events. Each event has the id of its subscription. Each watch is authorized like a separate request.',
       parameters: [

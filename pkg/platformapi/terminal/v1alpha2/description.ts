@@ -8,12 +8,16 @@ export const terminalPaths = {
     get: {
       summary: 'Opens a terminal in a container, as a WebSocket',
       description:
-        'Messages are {"Op":"stdin","Data":text} and {"Op":"resize","Cols":number,"Rows":number} to it, and {"Op":"stdout","Data":text} and {"Op":"toast","Data":text} from it. It takes the right to create pods/exec.',
+        'Clients send {"Op":"stdin","Data":text} and {"Op":"resize","Cols":number,"Rows":number}, and receive {"Op":"stdout","Data":text} and {"Op":"toast","Data":text}. Requires the permission to create pods/exec.',
       parameters: [
         segment('namespace', 'The name of the namespace.'),
         segment('pod', 'The name of the pod.'),
-        query('container', 'The first container without it.'),
-        query('shell', 'Without it the first that the container has.', oneOfTexts(['bash', 'sh'])),
+        query('container', 'Defaults to the first container.'),
+        query(
+          'shell',
+          'Defaults to the first shell that the container contains.',
+          oneOfTexts(['bash', 'sh']),
+        ),
       ],
       answers: { 101: { description: 'The WebSocket is open.' }, ...kubeErrors(404) },
       security: callers,

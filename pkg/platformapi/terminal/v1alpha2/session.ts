@@ -34,7 +34,7 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
   let shell: WebSocketConnection | undefined
   let isTyped = false
   let hasOutput = false
-  /** Input before the first output, for the next shell if this one fails. */
+  /** Input before the first output. It is sent again to the next shell if this one fails. */
   let typed = ''
   let failure: Failure | undefined
   let size: Buffer | undefined

@@ -17,7 +17,7 @@ const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
 const group = segment('group', 'The name of the group.')
 const binding = segment('rolebinding', 'The name of the binding.')
-const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 
 function write(
   summary: string,
@@ -30,7 +30,7 @@ function write(
     parameters: [...parameters, dryRun],
     body: { content: content(types, body) },
     answers: {
-      200: { description: 'It is written.', content: json(body) },
+      200: { description: 'The object was written.', content: json(body) },
       ...kubeErrors(404, 409, 413, 415, 422),
     },
     security: callers,
@@ -53,7 +53,7 @@ export const groupPaths = {
     post: {
       ...write('Makes a group', [workspace], kubeObject),
       answers: {
-        201: { description: 'It is made.', content: json(kubeObject) },
+        201: { description: 'The object was created.', content: json(kubeObject) },
         ...kubeErrors(404, 409, 413, 415, 422),
       },
     },

@@ -17,7 +17,10 @@ import { patchTypes } from '../../../write/json-body.ts'
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
 const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
-const member = object({ username: text(), roleRef: text('The name of a role of the place.') })
+const member = object({
+  username: text(),
+  roleRef: text('The name of a role in the workspace, namespace or cluster.'),
+})
 const asCaller =
   'Creates RBAC bindings as the caller: kube-apiserver does not allow granting more than the caller has.'
 
@@ -51,8 +54,8 @@ function writeRole(summary: string, parameters: readonly Parameter[], types: rea
     parameters: [...parameters, dryRun],
     body: { content: content(types, kubeObject) },
     answers: {
-      200: { description: 'It is written.', content: json(kubeObject) },
-      201: { description: 'It is made.', content: json(kubeObject) },
+      200: { description: 'The object was written.', content: json(kubeObject) },
+      201: { description: 'The object was created.', content: json(kubeObject) },
       ...kubeErrors(404, 409, 413, 415, 422),
     },
     security: callers,
@@ -76,7 +79,7 @@ function members(summary: string, segments: readonly Parameter[], role: string):
   return {
     get: listOperation(summary, { form: 'items', segments, own: [query(role, 'A role that they have.')] }),
     post: {
-      summary: 'Gives users roles',
+      summary: 'Assigns roles to users',
       description: asCaller,
       parameters: [...segments, dryRun],
       body: { content: json(list) },

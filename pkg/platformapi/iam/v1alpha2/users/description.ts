@@ -17,19 +17,19 @@ export function iamPaths(groupDomain: string) {
       get: listOperation('Users, without their passwords', {
         form: 'items',
         own: [
-          query('email', 'The whole address.'),
-          query('ingroup', 'A group that they are in.'),
-          query('notingroup', 'A group that they are not in.'),
-          query('globalrole', 'Their platform role.'),
-          query('workspace', 'A workspace whose members they are, with the role in workspacerole.'),
-          query('workspacerole', 'With workspace: their role in it.'),
+          query('email', 'Exact e-mail address of the user.'),
+          query('ingroup', 'Group of the users.'),
+          query('notingroup', 'Group that the users are not members of.'),
+          query('globalrole', 'Platform role of the users.'),
+          query('workspace', 'Workspace of the users, with the role in workspacerole.'),
+          query('workspacerole', 'With workspace: the role of the members.'),
           query('cluster', 'true: members of the cluster.', oneOfTexts(['true'])),
-          query('clusterrole', 'With cluster: their role.'),
-          query('role', 'With namespace: their role in it.'),
+          query('clusterrole', 'With cluster: the ClusterRole of the members.'),
+          query('role', 'With namespace: the role of the members.'),
         ],
       }),
       post: {
-        summary: 'Makes a user',
+        summary: 'Creates a user',
         description: 'spec.password may be a password, which is stored as a hash, or a bcrypt hash.',
         parameters: [dryRun],
         body: { content: json(stored) },
@@ -81,7 +81,7 @@ export function iamPaths(groupDomain: string) {
     },
     '/users/{user}/factors': {
       delete: {
-        summary: 'Removes the second factors of a user, and ends the logins of the user',
+        summary: 'Removes the second factors of a user, and ends all logins of the user',
         parameters: [user, dryRun],
         answers: { ...success, ...kubeErrors(404) },
         security: callers,
@@ -98,14 +98,22 @@ export function iamPaths(groupDomain: string) {
     },
     '/users/{user}/loginrecords': {
       get: {
-        summary: 'The logins of a user that are remembered',
+        summary: 'Login records of a user',
         parameters: [
           user,
           query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
-          query('limit', 'Records of a page; -1 is everything.', integer('', { minimum: -1, default: -1 })),
-          query('sortBy', 'There is one order.', oneOfTexts(['createTime'], '', { default: 'createTime' })),
-          query('ascending', 'The oldest first.', { type: 'boolean', default: false }),
-          query('type', 'How the login was.', oneOfTexts(['Password', 'OAuth', 'Token'])),
+          query(
+            'limit',
+            'Number of records per page; -1 for all.',
+            integer('', { minimum: -1, default: -1 }),
+          ),
+          query(
+            'sortBy',
+            'The only supported order.',
+            oneOfTexts(['createTime'], '', { default: 'createTime' }),
+          ),
+          query('ascending', 'Whether to return the oldest first.', { type: 'boolean', default: false }),
+          query('type', 'Type of the login.', oneOfTexts(['Password', 'OAuth', 'Token'])),
         ],
         answers: { ...ok(pageOf(record)), ...kubeErrors() },
         security: callers,
