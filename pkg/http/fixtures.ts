@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { portOf } from '../apirequest/fixtures.ts'
 
 export type TestProxy = {
@@ -47,6 +47,63 @@ export async function startProxy(portOfName: (name: string) => number | undefine
     requests,
     async close() {
       server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/**
+ * Starts a SOCKS 5 proxy (RFC 1928) with optional credentials (RFC 1929). `requests` has
+ * `host:port`, after `user:password@` if the client sent credentials.
+ */
+export async function startSocksProxy(portOfName: (name: string) => number | undefined): Promise<TestProxy> {
+  const requests: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createTcpServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy())
+    void serve(socket).catch(() => socket.destroy())
+  })
+
+  async function serve(socket: Socket): Promise<void> {
+    const read = async (length: number): Promise<Buffer> => {
+      for (;;) {
+        const bytes: Buffer | null = length === 0 ? Buffer.alloc(0) : socket.read(length)
+        if (bytes !== null) return bytes
+        await once(socket, 'readable')
+      }
+    }
+    const readText = async () => (await read((await read(1))[0] ?? 0)).toString()
+    const [, count = 0] = await read(2)
+    const methods = await read(count)
+    const isNamed = methods.includes(2)
+    socket.write(Buffer.from([5, isNamed ? 2 : 0]))
+    let credentials = ''
+    if (isNamed) {
+      await read(1)
+      credentials = `${await readText()}:${await readText()}@`
+      socket.write(Buffer.from([1, 0]))
+    }
+    await read(4)
+    const name = await readText()
+    requests.push(`${credentials}${name}:${(await read(2)).readUInt16BE()}`)
+    const port = portOfName(name)
+    if (port === undefined) return void socket.end(Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]))
+    const target = connect(port, '127.0.0.1', () => {
+      socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+      socket.pipe(target).pipe(socket)
+    })
+    target.on('error', () => socket.destroy())
+    socket.on('close', () => target.destroy())
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: new URL(`socks5://127.0.0.1:${portOf(server)}`),
+    requests,
+    async close() {
+      for (const socket of sockets) socket.destroy()
       server.close()
     },
   }

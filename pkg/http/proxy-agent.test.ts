@@ -12,7 +12,7 @@ import { createSearchClient } from '../logs/opensearch/client.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createPipeline } from '../telemetry/tracing/pipeline.ts'
-import { startProxy, type TestProxy } from './fixtures.ts'
+import { startProxy, startSocksProxy, type TestProxy } from './fixtures.ts'
 import { createAgent } from './pool.ts'
 import { type ProxyFor, readHttpProxy, readProxyEnvironment } from './proxy-environment.ts'
 
@@ -153,6 +153,29 @@ describe('outgoing connections of the servers', function () {
     expect(near.requests).to.deep.equal(['POST http://collector.test:4318/v1/traces'])
     await near.close()
     await collector.stop()
+  })
+
+  it('reach servers through a SOCKS proxy, which resolves their names', async () => {
+    const socks = await startSocksProxy(name => ({ 'server.test': port, 'plain.test': plainPort })[name])
+    const get = async (url: string, proxyUrl: string) => {
+      const env = { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl }
+      const agent = createAgent({ ca }, { ...times, maxHeadBytes: 16_384 }, readProxyEnvironment(env))
+      const { origin, pathname: path } = new URL(url)
+      const response = await agent.request({ origin, path, method: 'GET' })
+      const body = await response.body.text()
+      await agent.destroy()
+      return body
+    }
+    const { host } = socks.url
+    expect(await get('https://server.test/a', `socks5://${host}`)).to.equal('["/a"]')
+    expect(await get('https://server.test/a', `socks5h://us%40er:p%3aw@${host}`)).to.equal('["/a"]')
+    expect(await get('http://plain.test/b', `socks5://${host}`)).to.equal('/b')
+    expect(socks.requests).to.deep.equal(['server.test:443', 'us@er:p:w@server.test:443', 'plain.test:80'])
+    const untrusted = createAgent({}, { ...times, maxHeadBytes: 16_384 }, () => socks.url)
+    const request = untrusted.request({ origin: 'https://server.test', path: '/', method: 'GET' })
+    expect(await request.catch(error => error.code)).to.match(/SELF_SIGNED|UNABLE_TO_VERIFY/)
+    await untrusted.destroy()
+    await socks.close()
   })
 
   it('fail for a SOCKS proxy if a library does not support it', () => {

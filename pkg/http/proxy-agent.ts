@@ -51,8 +51,11 @@ export class EnvironmentProxyAgent extends Dispatcher {
       ...pool,
       uri: proxy.href,
       requestTls: { ...tls, timeout: connectMs },
-      // The certificate of the proxy itself is verified with the CAs of the system.
-      proxyTls: { secureContext: createTrust(''), timeout: connectMs },
+      // The certificate of the proxy itself is verified with the CAs of the system. With these
+      // options, undici would use TLS to connect to a SOCKS proxy too.
+      ...(proxy.protocol === 'https:'
+        ? { proxyTls: { secureContext: createTrust(''), timeout: connectMs } }
+        : {}),
       connectTimeout: connectMs,
       // Like Go, sends plain HTTP requests in absolute form, and uses CONNECT for TLS only.
       proxyTunnel: false,

@@ -21,6 +21,14 @@ describe('readProxyEnvironment', () => {
     ['https://a.test', { HTTPS_PROXY: 'proxy.test' }, 'http://proxy.test'],
     ['https://a.test', { HTTPS_PROXY: 'https://u:p@proxy.test' }, 'https://u:p@proxy.test'],
     ['https://a.test', { HTTPS_PROXY: 'socks5://proxy.test' }, 'socks5://proxy.test'],
+    ['https://a.test', { HTTPS_PROXY: 'socks5h://u:p@proxy.test:1080' }, 'socks5://u:p@proxy.test:1080'],
+    ['https://a.test', { HTTPS_PROXY: ` ${proxy}/path?query#fragment\n` }, proxy],
+    ['https://a.test', { HTTPS_PROXY: ' ' }, undefined],
+    [
+      'https://a.test',
+      { HTTPS_PROXY: 'http://a%40b:p%3a%2Fw@[fd00::1]:3128' },
+      'http://a%40b:p%3a%2Fw@[fd00::1]:3128',
+    ],
     // Loopback hosts are never proxied.
     ['https://localhost', { HTTPS_PROXY: proxy }, undefined],
     ['https://localhost:6443', { HTTPS_PROXY: proxy }, undefined],
@@ -61,6 +69,7 @@ describe('readProxyEnvironment', () => {
     ['bücher.test', ['xn--bcher-kva.test', 'bücher.test'], []],
     // Malformed entries are ignored.
     [':443,,/8,10.0.0.0/33,a.test:x', [], ['a.test', '10.0.0.1']],
+    ['a.test/,https://a.test,a.test b.test,u@a.test,a.test?', [], ['a.test', 'b.test', 'u']],
     ['.1', [], ['10.0.0.1']],
     ['', [], ['a.test']],
   ]
@@ -77,7 +86,12 @@ describe('readProxyEnvironment', () => {
     const cases: readonly [string, string][] = [
       ['http://u:secret@', 'invalid HTTPS_PROXY: expected a URL or host:port'],
       ['u:secret@', 'invalid HTTPS_PROXY: expected a URL or host:port'],
-      ['ftp://u:secret@x', 'invalid HTTPS_PROXY: unknown scheme ftp:; supported: http, https, socks5'],
+      [
+        'ftp://u:secret@x',
+        'invalid HTTPS_PROXY: unknown scheme ftp:; supported: http, https, socks5, socks5h',
+      ],
+      ['http://u:secret%@x', 'invalid HTTPS_PROXY: the user name and password must be percent-encoded'],
+      ['http://%ff:secret@x', 'invalid HTTPS_PROXY: the user name and password must be percent-encoded'],
     ]
     for (const [HTTPS_PROXY, message] of cases)
       expect(() => readProxyEnvironment({ HTTPS_PROXY })).to.throw(message)

@@ -63,15 +63,32 @@ function isProxied(url: URL, matchers: readonly Matcher[]): boolean {
   return !matchers.some(matches => matches(host, port, isIP(host) !== 0))
 }
 
-function parseProxy(name: string, text: string): URL | undefined {
+function parseProxy(name: string, given: string): URL | undefined {
+  const text = given.trim()
   if (text === '') return undefined
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`
   // The message does not quote the URL, which may contain a password.
   if (!URL.canParse(url)) throw new Error(`invalid ${name}: expected a URL or host:port`)
-  const proxy = new URL(url)
-  if (!/^(https?|socks5h?):$/.test(proxy.protocol))
-    throw new Error(`invalid ${name}: unknown scheme ${proxy.protocol}; supported: http, https, socks5`)
+  const { protocol, host, username, password } = new URL(url)
+  if (!/^(https?|socks5h?):$/.test(protocol))
+    throw new Error(`invalid ${name}: unknown scheme ${protocol}; supported: http, https, socks5, socks5h`)
+  if (!isEncoded(username) || !isEncoded(password))
+    throw new Error(`invalid ${name}: the user name and password must be percent-encoded`)
+  // Only the origin and the credentials count, as in Go. The proxy resolves names with both schemes
+  // of SOCKS 5.
+  const proxy = new URL(`${protocol.replace('socks5h', 'socks5')}//${host}`)
+  proxy.username = username
+  proxy.password = password
   return proxy
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function parseNoProxy(text: string): readonly Matcher[] {
@@ -95,6 +112,8 @@ function toMatcher(entry: string): Matcher | undefined {
     address.addAddress(name, isIPv6(name) ? 'ipv6' : 'ipv4')
     return (host, port, ip) => ip && isInside(address, host) && isPort(port)
   }
+  // domainToASCII would only read the part before these characters.
+  if (/[\s/?#@\\]/.test(name)) return undefined
   const ascii = domainToASCII(name.replace(/^\*?\./, ''))
   if (ascii === '') return undefined
   const isDomainOnly = /^\*?\./.test(name)
