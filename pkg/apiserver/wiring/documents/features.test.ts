@@ -36,7 +36,8 @@ describe('featuresOf', () => {
     })
   }
 
-  it('contains multicluster if it is enabled', () => {
-    expect([...featuresOf({ ...defaults, multicluster: { enabled: true } })]).to.include('multicluster')
+  it('never contains multicluster, for which consoles need workspaces on several clusters', () => {
+    const config = { ...defaults, multicluster: { enabled: true } }
+    expect([...featuresOf(config)]).to.not.include('multicluster')
   })
 })

@@ -1,20 +1,17 @@
 import type { Config } from '../../../config/config.ts'
 
 /**
- * Returns the names of enabled features, by which consoles show or hide pages.
+ * Returns the names of enabled features, by which consoles show or hide pages. `multicluster` is
+ * never one of them: with it, KubeSphere's console places workspaces on clusters, which Kapis
+ * refuses, and no page of this cluster works.
  *
  * @param config `logs.store` enables logs and events, `audit.path` enables audit events
  */
-export function featuresOf({
-  logs,
-  audit,
-  multicluster,
-}: Pick<Config, 'logs' | 'audit' | 'multicluster'>): ReadonlySet<string> {
+export function featuresOf({ logs, audit }: Pick<Config, 'logs' | 'audit'>): ReadonlySet<string> {
   const isKept = logs.store !== 'none'
   const optional = {
     logging: isKept,
     events: isKept && logs.events.enabled,
-    multicluster: multicluster.enabled,
     auditing: isKept && logs.auditing.enabled && audit.path !== '',
   }
   const given = Object.entries(optional).flatMap(([name, isHere]) => (isHere ? [name] : []))
