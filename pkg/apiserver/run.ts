@@ -85,6 +85,7 @@ export async function runApiserver(
     ...{ kubeApiserver, config, secrets, live, logger, registry, tracing, clientAddress },
     ...{ rights, access, certificates, broadcaster },
     collect: (...list) => subrequests.collect(...list),
+    memberNames: () => members?.names(),
   })
   const { resources, logs } = apis
   const { socket } = config.oauth

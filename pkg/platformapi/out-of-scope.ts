@@ -11,7 +11,7 @@ const instead: Readonly<Record<string, string>> = {
   servicemesh: 'the service mesh is not part of Kapis: use the API and the console of the mesh',
   network: 'network topology is not part of Kapis: use NetworkPolicies of networking.k8s.io/v1',
   gateway: 'gateways are not part of Kapis: use the Gateway API or an Ingress controller',
-  cluster: 'multiple clusters are not part of Kapis: install Kapis in each',
+  cluster: 'member clusters are not enabled: set multicluster.enabled, and apply the manifests',
 }
 
 /**

@@ -27,6 +27,8 @@ type Served = {
 export type Members = {
   /** Returns functions that serve requests in member clusters, and pass all others to `host`. */
   readonly over: (host: Served) => Served
+  /** Returns the names of all clusters except `host`. @throws Status 503 */
+  readonly names: () => readonly string[]
   /** Returns the names of the clusters that a caller may use. @throws Status 503 */
   readonly usable: (identity: Identity) => Promise<readonly string[]>
   /** Authorizes a request in a member cluster. @throws Status 403 */
@@ -95,6 +97,7 @@ export function createMembers(parts: {
       route: exchange => route(exchange, host.route),
       upgrade: exchange => (isThere(exchange) ? forward(exchange) : host.upgrade(exchange)),
     }),
+    names: () => clusters.names(),
     async usable(identity) {
       const names: string[] = []
       for (const cluster of clusters.names()) if (await mayUse(cluster, identity)) names.push(cluster)

@@ -12,6 +12,7 @@ import {
 import { anyObject, kubeObject, kubeRef, oneOfTexts, type Schema } from '../../openapi/schema.ts'
 import { listOperation, objectOperation } from '../read/list-description.ts'
 import { patchTypes } from '../write/json-body.ts'
+import type { ClusterViewPath } from './clusters.ts'
 import type { ViewPath } from './views.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
@@ -105,6 +106,19 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
           'A user; any other than the caller requires permission to list role bindings.',
         ),
       ],
+    }),
+  },
+}
+
+/** OpenAPI descriptions of the view of clusters, in the same group and version. */
+export const clusterPaths: Readonly<Record<ClusterViewPath, PathRow>> = {
+  '/clusters': {
+    get: listOperation('Clusters that the caller may get, with member clusters enabled', { form: 'items' }),
+  },
+  '/workspaces/{workspace}/clusters': {
+    get: listOperation('Clusters of a workspace: host, with member clusters enabled', {
+      form: 'items',
+      segments: [workspace],
     }),
   },
 }

@@ -55,6 +55,8 @@ export type ApisOptions = {
   readonly broadcaster: WatchBroadcaster
   /** Lists a kind as a part of another request. */
   readonly collect: CollectList
+  /** Returns the names of the member clusters; undefined if Kapis serves none. @throws Status 503 */
+  readonly memberNames: () => readonly string[] | undefined
 }
 
 export async function createApis(options: ApisOptions): Promise<Apis> {
@@ -104,6 +106,8 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     narrowed: resources.narrowed,
     users: access.users,
     requirePermission: access.requirePermission,
+    memberNames: options.memberNames,
+    items: resources.items,
   })
   const iam = await createIam({
     ...{ config, clientAddress, access, callAs, logger, registry },

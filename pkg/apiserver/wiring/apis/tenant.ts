@@ -4,6 +4,11 @@ import type { AuthenticatedExchange, Handler } from '../../../apirequest/request
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { User } from '../../../iam/users/user.ts'
 import type { RequirePermission } from '../../../platformapi/iam/v1alpha2/users/require-permission.ts'
+import {
+  type ClusterViewTools,
+  createClusterView,
+  isForClusterView,
+} from '../../../platformapi/workspaces/clusters.ts'
 import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencies.ts'
 import { createWorkspaceViews } from '../../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../../platformapi/workspaces/views.ts'
@@ -18,6 +23,10 @@ export type TenantOptions = {
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly requirePermission: RequirePermission
+  /** Returns the names of the member clusters; undefined if Kapis serves none. @throws Status 503 */
+  readonly memberNames: ClusterViewTools['names']
+  /** Serves a read of a kind of kube-apiserver. */
+  readonly items: Resources['items']
   /**
    * Serves searches of logs, events and audit events, which are also in tenant.<group
    * domain>/v1alpha2.
@@ -31,7 +40,8 @@ export type Tenant = {
   /** Returns the read of resources.<group domain> as which a read of a view is authorized. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
   /**
-   * Returns whether a request is proxied to kube-apiserver, which then authorizes the caller.
+   * Returns whether a request is proxied to kube-apiserver, which then authorizes the caller, or
+   * shows only Clusters that the caller may get.
    *
    * @throws Status 401
    */
@@ -65,10 +75,18 @@ export function createTenant(options: TenantOptions): Tenant {
       return seen && { key: seen.key, matches: seen.has }
     },
   })
+  const serveClusters = createClusterView({
+    ...{ groupDomain, requirePermission },
+    names: options.memberNames,
+    read: options.items,
+  })
+  const isForClusters = (exchange: AuthenticatedExchange) =>
+    isForClusterView(groupDomain, exchange) && options.memberNames() !== undefined
   const isRead = ({ req }: AuthenticatedExchange) => req.method === 'GET' || req.method === 'HEAD'
 
   return {
     v1alpha2(exchange) {
+      if (isForClusters(exchange)) return serveClusters(exchange)
       const view = viewOf(groupDomain, exchange)
       return view === undefined ? searches(exchange) : serve(exchange, view)
     },
@@ -79,7 +97,8 @@ export function createTenant(options: TenantOptions): Tenant {
     },
     attributesOf: exchange => (isRead(exchange) ? viewOf(groupDomain, exchange)?.info : undefined),
     judgesItself(exchange) {
-      if (isRead(exchange) || viewOf(groupDomain, exchange) === undefined) return false
+      const isProxied = !isRead(exchange) && viewOf(groupDomain, exchange) !== undefined
+      if (!isProxied && !isForClusters(exchange)) return false
       if (hasNoCredential(exchange.identity)) throw unauthorized()
       return true
     },

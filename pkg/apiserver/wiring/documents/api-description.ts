@@ -12,7 +12,7 @@ import { oldResourcePaths } from '../../../platformapi/resources/v1alpha2/descri
 import { resourcePaths } from '../../../platformapi/resources/v1alpha3/description.ts'
 import { tenantPaths } from '../../../platformapi/tenant/v1alpha2/description.ts'
 import { terminalPaths } from '../../../platformapi/terminal/v1alpha2/description.ts'
-import { templatePaths, workspacePaths } from '../../../platformapi/workspaces/description.ts'
+import { clusterPaths, templatePaths, workspacePaths } from '../../../platformapi/workspaces/description.ts'
 
 /**
  * Returns the OpenAPI sections of all paths that Kapis itself serves under /kapis and /oauth, built
@@ -85,6 +85,7 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     ...under(`/${iam}`, groupPaths),
     ...under(`/${tenant}`, tenantPaths),
     ...under(`/${tenant}`, workspacePaths),
+    ...under(`/${tenant}`, clusterPaths),
     ...under(`/${workspaces}`, templatePaths),
     ...under(`/${logging}`, loggingPaths),
     ...under(`/${terminal}`, terminalPaths),
