@@ -1,13 +1,16 @@
 import { upTo } from './body/limit-parts.ts'
 import { readBulk } from './elasticsearch/batch.ts'
 import { readJsonLines } from './jsonlines/batch.ts'
+import { noteInvalidUnicode } from './line/invalid-unicode.ts'
 import { readLoki } from './loki/batch.ts'
 import { readOtlp } from './otlp/batch.ts'
 import type { BatchReading, RawBatch } from './raw-batch.ts'
 
 export function readBatch(batch: RawBatch): BatchReading {
   const reading = readingOf(batch)
-  return { ...reading, lines: upTo(batch.limits.batchLines, 'lines', reading.lines) }
+  const encoding = 'encoding' in batch ? batch.encoding : 'json'
+  const lines = noteInvalidUnicode(reading.lines, batch.body, encoding)
+  return { ...reading, lines: upTo(batch.limits.batchLines, 'lines', lines) }
 }
 
 function readingOf(batch: RawBatch): BatchReading {

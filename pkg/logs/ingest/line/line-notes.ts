@@ -10,6 +10,8 @@ export type Note =
   | 'field_shortened'
   // A value was nested too deeply; a placeholder replaces it.
   | 'nested_too_deep'
+  // U+FFFD replaces bytes that are not UTF-8, or half of a surrogate pair.
+  | 'invalid_unicode'
 export type Notes = readonly Note[]
 
 /** Collects the notes of a line, without duplicates. */

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { defaultLimits as limits } from '../limits.ts'
+import type { BatchForm } from '../raw-batch.ts'
+import { readBatch } from '../read-batch.ts'
+
+const time = '2020-05-16T16:00:42Z'
+const bytes = (...parts: readonly (string | number)[]) =>
+  Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part]))))
+const read = (form: BatchForm, body: Buffer) =>
+  [...readBatch({ ...form, body, limits }).lines].map(({ record, notes }) => [
+    record?.log,
+    record?.fields ?? {},
+    notes,
+  ])
+const jsonLines: BatchForm = { protocol: 'jsonlines' }
+const noted = ['invalid_unicode']
+
+describe('noteInvalidUnicode', () => {
+  it('notes lines whose bytes are not UTF-8, and no others of their batch', () => {
+    const line = (...log: readonly (string | number)[]) => [`{"time":"${time}","log":"`, ...log, '"}\n']
+    const field = [`{"time":"${time}","log":"x","a":["caf`, 0xe9, '"]}']
+    expect(read(jsonLines, bytes(...line('caf', 0xe9), ...line('café'), ...field))).to.deep.equal([
+      ['caf\ufffd', {}, noted],
+      ['café', {}, undefined],
+      ['x', { a: ['caf\ufffd'] }, noted],
+    ])
+  })
+
+  it('keeps U+FFFD that was sent without a note', () => {
+    const body = bytes(`{"time":"${time}","log":"\ufffd \\ufffd"}`)
+    expect(read(jsonLines, body)).to.deep.equal([['\ufffd \ufffd', {}, undefined]])
+  })
+
+  it('notes half of a surrogate pair in the text', () => {
+    const body = bytes(`{"time":"${time}","log":"\\ud800x"}\n{"time":"${time}","log":"\\ud83d\\ude00"}`)
+    expect(read(jsonLines, body).map(([, , notes]) => notes)).to.deep.equal([noted, undefined])
+  })
+
+  it('notes bytes in protobuf', () => {
+    // A push request of Loki with the stream {} and one entry, whose time is 1 ns after the Unix epoch.
+    const body = (text: readonly number[]) =>
+      Buffer.concat([Buffer.from('0a0e0a027b7d12080a0210011202', 'hex'), Buffer.from(text)])
+    const form: BatchForm = { protocol: 'loki', encoding: 'protobuf' }
+    expect(read(form, body([0x78, 0xe9]))).to.deep.equal([['x\ufffd', {}, noted]])
+    expect(read(form, body([0xc3, 0xa9]))).to.deep.equal([['é', {}, undefined]])
+  })
+})

@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer'
+import type { FieldValue } from '../../field-values.ts'
+import type { LogRecord } from '../../record.ts'
+import type { Line } from './document.ts'
+
+const replacement = '\ufffd'
+const replacementBytes = Buffer.from(replacement)
+
+/**
+ * Adds a note to lines in which U+FFFD replaces bytes that are not UTF-8, or half of a surrogate
+ * pair.
+ *
+ * @param body the batch from which the lines were read
+ */
+export function* noteInvalidUnicode(
+  lines: Iterable<Line>,
+  body: Buffer,
+  encoding: 'json' | 'protobuf',
+): Generator<Line> {
+  // Protobuf is never UTF-8 as a whole. Without U+FFFD in the body, each in a line replaces bytes.
+  const isReplaced = encoding === 'json' ? !isUtf8(body) : !body.includes(replacementBytes)
+  for (const line of lines) {
+    const { record, notes = [] } = line
+    const isInvalid =
+      record !== undefined && (!record.log.isWellFormed() || (isReplaced && hasReplacement(record)))
+    yield isInvalid ? { record, notes: [...notes, 'invalid_unicode'] } : line
+  }
+}
+
+function hasReplacement({ log, fields = {} }: LogRecord): boolean {
+  if (log.includes(replacement)) return true
+  return Object.entries(fields).some(([name, value]) => name.includes(replacement) || isReplacedIn(value))
+}
+
+function isReplacedIn(value: FieldValue): boolean {
+  if (typeof value === 'object') return value.some(isReplacedIn)
+  return typeof value === 'string' && value.includes(replacement)
+}
