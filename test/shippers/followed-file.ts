@@ -9,6 +9,11 @@ export type FileShipper = {
   readonly start: (place: FollowedFile) => Promise<Running>
   /** What the shipper makes of a line, where that is not what was written. */
   readonly convert?: (shape: Shape) => Shape
+  /**
+   * Maximum number of lines that the shipper may send twice, since it does not repeat a batch that got
+   * no answer but sends its lines one by one.
+   */
+  readonly repeats?: number
   /** The names of its own fields. */
   readonly adds?: RegExp
 }

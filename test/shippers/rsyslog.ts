@@ -40,5 +40,7 @@ input(type="imfile" File="${file}" Tag="app:" ruleset="ship")
     const args = ['-n', '-f', configFile, '-i', join(folder, 'pid'), '-M', modules]
     return follow(program.program, args, { env: program.env })
   },
+  // A batch at the cut and one at the SIGKILL, each of at most 128 lines.
+  repeats: 256,
   adds: /^metadata\./,
 }
