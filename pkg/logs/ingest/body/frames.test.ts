@@ -1,9 +1,10 @@
 import { createInflate, createZstdDecompress, deflateSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { rejectionOf } from '../../../apierrors/fixtures.ts'
+import { tooManyRequests } from '../../../apierrors/status.ts'
 import { uncompressFrames } from './frames.ts'
 
-const limit = 1_000_000
+const limit = { limitBytes: 1_000_000, hold: () => undefined }
 const large = Buffer.alloc(300_000, 'ab')
 // A frame of zstd that decoders skip, with three bytes.
 const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
@@ -42,6 +43,18 @@ describe('uncompressFrames', () => {
         })
       })
     }
+
+    it(`holds what it has unpacked of ${name} before it unpacks more`, async () => {
+      const held: number[] = []
+      const hold = (bytes: number) => {
+        held.push(bytes)
+        if (bytes > 310_000) throw tooManyRequests('too much', 1)
+      }
+      const bytes = Buffer.concat(Array<Buffer>(3).fill(compress(large)))
+      const refusal = await rejectionOf(uncompressFrames(name, create, bytes, { ...limit, hold }))
+      expect(refusal).to.include({ code: 429, message: 'too much' })
+      expect(held.at(-1)).to.be.within(310_000, 400_000)
+    })
 
     it(`limits the length of all frames of ${name}, and their number`, async () => {
       const packed = compress(large)

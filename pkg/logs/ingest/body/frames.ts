@@ -1,6 +1,16 @@
 import type { Transform } from 'node:stream'
 import type { createInflate, createZstdDecompress } from 'node:zlib'
-import { badRequest, tooLarge } from '../../../apierrors/status.ts'
+import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
+
+export type UncompressLimits = {
+  readonly limitBytes: number
+  /**
+   * Called with the number of decompressed bytes in memory.
+   *
+   * @throws Status 429
+   */
+  readonly hold: (bytes: number) => void
+}
 
 type Decoder = Transform &
   Pick<ReturnType<typeof createInflate | typeof createZstdDecompress>, 'bytesWritten'>
@@ -13,13 +23,13 @@ const maxFrames = 10_000
  * stop after the first frame of zstd or deflate, and ignore the rest of the body.
  *
  * @param name name of the compression, for error messages
- * @throws Status 400 if the data is invalid or has too many frames, 413 if it exceeds the limit
+ * @throws Status 400 if the data is invalid or has too many frames, 413 if it exceeds the limit, 429
  */
 export async function uncompressFrames(
   name: string,
   create: () => Decoder,
   bytes: Buffer,
-  limitBytes: number,
+  { limitBytes, hold }: UncompressLimits,
 ): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
@@ -33,10 +43,11 @@ export async function uncompressFrames(
       for await (const chunk of decoder) {
         length += chunk.length
         if (length > limitBytes) throw tooLarge(limitBytes)
+        hold(length)
         chunks.push(chunk)
       }
     } catch (error) {
-      throw length > limitBytes ? error : badRequest(`the body is truncated or not valid ${name}`)
+      throw error instanceof Status ? error : badRequest(`the body is truncated or not valid ${name}`)
     }
     // A frame has at least a header.
     if (decoder.bytesWritten === 0) throw badRequest(`the body is not valid ${name}`)

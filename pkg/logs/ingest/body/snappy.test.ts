@@ -5,7 +5,7 @@ import { rejectionOf } from '../../../apierrors/fixtures.ts'
 import { Status } from '../../../apierrors/status.ts'
 import { uncompressSnappy } from './snappy.ts'
 
-const limit = 1_000_000
+const limit = { limitBytes: 1_000_000, hold: () => undefined }
 const stream = Buffer.from([0xff, 6, 0, 0, ...Buffer.from('sNaPpY')])
 const frame = (type: number, content: Buffer) => {
   const head = Buffer.from([type, 0, 0, 0])
@@ -85,9 +85,18 @@ describe('uncompressSnappy', () => {
   it('stops at the size limit, also in the framed format', async () => {
     const large = compressSync(Buffer.alloc(600_000))
     const part = frame(0x00, Buffer.concat([checksum, large]))
-    expect((await rejectionOf(uncompressSnappy(large, 599_999))).code).to.equal(413)
+    expect((await rejectionOf(uncompressSnappy(large, { ...limit, limitBytes: 599_999 }))).code).to.equal(413)
     const twice = Buffer.concat([stream, part, part])
     expect((await rejectionOf(uncompressSnappy(twice, limit))).code).to.equal(413)
+  })
+
+  it('holds the length of a block before it decompresses the block', async () => {
+    const held: number[] = []
+    const limits = { ...limit, hold: (bytes: number) => void held.push(bytes) }
+    const part = frame(0x00, Buffer.concat([checksum, compressSync(Buffer.alloc(300))]))
+    await uncompressSnappy(compressSync(Buffer.alloc(600)), limits)
+    await uncompressSnappy(Buffer.concat([stream, part, part]), limits)
+    expect(held).to.deep.equal([600, 300, 600])
   })
 
   it('throws only its own errors for any input', async () => {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uncompress, uncompressSync } from 'snappy'
 import { badRequest, tooLarge } from '../../../apierrors/status.ts'
+import type { UncompressLimits } from './frames.ts'
 
 // The stream identifier of the framing format. A valid block cannot begin with it.
 const streamStart = Buffer.from([0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59])
@@ -17,15 +18,20 @@ const chunksInTurn = 1_000
  * Prometheus use it, or a stream of blocks (framing_format.txt). Checksums of a stream are not
  * verified.
  *
- * @throws Status 400 if the data is invalid, 413 if it exceeds the limit
+ * @throws Status 400 if the data is invalid, 413 if it exceeds the limit, 429
  */
-export async function uncompressSnappy(bytes: Buffer, limitBytes: number): Promise<Buffer> {
-  if (!bytes.subarray(0, streamStart.length).equals(streamStart)) return uncompressBlock(bytes, limitBytes)
+export async function uncompressSnappy(
+  bytes: Buffer,
+  { limitBytes, hold }: UncompressLimits,
+): Promise<Buffer> {
+  if (!bytes.subarray(0, streamStart.length).equals(streamStart))
+    return uncompressBlock(bytes, { limitBytes, hold })
   const blocks: Buffer[] = []
   let length = 0
   for (const [i, { type, content }] of [...chunksOf(bytes)].entries()) {
     if (i % chunksInTurn === 0) await nextTurn()
-    const block = type === chunk.compressed ? await uncompressBlock(content, limitBytes - length) : content
+    const limits = { limitBytes: limitBytes - length, hold: (more: number) => hold(length + more) }
+    const block = type === chunk.compressed ? await uncompressBlock(content, limits) : content
     length += block.length
     if (length > limitBytes) throw tooLarge(limitBytes)
     blocks.push(block)
@@ -49,9 +55,11 @@ function* chunksOf(bytes: Buffer): Generator<{ readonly type: number; readonly c
   }
 }
 
-async function uncompressBlock(bytes: Buffer, limitBytes: number): Promise<Buffer> {
+async function uncompressBlock(bytes: Buffer, { limitBytes, hold }: UncompressLimits): Promise<Buffer> {
   // Checked before decompression, which allocates the declared size of the block.
-  if (lengthOf(bytes) > limitBytes) throw tooLarge(limitBytes)
+  const length = lengthOf(bytes)
+  if (length > limitBytes) throw tooLarge(limitBytes)
+  hold(length)
   try {
     // Small blocks are decompressed here: the transfer to another thread takes a hundred times as
     // long.

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
-import { uncompressFrames } from '../../../logs/ingest/body/frames.ts'
+import { type UncompressLimits, uncompressFrames } from '../../../logs/ingest/body/frames.ts'
 import { uncompressSnappy } from '../../../logs/ingest/body/snappy.ts'
 
 const streams: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -11,10 +11,10 @@ const streams: ReadonlyMap<string, () => Transform> = new Map<string, () => Tran
   ['x-gzip', createGunzip],
 ])
 
-const inflate: Uncompress = (bytes, limit) => uncompressFrames('deflate', createInflate, bytes, limit)
-const zstd: Uncompress = (bytes, limit) => uncompressFrames('zstd', createZstdDecompress, bytes, limit)
+const inflate: Uncompress = (bytes, limits) => uncompressFrames('deflate', createInflate, bytes, limits)
+const zstd: Uncompress = (bytes, limits) => uncompressFrames('zstd', createZstdDecompress, bytes, limits)
 
-type Uncompress = (bytes: Buffer, limitBytes: number) => Promise<Buffer>
+type Uncompress = (bytes: Buffer, limits: UncompressLimits) => Promise<Buffer>
 
 // Compressions whose bodies are read whole first. `zlib` and `x-snappy-framed` are names of the
 // OpenTelemetry Collector.
@@ -58,9 +58,7 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
   try {
     const body = await collect(decoder, limits)
     if (uncompress === undefined) return body
-    const unpacked = await uncompress(body, limitBytes)
-    hold(body.length + unpacked.length)
-    return unpacked
+    return await uncompress(body, { limitBytes, hold: unpacked => hold(body.length + unpacked) })
   } finally {
     clearTimeout(timer)
     // Reads and discards the rest of the body for a while, so that a client that is still sending
