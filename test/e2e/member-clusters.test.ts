@@ -184,6 +184,37 @@ describe('member clusters', function () {
     }, 30_000)
   })
 
+  it('are in the list of the tenant API for those who may get them', async () => {
+    const namesFor = async (as: string): Promise<readonly string[]> => {
+      const path = `/kapis/tenant.${groupDomain}/v1alpha2/clusters?sortBy=name&ascending=true`
+      const { code, body } = await ask(path, {}, as)
+      expect(code, body).to.equal(200)
+      return JSON.parse(body).items.map((item: { metadata: { name: string } }) => item.metadata.name)
+    }
+    expect(await namesFor(await accessToken())).to.include.members([name, gone])
+    expect(await namesFor(token), 'proxy is not get').to.deep.equal([])
+    const right = uniqueName('get-cluster')
+    const only = ['--verb=get', `--resource=${resource}`, `--resource-name=${name}`]
+    await kubectlOutput('create', 'clusterrole', right, ...only)
+    await kubectlOutput(
+      'create',
+      'clusterrolebinding',
+      right,
+      `--clusterrole=${right}`,
+      `--user=${user.username}`,
+    )
+    try {
+      await eventually(async () => expect(await namesFor(token)).to.deep.equal([name]), 20_000)
+      const { code } = await ask(`/kapis/tenant.${groupDomain}/v1alpha2/clusters`, {
+        method: 'POST',
+        body: '{}',
+      })
+      expect(code).to.equal(405)
+    } finally {
+      for (const kind of ['clusterrole', 'clusterrolebinding']) await kubectlOutput('delete', kind, right)
+    }
+  })
+
   it('are answered with 503 while they are down, and others are served', async () => {
     const answer = await ask(`/clusters/${gone}/api/v1/pods`)
     expect([answer.code, messageOf(answer)]).to.deep.equal([
