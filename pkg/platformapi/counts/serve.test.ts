@@ -79,4 +79,14 @@ describe('createCounts', () => {
     expect(asked).to.include(`${root}/namespaces/shop/pods`)
     expect(body.items.map(({ resource }: { resource: string }) => resource)).to.not.include('nodes')
   })
+
+  it('rejects clusters, which it would otherwise not count', async () => {
+    const { code, body } = await ask('?kinds=pods&clusters=*', () => {
+      throw new Error('not asked')
+    })
+    expect([code, body.message]).to.deep.equal([
+      400,
+      'clusters is not supported for counts; list one kind with clusters and limit=0',
+    ])
+  })
 })

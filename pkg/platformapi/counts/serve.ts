@@ -1,5 +1,5 @@
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
-import { methodNotAllowed, toStatus } from '../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
 import { isOver, sendJson } from '../../httpserver/response/respond.ts'
@@ -63,6 +63,8 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
     const { req, res, query } = exchange
     if (req.method !== 'GET') throw methodNotAllowed(['GET'])
     query.refuseAmbiguous()
+    if ((query.get('clusters') ?? '') !== '')
+      throw badRequest('clusters is not supported for counts; list one kind with clusters and limit=0')
     const namespace = parseNamespace(query.get('namespace') ?? '')
     const kinds = toKinds(query.get('kinds') ?? '', namespace)
     const items: Count[] = []

@@ -130,6 +130,10 @@ describe('createMergedList', () => {
       '?kinds=pods&resourceVersion=3',
       'resourceVersion is not supported for a list of several kinds; use a list of one kind',
     ],
+    [
+      '?kinds=pods&clusters=host',
+      'clusters is not supported for a list of several kinds; use a list of one kind',
+    ],
     ['?kinds=pods&columnSelector=x', "invalid selector: 'x'; can't understand 'x'"],
     ['?kinds=pods&seniority=5', 'invalid seniority "5": expected a number from 0 to 4'],
   ]
