@@ -11,7 +11,7 @@ const read = (file: string) =>
   existsSync(join(repository, file)) ? readFileSync(join(repository, file), 'utf8') : undefined
 const tests = findNamedTests(read(name) ?? '')
 if (tests.length === 0) {
-  console.error(`${name} names no test`)
+  console.error(`${name} refers to no test`)
   process.exitCode = 1
 }
 for (const test of tests) {

@@ -40,13 +40,13 @@ const faults = [
   ...contextFaults({ file: 'Dockerfile', text: read('Dockerfile') }, read('.dockerignore'), path =>
     existsSync(join(repository, path)),
   ),
-  ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not say ignore-scripts=true']),
+  ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not contain ignore-scripts=true']),
   ...main.flatMap(({ path, name }) => {
     // Packages for other platforms are optional and not installed.
     if (knownScripts.has(name) || !existsSync(join(repository, path, 'package.json'))) return []
     const scripts = installScriptsOf(JSON.parse(read(join(path, 'package.json'))))
     return scripts.map(
-      script => `${path} has the install script ${script}: make it known in hack/verify-supply-chain.ts`,
+      script => `${path} has the install script ${script}: add it to hack/verify-supply-chain.ts`,
     )
   }),
 ]

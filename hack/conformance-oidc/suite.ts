@@ -36,7 +36,7 @@ export class Suite {
       ...(body === undefined ? {} : { headers, body }),
     })
     if (status >= 300)
-      throw new Error(`the suite answered ${status} to ${method} ${path}: ${text.slice(0, 300)}`)
+      throw new Error(`the suite responded with ${status} to ${method} ${path}: ${text.slice(0, 300)}`)
     return JSON.parse(text)
   }
 

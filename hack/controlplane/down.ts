@@ -5,4 +5,6 @@ import { down } from './stop.ts'
 
 const settings = loadSettings(process.env)
 const stopped = await down(settings)
-console.log(stopped.length > 0 ? `stopped ${stopped.join(', ')}` : `nothing runs in ${settings.runDir}`)
+console.log(
+  stopped.length > 0 ? `stopped ${stopped.join(', ')}` : `no processes are running in ${settings.runDir}`,
+)

@@ -96,11 +96,11 @@ function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
     userValidationRules: [
       {
         expression: "!user.username.startsWith('system:')",
-        message: 'a user of Kapis is none of the system',
+        message: 'a user of Kapis must not begin with system:',
       },
       {
         expression: "user.groups.all(group, !group.startsWith('system:'))",
-        message: 'a group of Kapis is none of the system',
+        message: 'a group of Kapis must not begin with system:',
       },
     ],
   }

@@ -25,7 +25,7 @@ export async function startSupervisor(settings: Settings, flags: readonly string
   mkdirSync(settings.runDir, { recursive: true })
   return withLock(`${settings.runDir}/lock`, console.log, async () => {
     const left = await down(settings)
-    if (left.length > 0) console.log(`stopped what an earlier run left behind: ${left.join(', ')}`)
+    if (left.length > 0) console.log(`stopped processes of an earlier run: ${left.join(', ')}`)
     clearRunDir(settings)
     mkdirSync(settings.logsDir, { recursive: true })
     return supervise(settings, flags)

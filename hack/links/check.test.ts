@@ -35,9 +35,9 @@ describe('findBrokenLinks', () => {
     ['![a](picture.svg)', 'docs/a.md: picture.svg does not exist'],
     ['[a](other.md#no-heading)', 'docs/a.md: other.md#no-heading has no heading #no-heading'],
     ['[a](#there)', 'docs/a.md: #there has no heading #there'],
-    ['[a](../Makefile#x)', 'docs/a.md: ../Makefile#x has an anchor, and is not a document'],
+    ['[a](../Makefile#x)', 'docs/a.md: ../Makefile#x has an anchor, but is not a document'],
     ['`pkg/gone.ts`', 'docs/a.md: pkg/gone.ts does not exist'],
-    ['[a](../../x)', 'docs/a.md: ../../x leads out of the repository'],
+    ['[a](../../x)', 'docs/a.md: ../../x points outside of the repository'],
   ]
   for (const [text, problem] of broken)
     it(`reports ${JSON.stringify(text)}`, () => expect(check(text)).to.deep.equal([problem]))

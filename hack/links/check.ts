@@ -25,10 +25,10 @@ function problemOf(link: string, document: string, files: Files): string | undef
   const [path = '', anchor = ''] = link.split('#')
   const target =
     path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path))).replace(/\/$/, '')
-  if (target.startsWith('..')) return 'leads out of the repository'
+  if (target.startsWith('..')) return 'points outside of the repository'
   if (!files.exists(target)) return 'does not exist'
   if (anchor === '') return undefined
-  if (!target.endsWith('.md')) return 'has an anchor, and is not a document'
+  if (!target.endsWith('.md')) return 'has an anchor, but is not a document'
   return anchorsOf(files.read(target)).has(anchor) ? undefined : `has no heading #${anchor}`
 }
 

@@ -24,7 +24,7 @@ export async function ensureLibraries(
     if (existsSync(folder)) return folder
     const scratch = mkdtempSync(`${folder}.new-`)
     try {
-      say(`${name} is not in the cache yet: asking Maven for it (10 to 70 MB)`)
+      say(`${name} is not in the cache yet: downloading it with Maven (10 to 70 MB)`)
       await resolve(pom, scratch)
       check(scratch, checksums)
       renameSync(scratch, folder)

@@ -40,7 +40,7 @@ describe('the check of the supply chain', () => {
       'node_modules/@a/linux': { version: '1.0.0', license: 'MIT', integrity },
     })
     expect(lockfileFaults('lock', packages)).to.deep.equal([
-      'lock: node_modules/a has the optional @a/darwin, which is not locked',
+      'lock: the optional dependency @a/darwin of node_modules/a is not locked',
     ])
   })
 
@@ -77,7 +77,7 @@ describe('the check of the supply chain', () => {
       devDependencies: { c: '1.0.0', '@types/d': '1.0.0' },
     }
     expect(undocumented(manifest, '| library | room |\n| a, b | pkg | why |')).to.deep.equal([
-      'docs/adr/0001-dependencies.md does not say why c',
+      'docs/adr/0001-dependencies.md does not justify c',
     ])
   })
 

@@ -15,7 +15,7 @@ export function undocumented(manifest: Readonly<Record<string, unknown>>, adr: s
   return directDependencies(manifest)
     .map(([name]) => name)
     .filter(name => !name.startsWith('@types/') && !argued.has(name) && !argued.has(shortName(name)))
-    .map(name => `docs/adr/0001-dependencies.md does not say why ${name}`)
+    .map(name => `docs/adr/0001-dependencies.md does not justify ${name}`)
 }
 
 /** Returns the common name of a package: `@biomejs/biome` is usually called biome. */

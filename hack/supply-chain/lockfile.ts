@@ -71,7 +71,7 @@ export function lockfileFaults(file: string, packages: readonly Locked[]): reado
   return packages.flatMap(({ path, integrity, license, resolved, optional }) => [
     ...optional
       .filter(name => !names.has(name))
-      .map(name => `${file}: ${path} has the optional ${name}, which is not locked`),
+      .map(name => `${file}: the optional dependency ${name} of ${path} is not locked`),
     ...(/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [`${file}: ${path} has no sha512 integrity`]),
     ...(isPermissive(license) ? [] : [`${file}: ${path}: ${licenceProblem(license)}`]),
     ...(resolved === '' || resolved.startsWith('https://')

@@ -38,8 +38,8 @@ export function stripCredentials(req: IncomingMessage): void {
   if (!isStripped) return
   const { 'sec-websocket-protocol': protocols } = req.headers
   if (protocols !== undefined) req.headers['sec-websocket-protocol'] = withoutBearers(protocols)
-  // Node.js computes this from the raw headers on first access; a cached value would still contain
-  // the credentials.
+  // Node.js computes headersDistinct on first access. A cached value would still contain the
+  // credentials.
   Object.assign(req, { headersDistinct: undefined })
 }
 

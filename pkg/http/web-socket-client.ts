@@ -35,7 +35,7 @@ export class UpgradeRefused extends Error {
   readonly body: Buffer
 
   constructor(code: number, body: Buffer) {
-    super(`the server answered ${code}`)
+    super(`the server responded with ${code}`)
     this.code = code
     this.body = body
   }

@@ -60,7 +60,7 @@ export function createConnect({ ca, trustedHosts, proxyFor }: RegistrySettings):
   const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections, proxyFor)
 
   const connect: Connect = async (url, headers, signal) => {
-    if (url.protocol !== 'https:') throw badRequest(`${url.host} must be reached by https`)
+    if (url.protocol !== 'https:') throw badRequest(`${url.host} must use https`)
     const isTrusted = trustedHosts.includes(url.host)
     if (!isTrusted && isLocalName(url.hostname)) throw notAllowed(url.host)
     try {

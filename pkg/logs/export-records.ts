@@ -44,6 +44,6 @@ export async function* exportHits(
 
 function tooMany(count: number, limit: number, narrowBy: string): Error {
   return badRequest(
-    `the export has ${count} lines or more, the limit is ${limit} (logs.exportLimit): ask for less, by ${narrowBy} for example`,
+    `the export has ${count} lines or more, the limit is ${limit} (logs.exportLimit): restrict the query, for example with ${narrowBy}`,
   )
 }

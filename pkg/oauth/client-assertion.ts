@@ -129,7 +129,8 @@ export function createClientAssertions({
 }
 
 function tooManyAssertions(): Status {
-  const description = 'too many assertions of the client are still valid; give them a shorter lifetime'
+  const description =
+    'too many assertions of the client are still valid; issue assertions with a shorter lifetime'
   return oauthError(429, 'invalid_client', description, {
     headers: { 'retry-after': '5' },
     why: 'too_many_assertions',

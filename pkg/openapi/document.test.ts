@@ -28,7 +28,7 @@ describe('divide', () => {
 
   it('rejects a path without a section, and names where to add one', () =>
     expect(() => divide(sections, { '/elsewhere': row })).to.throw(
-      '/elsewhere is in no section: add one in pkg/apiserver/wiring/documents/api-description.ts',
+      '/elsewhere belongs to no section: add one in pkg/apiserver/wiring/documents/api-description.ts',
     ))
 })
 

@@ -28,7 +28,7 @@ export function divide(sections: readonly Section[], paths: Paths): readonly Des
     const found = roots.find(({ root }) => path === root || path.startsWith(`${root}/`))
     if (found === undefined)
       throw new Error(
-        `${path} is in no section: add one in pkg/apiserver/wiring/documents/api-description.ts`,
+        `${path} belongs to no section: add one in pkg/apiserver/wiring/documents/api-description.ts`,
       )
     return found.section
   }

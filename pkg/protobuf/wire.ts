@@ -22,7 +22,7 @@ export function* readFields(message: Buffer): Generator<Field> {
     let value = 0n
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = message[at++]
-      if (byte === undefined) throw new WireError('a number is cut off')
+      if (byte === undefined) throw new WireError('a number is truncated')
       value |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) return BigInt.asUintN(64, value)
     }
@@ -40,7 +40,7 @@ export function* readFields(message: Buffer): Generator<Field> {
   }
 
   function take(length: number): Buffer {
-    if (length > message.length - at) throw new WireError('a field is cut off')
+    if (length > message.length - at) throw new WireError('a field is truncated')
     at += length
     return message.subarray(at - length, at)
   }

@@ -175,7 +175,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       else finish(refused)
     },
     onRequestUpgrade(given, _code, _headers, peer) {
-      if (upgrade === undefined) throw invalidResponse('a protocol that was not asked for')
+      if (upgrade === undefined) throw invalidResponse('a protocol that was not requested')
       res.off('close', abandon)
       gone = new Error('the connection speaks another protocol')
       const lines = withoutHeaders(
@@ -226,7 +226,7 @@ function toBody(req: IncomingMessage): Readable | null {
   // A truncated body must not look complete.
   req.once('error', error => body.destroy(error))
   req.once('close', () => {
-    if (!req.complete) body.destroy(new Error('the client broke off its request'))
+    if (!req.complete) body.destroy(new Error('the client aborted its request'))
   })
   // The reader of the stream receives the error too; without a reader the error is ignored.
   body.on('error', () => undefined)

@@ -119,7 +119,7 @@ async function openTaps(
     throw new Status(
       502,
       'ServiceUnavailable',
-      'kube-apiserver has chosen a protocol that cannot be recorded',
+      'kube-apiserver selected a subprotocol that cannot be recorded',
     )
   const { info, query, req } = exchange
   const of = {

@@ -144,7 +144,7 @@ function ask(base: string, caPath: string, path: string, asked: Ask) {
       reject(error)
     }
   })
-  req.on('timeout', () => req.destroy(new Error(`no answer from ${base}${path}`)))
+  req.on('timeout', () => req.destroy(new Error(`no response from ${base}${path}`)))
   req.on('error', reject)
   req.end(body)
   return promise

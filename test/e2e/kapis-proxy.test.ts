@@ -43,7 +43,7 @@ describe('kapis behind a proxy', function () {
     expect([another.code, another.stderr]).to.deep.equal([
       1,
       `kapis login: the issuer at ${server} is "https://localhost:${port}/oauth" and not ${server}/oauth: ` +
-        'use its own address as --server, or set --issuer if it is expected to be reached at this one\n',
+        'use the address of the issuer as --server, or set --issuer if another address is expected\n',
     ])
     const issuer = `https://localhost:${port}/oauth`
     const ran = await person.kapis([...args, '--issuer', issuer], { env, stdin })

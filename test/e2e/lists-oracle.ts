@@ -18,7 +18,7 @@ const condition = (object: Printed, type: string): string =>
 const ready = (want: number, have: number) =>
   want === 0 && have === 0 ? 'stopped' : want === have ? 'running' : 'updating'
 
-/** The status of an object in section 2.3 of the contract, by plural. */
+/** Returns the status of an object that the platform API must return, by plural. */
 export const statusOf: Readonly<Record<string, (object: Printed) => string>> = {
   nodes(node) {
     if (node.spec.unschedulable) return 'unschedulable'

@@ -63,7 +63,7 @@ describe('kapis migrate users', function () {
   const remarks = {
     alice:
       'not in system:masters: reserved for Kubernetes, or not a valid group name; has the global role platform-admin: grant its permissions by RBAC',
-    carol: 'has no e-mail address, which Kapis wants',
+    carol: 'has no e-mail address, which Kapis requires',
   }
 
   it('prints what it would do in a dry run, and does nothing', async () => {

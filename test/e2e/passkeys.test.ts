@@ -185,7 +185,7 @@ describe('passkeys in a browser', function () {
     await authorize(page)
     await logIn(page, alice)
     await page.getByRole('button', { name: 'Continue with a passkey' }).click()
-    await page.getByText('there may be a copy of it').waitFor()
+    await page.getByText('since it may have been copied').waitFor()
     await look(page, 'copied')
     expect(violations.filter(text => !text.includes('status of 400'))).to.deep.equal([])
   })
@@ -194,7 +194,7 @@ describe('passkeys in a browser', function () {
     const page = await openWindow(browser, { viewport: { width: 360, height: 640 } })
     await authorize(page)
     await logIn(page, alice)
-    await page.getByText('Your passkey needs JavaScript').waitFor()
+    await page.getByText('Your passkey requires JavaScript').waitFor()
     expect(await page.getByRole('button', { name: 'Continue with a passkey' }).count()).to.equal(0)
     await keepScreenshot(page, 'passkey-without-javascript')
     // A browser with JavaScript whose device has no passkey.

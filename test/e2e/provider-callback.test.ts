@@ -240,7 +240,7 @@ describe('the callback of an identity provider', function () {
       'a group overage',
       () => personOf(ann, { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'x' } } }),
       refused(
-        'the identity provider left out the groups of this account: there are too many',
+        'the identity provider omitted the groups of this account: there are too many',
         'provider_groups_incomplete',
       ),
     ],

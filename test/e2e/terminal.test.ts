@@ -100,7 +100,7 @@ describe('terminals and jobs for KubeSphere 3.4 consoles', function () {
 
   it('are not available to plain HTTP requests', async () => {
     const { code, body } = await askAs(admin, `/kapis/terminal.${groupDomain}/v1alpha2${exec}`)
-    expect([code, JSON.parse(body).message]).to.deep.equal([400, 'a terminal is a WebSocket: open one'])
+    expect([code, JSON.parse(body).message]).to.deep.equal([400, 'a terminal requires a WebSocket'])
   })
 
   it('name the replacement for kubectl in a user’s pod', async () => {

@@ -56,8 +56,7 @@ describe('certificates of two replicas under load', function () {
     const availability = watchAvailability(cluster, apiService)
     await sleep(1_000)
     await work()
-    // kube-apiserver checks each APIService every thirty seconds, and keeps connections open for a
-    // while.
+    // A failure would show late: kube-apiserver keeps its connections to Kapis open for a while.
     await sleep(3_000)
     const { failures, ...figures } = await load.stop()
     console.log(`      ${JSON.stringify(figures)}`)

@@ -171,7 +171,7 @@ describe('kapis doctor', function () {
       ['configuration', /oauth\.accessTokenSeconds: must be a whole number from 60/, /edit configmap/],
       [
         'rights',
-        /lacks \d+ of \d+ rights of the ClusterRole kapis and its ClusterRoleBinding: get .*, /,
+        /lacks \d+ of \d+ permissions of the ClusterRole kapis and its ClusterRoleBinding: get .*, /,
         /restore the ClusterRole kapis/,
       ],
       [
@@ -212,7 +212,7 @@ describe('kapis doctor', function () {
       [
         [
           'oauth-server',
-          /issued by https:\/\/old\.example\.org\/oauth, but the configuration says/,
+          /issued by https:\/\/old\.example\.org\/oauth, but the configured issuer is/,
           /log in again/,
         ],
       ],
@@ -330,7 +330,7 @@ describe('kapis doctor', function () {
     it('reports a Service without endpoints', async () => {
       await names([
         ['service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/],
-        ['apiservice', /MissingEndpoints|EndpointsNotFound/, /find out why no Pod is ready/],
+        ['apiservice', /MissingEndpoints|EndpointsNotFound/, /check why no Pod is ready/],
       ])
     })
 
@@ -405,7 +405,7 @@ describe('kapis doctor', function () {
 
     it('reports an empty namespace', async () => {
       await names(
-        [['service', /the namespace nowhere not found: Kapis is not installed there/, /--namespace/]],
+        [['service', /namespace nowhere not found: Kapis is not installed there/, /--namespace/]],
         '-n',
         'nowhere',
       )

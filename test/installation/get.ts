@@ -27,7 +27,7 @@ export function get(url: string, { token, method = 'GET', form, body }: GetOptio
       reject(error)
     }
   })
-  req.on('timeout', () => req.destroy(new Error(`no answer from ${url}`)))
+  req.on('timeout', () => req.destroy(new Error(`no response from ${url}`)))
   req.on('error', reject)
   req.end(form === undefined ? body : String(new URLSearchParams(form)))
   return promise

@@ -18,9 +18,8 @@ export type OpenSearch = {
 }
 
 const readyWithinMs = 300_000
-/**
- * For nodes that run for a minute or two: optimized compilation would take half of the CPU time.
- */
+// Disables optimized compilation, which would take half of the CPU time of a node that runs for a
+// minute or two.
 const quickStart = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 /** Starts a real node for one test file, independent of that of LOG_STORE. */

@@ -34,7 +34,7 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
         reject(error)
       }
     })
-    req.on('timeout', () => req.destroy(new Error(`no answer from ${url.href}`)))
+    req.on('timeout', () => req.destroy(new Error(`no response from ${url.href}`)))
     req.on('error', reject)
     req.end(form === undefined ? undefined : String(new URLSearchParams(form)))
     return promise

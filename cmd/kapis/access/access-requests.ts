@@ -50,7 +50,7 @@ export async function requestAccess(
   const { group, until } = toShown(made)
   io.out(`${name}\n`)
   io.err(`${printable(`Requested the group ${group} until ${until.toISOString()}`)}.\n`)
-  io.err(`Anyone who may impersonate it can approve the request: kapis access approve ${name}\n`)
+  io.err(`Users who may impersonate it can approve the request: kapis access approve ${name}\n`)
   return 0
 }
 
@@ -63,7 +63,7 @@ export async function decide(call: AccessCall, name: string, decision: Decision)
   const path = `${pathOf(call)}/${encodeURIComponent(name)}`
   const found = toShown(parseJson(await platform.call('read the request', path)))
   if (decision === 'Approved' && found.until.getTime() <= Date.now())
-    throw new Error(`the request ${name} ended at ${found.until.toISOString()}: another one is needed`)
+    throw new Error(`the request ${name} expired at ${found.until.toISOString()}: create another request`)
   const { username } = await whoAmI(platform)
   const answer = await platform.call(`decide about the request ${name}`, `${path}/status`, {
     method: 'PATCH',

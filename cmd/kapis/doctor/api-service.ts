@@ -20,7 +20,7 @@ export const apiService: Check = {
       ]
     }
     if (!isOurs(found, { ...installation.service, namespace: installation.namespace })) {
-      const fix = `if no other server is meant to serve the group: kubectl delete apiservice ${name}; Kapis registers itself again`
+      const fix = `unless another server must serve this API group: kubectl delete apiservice ${name}; Kapis then registers itself again`
       return [error(`the APIService ${name} belongs to ${describeService(found)}`, fix)]
     }
     const { service, insecureSkipTLSVerify } = membersOf(found.spec)
@@ -71,9 +71,9 @@ function fixOf(reason: string, message: string, installation: Installation): str
   if (reason === 'ServicePortError')
     return `add port ${service.port} to the Service ${namespace}/${service.name}: ${apply}`
   if (reason === 'EndpointsNotFound' || reason === 'MissingEndpoints')
-    return `find out why no Pod is ready: ${inNamespace} get pods; ${inNamespace} describe pods`
+    return `check why no Pod is ready: ${inNamespace} get pods; ${inNamespace} describe pods`
   if (/x509|certificate|tls:/.test(message))
-    return `the CA in caBundle is not the one of the serving certificate: ${inNamespace} rollout restart deployment kapis, which rewrites it`
+    return `caBundle does not contain the CA of the serving certificate: ${inNamespace} rollout restart deployment kapis, which rewrites it`
   if (/\b40[13]\b|Unauthorized|Forbidden/i.test(message))
     return 'Kapis does not accept the front-proxy certificate of kube-apiserver: --proxy-client-cert-file must be issued by --requestheader-client-ca-file, with a common name of --requestheader-allowed-names, and Kapis must be able to read the ConfigMap extension-apiserver-authentication'
   if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message)) return openPort(installation)

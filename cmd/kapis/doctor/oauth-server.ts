@@ -43,7 +43,7 @@ async function answerProblems(installation: Installation): Promise<readonly Find
   const issuer = textOf(membersOf(JSON.parse(body)).issuer)
   if (config === undefined || issuer === config.oauth.issuer) return []
   const fix = `restart the Pods that still have the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
-  return [error(`tokens are issued by ${issuer}, but the configuration says ${config.oauth.issuer}`, fix)]
+  return [error(`tokens are issued by ${issuer}, but the configured issuer is ${config.oauth.issuer}`, fix)]
 }
 
 /**
@@ -58,7 +58,7 @@ async function tokenProblems({ client, token, config }: Installation): Promise<r
     const fix = 'log in again: a changed issuer ends every login'
     return [
       error(
-        `the token was issued by ${textOf(claims.iss)}, but the configuration says ${config.oauth.issuer}`,
+        `the token was issued by ${textOf(claims.iss)}, but the configured issuer is ${config.oauth.issuer}`,
         fix,
       ),
     ]

@@ -61,7 +61,7 @@ function tell(lacking: readonly Permission[], all: number, source: string): read
   if (lacking.length === 0) return []
   const shown = lacking.slice(0, 5).map(describe).join(', ')
   const more = lacking.length > 5 ? ` and ${lacking.length - 5} more` : ''
-  const problem = `the service account lacks ${lacking.length} of ${all} rights of the ${source}: ${shown}${more}`
+  const problem = `the service account lacks ${lacking.length} of ${all} permissions of the ${source}: ${shown}${more}`
   return [error(problem, `restore the ${source}: ${print}`)]
 }
 

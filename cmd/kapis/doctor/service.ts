@@ -10,7 +10,7 @@ export const service: Check = {
     if (home === undefined) {
       return [
         error(
-          `the namespace ${namespace} not found: Kapis is not installed there`,
+          `namespace ${namespace} not found: Kapis is not installed there`,
           `${apply}, or name the namespace with --namespace`,
         ),
       ]

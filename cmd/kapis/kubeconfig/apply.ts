@@ -70,7 +70,7 @@ function attempt<T>(path: string, work: () => T): T {
 async function withLocks(paths: readonly string[], io: Io, work: () => void): Promise<void> {
   const [path, ...others] = paths
   if (path === undefined) return work()
-  const onWait = (lock: string) => io.err(`Waiting for another process that holds ${lock}.\n`)
+  const onWait = (lock: string) => io.err(`Waiting for another process to release ${lock}.\n`)
   const settings = { signal: io.signal, onWait, folderMode: 0o755 }
   return withFileLock(path, () => withLocks(others, io, work), settings)
 }

@@ -12,7 +12,7 @@ import { gone, note, put, type Rule, type Translation, translate } from './trans
 function seconds(target: string, least = 1): Rule {
   return (value, path, to) => {
     const amount = toSeconds(value)
-    if (amount === undefined) note(to, path, 'is not a duration; the default is kept')
+    if (amount === undefined) note(to, path, 'is not a duration; the default is used')
     else if (amount < least) note(to, path, `Kapis has no unlimited lifetimes: ${target} keeps its default`)
     else put(to, target, amount)
   }
@@ -23,7 +23,7 @@ function number(target: string): Rule {
   return (value, path, to) => {
     const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     if (Number.isInteger(amount)) put(to, target, amount)
-    else note(to, path, 'is not a number; the default is kept')
+    else note(to, path, 'is not a number; the default is used')
   }
 }
 
@@ -31,14 +31,14 @@ function flag(target: string): Rule {
   return (value, path, to) => {
     if (value === true || value === 'true') put(to, target, true)
     else if (value === false || value === 'false') put(to, target, false)
-    else note(to, path, 'is neither true nor false; the default is kept')
+    else note(to, path, 'is neither true nor false; the default is used')
   }
 }
 
 function text(target: string): Rule {
   return (value, path, to) => {
     if (typeof value === 'string') put(to, target, value)
-    else note(to, path, 'is not a string; the default is kept')
+    else note(to, path, 'is not a string; the default is used')
   }
 }
 
@@ -75,10 +75,10 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
   clients: list(client),
   identityProviders: list((item, path, to) => {
     if (item.mappingMethod === 'mixed')
-      note(to, `${path}.mappingMethod`, 'mixed is manual now: users link themselves to a provider')
+      note(to, `${path}.mappingMethod`, 'mixed became manual: users link their accounts themselves')
     const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
     if (typeof item.name !== 'string' || item.name === '')
-      note(to, `${path}.name`, 'is required; the provider is left out')
+      note(to, `${path}.name`, 'is required; the provider is omitted')
     else if (providerTypes.some(type => type === item.type)) to.providers.push(document)
     else note(to, `${path}.type`, `Kapis has no such provider; supported: ${providerTypes.join(', ')}`)
   }),
@@ -107,14 +107,18 @@ function client(item: Fields, path: string, to: Translation): void {
   if (typeof own.config.secret === 'string') {
     // In KubeSphere every client may use the password grant; in Kapis only trusted clients may.
     own.config.trusted = true
-    note(to, path, 'is trusted, so that it can still use the password grant; remove `trusted` if it does not')
+    note(
+      to,
+      path,
+      'is trusted, which the password grant requires; remove `trusted` if the client does not use that grant',
+    )
   }
   const clients =
     isRecord(to.config.oauth) && Array.isArray(to.config.oauth.clients) ? to.config.oauth.clients : []
   put(to, 'oauth.clients', [...clients, own.config])
 }
 
-const elsewhere = gone('is not part of Kapis; its component keeps running by itself')
+const elsewhere = gone('is not part of Kapis; its component continues to run separately')
 
 /** Rules for all keys of kubesphere.yaml of KubeSphere 3.4. */
 export const rules: Readonly<Record<string, Rule>> = {
@@ -146,9 +150,9 @@ export const rules: Readonly<Record<string, Rule>> = {
     exportLogsLimit: number('logs.exportLimit'),
     version: gone('not needed: Kapis works with all supported versions'),
   }),
-  kubernetes: gone('Kapis uses the service account of its Pod; kubernetes.kubeconfig names another way'),
+  kubernetes: gone('Kapis uses the service account of its Pod, unless kubernetes.kubeconfig is set'),
   cache: gone('Kapis keeps its state in Kubernetes objects and needs no Redis'),
-  ldap: gone('was for the DevOps component; an LDAPIdentityProvider is how people log in with a directory'),
+  ldap: gone('was for the DevOps component; use an LDAPIdentityProvider for logins with a directory'),
   auditing: gone(
     'audit.path and audit.policyFile write the audit log of Kapis; searches read it from the log store of Kapis',
   ),

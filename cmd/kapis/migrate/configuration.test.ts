@@ -175,9 +175,9 @@ describe('toConfiguration', () => {
     const { file, notes } = toConfiguration({ authentication: { oauthOptions: { clients } } }, options)
     const { config } = parseConfig(parse(file))
     expect(config.oauth.clients.map(({ name }) => name)).to.deep.equal(['first', 'third', 'fifth'])
-    expect(notes.filter(({ message }) => message.endsWith('is left out'))).to.deep.equal([
-      { path: 'oauth.clients[3]', message: '"fourth" is left out' },
-      { path: 'oauth.clients[1]', message: '"second" is left out' },
+    expect(notes.filter(({ message }) => message.endsWith('is omitted'))).to.deep.equal([
+      { path: 'oauth.clients[3]', message: '"fourth" is omitted' },
+      { path: 'oauth.clients[1]', message: '"second" is omitted' },
     ])
   })
 
@@ -194,7 +194,7 @@ describe('toConfiguration', () => {
     expect(notes).to.deep.equal([
       {
         path: 'authentication.oauthOptions.identityProviders[0].name',
-        message: 'is required; the provider is left out',
+        message: 'is required; the provider is omitted',
       },
     ])
   })
@@ -211,22 +211,22 @@ describe('toConfiguration', () => {
     [
       { authentication: { authenticateRateLimiterMaxTries: 'many' } },
       'authentication.authenticateRateLimiterMaxTries',
-      'is not a number; the default is kept',
+      'is not a number; the default is used',
     ],
     [
       { authentication: { loginHistoryMaximumEntries: ' ' } },
       'authentication.loginHistoryMaximumEntries',
-      'is not a number; the default is kept',
+      'is not a number; the default is used',
     ],
     [
       { authentication: { loginHistoryMaximumEntries: null } },
       'authentication.loginHistoryMaximumEntries',
-      'is not a number; the default is kept',
+      'is not a number; the default is used',
     ],
     [
       { authentication: { maximumClockSkew: 'soon' } },
       'authentication.maximumClockSkew',
-      'is not a duration; the default is kept',
+      'is not a duration; the default is used',
     ],
     [
       { authentication: { oauthOptions: { accessTokenMaxAge: 0 } } },
@@ -236,7 +236,7 @@ describe('toConfiguration', () => {
     [
       { authentication: { multipleLogin: 'maybe' } },
       'authentication.multipleLogin',
-      'is neither true nor false; the default is kept',
+      'is neither true nor false; the default is used',
     ],
     [
       { authentication: { oauthOptions: { issuer: 'kubesphere' } } },

@@ -43,7 +43,7 @@ function dropRefused(translation: Translation): void {
   for (const { path, message } of problems) note(translation, path, `(of Kapis) ${message}`)
   for (const path of withoutParts(problems)) {
     const item = itemAt(config, path)
-    if (item !== undefined) note(translation, path, `${item} is left out`)
+    if (item !== undefined) note(translation, path, `${item} is omitted`)
     drop(config, path)
   }
   if (problems.length > 0 && problemsOf(config).length < problems.length) dropRefused(translation)

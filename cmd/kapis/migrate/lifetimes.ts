@@ -42,7 +42,7 @@ function read(
 ): number | undefined {
   if (!Object.hasOwn(options, key)) return undefined
   const amount = toSeconds(options[key])
-  if (amount === undefined) note(to, `${path}.${key}`, 'is not a duration; the default is kept')
+  if (amount === undefined) note(to, `${path}.${key}`, 'is not a duration; the default is used')
   else if (amount === 0)
     note(to, `${path}.${key}`, `Kapis has no unlimited lifetimes: ${target} keeps its default`)
   return amount === 0 ? undefined : amount

@@ -47,7 +47,7 @@ export function translate(
   for (const [key, value] of Object.entries(fields)) {
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
     const place = path === '' ? key : `${path}.${key}`
-    if (rule === undefined) note(to, place, 'Kapis knows no such key')
+    if (rule === undefined) note(to, place, 'Kapis has no such option')
     else rule(value, place, to)
   }
 }

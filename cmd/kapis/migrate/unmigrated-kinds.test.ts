@@ -22,10 +22,10 @@ describe('leftBehind', () => {
   it('names kinds that are not migrated, with what to do', async () => {
     const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'new.test' })
     expect(lines).to.deep.equal([
-      'WorkspaceRole own: not taken over; create ClusterRoles with the label new.test/workspace',
-      'WorkspaceRoleBinding b1, b2, b3, b4, b5 and 2 more: not taken over; create RoleBindings in the namespaces of the workspace',
-      'Group dev: not taken over; groups are names in spec.groups of users; their aliases are not migrated',
-      'WorkspaceTemplate blue: not taken over; create Workspaces of tenant.new.test, and label their namespaces new.test/workspace',
+      'WorkspaceRole own: not migrated; create ClusterRoles with the label new.test/workspace',
+      'WorkspaceRoleBinding b1, b2, b3, b4, b5 and 2 more: not migrated; create RoleBindings in the namespaces of the workspace',
+      'Group dev: not migrated; groups are names in spec.groups of users; their aliases are not migrated',
+      'WorkspaceTemplate blue: not migrated; create Workspaces of tenant.new.test, and label their namespaces new.test/workspace',
     ])
   })
 
@@ -38,7 +38,7 @@ describe('leftBehind', () => {
       { from: 'old.test', to: 'new.test' },
     )
     expect(lines).to.have.length(4)
-    expect(lines[2]).to.equal('Group: not taken over, and failed to list them: groups is forbidden')
+    expect(lines[2]).to.equal('Group: not migrated, and failed to list them: groups is forbidden')
   })
 
   it('returns nothing if no such objects exist', async () => {

@@ -78,10 +78,10 @@ export async function leftBehind(
   )
   return found.flatMap(each => {
     const { kind, advice } = each
-    if ('failure' in each) return [`${kind}: not taken over, and failed to list them: ${each.failure}`]
+    if ('failure' in each) return [`${kind}: not migrated, and failed to list them: ${each.failure}`]
     if (each.names.length === 0) return []
     const names = each.names.slice(0, mostNamed)
     const more = each.names.length > mostNamed ? ` and ${each.names.length - mostNamed} more` : ''
-    return [`${kind} ${names.join(', ')}${more}: not taken over; ${advice(to)}`]
+    return [`${kind} ${names.join(', ')}${more}: not migrated; ${advice(to)}`]
   })
 }

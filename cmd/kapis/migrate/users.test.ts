@@ -60,8 +60,8 @@ describe('a user who was disabled before the migration', () => {
 
   const rows: readonly [object, readonly string[]][] = [
     [{ state: 'Disabled' }, ['unchanged']],
-    [{ state: 'Active' }, ['differs', 'was disabled, and is not here']],
-    [{}, ['differs', 'was disabled, and is not here']],
+    [{ state: 'Active' }, ['differs', 'was disabled, and does not exist here']],
+    [{}, ['differs', 'was disabled, and does not exist here']],
   ]
   for (const [status, step] of rows) {
     it(`is ${step.join(': ')}, if the user already exists as ${JSON.stringify(status)}`, async () => {

@@ -59,7 +59,7 @@ function toSteps(users: readonly KubeObject[], found: Found, domains: Domains): 
     const isEqual = canonical(comparable(old.spec)) === canonical(comparable(step.object.spec))
     // An interrupted run may have created the user without disabling it, so the user could log in.
     const isOpen = step.isDisabled && !(isRecord(old.status) && old.status.state === 'Disabled')
-    const remarks = isOpen ? [...step.remarks, 'was disabled, and is not here'] : step.remarks
+    const remarks = isOpen ? [...step.remarks, 'was disabled, and does not exist here'] : step.remarks
     return { ...step, remarks, action: isEqual && !isOpen ? ('unchanged' as const) : ('differs' as const) }
   })
 }
@@ -158,7 +158,7 @@ function toStep(
     return {
       name,
       action: 'refused',
-      remarks: [...remarks, 'has no e-mail address, which Kapis wants'],
+      remarks: [...remarks, 'has no e-mail address, which Kapis requires'],
       isDisabled,
     }
   }

@@ -64,7 +64,8 @@ export function toError(response: HttpResponse, what: string): Error {
   const said = [message, description, error].find(text => typeof text === 'string' && text !== '')
   const retry = response.headers['retry-after']
   const later = response.status === 429 && typeof retry === 'string' ? ` (try again in ${retry} s)` : ''
-  const reason = typeof said === 'string' ? said.slice(0, 2_000) : `the server answered ${response.status}`
+  const reason =
+    typeof said === 'string' ? said.slice(0, 2_000) : `the server responded with ${response.status}`
   return new Error(printable(`failed to ${what}: ${reason}${later}`))
 }
 

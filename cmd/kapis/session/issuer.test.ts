@@ -78,7 +78,7 @@ describe('discover', () => {
     for (const issuer of others) {
       document.issuer = issuer
       expect(await refusal(), String(issuer)).to.include(
-        `and not ${url}/oauth: use its own address as --server`,
+        `and not ${url}/oauth: use the address of the issuer as --server`,
       )
     }
   })

@@ -83,7 +83,7 @@ function checkIssuer(value: unknown, expected: string, url: string): { text: str
   )
     throw new Error(
       `the issuer at ${url} is ${JSON.stringify(text)} and not ${expected}: ` +
-        'use its own address as --server, or set --issuer if it is expected to be reached at this one',
+        'use the address of the issuer as --server, or set --issuer if another address is expected',
     )
   return { text, origin: found.origin }
 }

@@ -27,7 +27,7 @@ const earlyMs = 60_000
 export async function refreshLogin({ server, login: known, name }: Target, io: Io): Promise<StoredLogin> {
   if (known === undefined) throw notLoggedIn(server.url, name, io)
   if (isFresh(known)) return known
-  const onWait = (lock: string) => io.err(`Waiting for another process that holds ${lock}.\n`)
+  const onWait = (lock: string) => io.err(`Waiting for another process to release ${lock}.\n`)
   const settings = { signal: io.signal, onWait }
   return withFileLock(loginFile(io.env, known), () => refresh(known, server.ca, io), settings)
 }

@@ -22,7 +22,7 @@ try {
   console.log(`downloading Kubernetes ${archive.version} from ${new URL(archive.url).host}`)
   const bytes = await get(archive.url)
   if (createHash('sha512').update(bytes).digest('hex') !== archive.hash) {
-    throw new Error(`SHA-512 of ${archive.url} is not what the index says`)
+    throw new Error(`the SHA-512 of ${archive.url} differs from the index`)
   }
   for (const { name, content } of filesOf(gunzipSync(bytes))) {
     writeFileSync(join(process.argv[2] ?? '.', basename(name)), content, { mode: 0o755 })
@@ -59,7 +59,7 @@ function member(value: unknown, key: string): unknown {
 
 async function get(url: string): Promise<Buffer> {
   const abort = new AbortController()
-  const giveUp = () => abort.abort(new Error(`no answer from ${new URL(url).host}`))
+  const giveUp = () => abort.abort(new Error(`no response from ${new URL(url).host}`))
   let timer = setTimeout(giveUp, answerWithinMs)
   try {
     const response = await fetch(url, { signal: abort.signal })

@@ -6,7 +6,7 @@ import { createMaxInFlight, type MaxInFlight } from './max-in-flight.ts'
 export function createMeasuredMaxInFlight(limits: () => Config['limits'], registry: Registry): MaxInFlight {
   const rejected = counter(registry, {
     name: 'kapis_requests_rejected_total',
-    help: 'Requests rejected with 429, because too many of the user or in total were in flight.',
+    help: 'Requests rejected with 429, because too many requests of the user or in total were in flight.',
     labels: ['kind'],
   })
   const inFlight = createMaxInFlight({

@@ -79,7 +79,7 @@ function notesOf(
   )
   if (impersonated.length > 0) {
     const what = impersonated.map(attributes => (attributes.isResource ? attributes.resource : ''))
-    notes.push(`may impersonate ${what.join(', ')}, and so do what these may do`)
+    notes.push(`may impersonate ${what.join(', ')}, and thereby use their permissions`)
   }
   return notes
 }

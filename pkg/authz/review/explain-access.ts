@@ -103,7 +103,7 @@ function nearMissOf(
 }
 
 function placeText({ namespace }: Binding, attributes: AccessAttributes): string {
-  const given = `the binding counts in the namespace ${JSON.stringify(namespace)}`
+  const given = `the binding applies in the namespace ${JSON.stringify(namespace)}`
   if (!attributes.isResource || attributes.namespace === '') return `${given} alone, not at the cluster scope`
   return `${given}, not in ${JSON.stringify(attributes.namespace)}`
 }
@@ -131,7 +131,7 @@ function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | u
   if (!hasName(rule, attributes)) {
     const names = rule.resourceNames.map(quoted).join(', ')
     gaps.push(
-      name === '' ? `it is for the names ${names} alone` : `the names are ${names}, not ${quoted(name)}`,
+      name === '' ? `it allows only the names ${names}` : `the names are ${names}, not ${quoted(name)}`,
     )
   }
   return gaps

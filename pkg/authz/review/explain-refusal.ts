@@ -17,7 +17,7 @@ export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' |
     // RBAC allows the request, so another authorizer has refused it.
     if (explanation.isAllowed) return ''
     const [closest] = explanation.nearest
-    if (closest === undefined) return `no binding gives the rule ${JSON.stringify(explanation.missingRule)}`
+    if (closest === undefined) return `no binding grants the rule ${JSON.stringify(explanation.missingRule)}`
     const { binding, role, missing } = closest
     return `${refText(binding)} gives ${refText(role)}, but ${missing.join('; ')}`
   }

@@ -166,7 +166,7 @@ describe('reviews of access', () => {
 
     it('notes a permission to impersonate', () => {
       expect(accessReport(reader, caller('bob'), '').notes).to.deep.equal([
-        'may impersonate users, and so do what these may do',
+        'may impersonate users, and thereby use their permissions',
       ])
     })
   })
@@ -195,15 +195,15 @@ describe('reviews of access', () => {
       [
         'the namespace',
         on('get', 'pods', 'bank'),
-        'the binding counts in the namespace "shop", not in "bank"',
+        'the binding applies in the namespace "shop", not in "bank"',
       ],
       [
         'the cluster scope',
         on('get', 'pods'),
-        'the binding counts in the namespace "shop" alone, not at the cluster scope',
+        'the binding applies in the namespace "shop" alone, not at the cluster scope',
       ],
       ['the name', on('get', 'pods', 'bank', 'web-1'), 'the names are "web-0", not "web-1"'],
-      ['all names', on('get', 'pods', 'bank'), 'it is for the names "web-0" alone'],
+      ['all names', on('get', 'pods', 'bank'), 'it allows only the names "web-0"'],
       ['the subresource', on('get', 'pods/exec', 'shop'), 'the resources are pods, pods/log, not pods/exec'],
     ]
     for (const [what, attributes, expected] of misses) {
@@ -239,7 +239,7 @@ describe('reviews of access', () => {
         'RoleBinding "dev" in the namespace "shop" gives ClusterRole "view", but the verbs are get, list, not delete',
       )
       expect(await explained('/api/v1/namespaces/bank/secrets/a')).to.equal(
-        'no binding gives the rule {"verbs":["delete"],"apiGroups":[""],"resources":["secrets"],"resourceNames":["a"]}',
+        'no binding grants the rule {"verbs":["delete"],"apiGroups":[""],"resources":["secrets"],"resourceNames":["a"]}',
       )
     })
 

@@ -77,13 +77,13 @@ const escalations = [
     verb: 'escalate',
     group: 'rbac.authorization.k8s.io',
     resource: 'clusterroles',
-    text: 'may write ClusterRoles with rights that they do not have',
+    text: 'may write ClusterRoles with permissions that they do not have',
   },
   {
     verb: 'bind',
     group: 'rbac.authorization.k8s.io',
     resource: 'clusterroles',
-    text: 'may bind ClusterRoles with rights that they do not have',
+    text: 'may bind ClusterRoles with permissions that they do not have',
   },
 ]
 const maxNamed = 10

@@ -9,7 +9,7 @@ export const exchangeSources = ['ServiceAccount', 'OIDC', 'User'] as const
 
 /** A policy of token exchange (RFC 8693): which tokens clients may exchange, and for which user. */
 export const exchangePolicy = section({
-  name: requiredText({ description: 'Shown in the audit log. Required.' }),
+  name: requiredText({ description: 'Name of the policy, shown in the audit log. Required.' }),
   source: requiredChoice({
     of: exchangeSources,
     description:

@@ -33,7 +33,7 @@ export async function findSubject(
       throw new Status(
         403,
         'Forbidden',
-        'kube-apiserver named the caller over HTTP/1.1, which loses blanks around names; it must use HTTP/2',
+        'kube-apiserver sent the name of the caller over HTTP/1.1, which strips spaces around header values; it must use HTTP/2',
       )
     return { identity: caller, isSelf }
   }

@@ -36,7 +36,7 @@ export function parseAssertion(text: string): AuthenticationResponseJSON | undef
   if (!isBase64Url(clientDataJSON) || !isBase64Url(authenticatorData) || !isBase64Url(signature))
     return undefined
   const assertion = { clientDataJSON, authenticatorData, signature }
-  // Authenticators may leave it out if the server has sent the ids of the passkeys.
+  // Authenticators may omit the user handle if the server has sent credential IDs.
   if (userHandle === undefined || userHandle === null || userHandle === '')
     return { ...toCredential(id), response: assertion }
   return isBase64Url(userHandle) ? { ...toCredential(id), response: { ...assertion, userHandle } } : undefined

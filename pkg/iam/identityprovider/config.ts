@@ -64,7 +64,7 @@ const document = section({
   hidden: boolean({ default: false, description: 'Whether the login page shows no button for it.' }),
   disabled: boolean({
     default: false,
-    description: 'Whether logins with it are disabled; existing ones end.',
+    description: 'Whether logins with the provider are disabled; existing sessions end.',
   }),
   mappingMethod: choice({
     of: ['auto', 'lookup', 'manual'],

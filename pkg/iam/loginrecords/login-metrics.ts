@@ -19,7 +19,7 @@ export function createLoginMetrics(
   })
   const locks = counter(registry, {
     name: 'kapis_login_locks_total',
-    help: 'Locks after too many wrong passwords, by what was locked: user, login (a name as entered) or address.',
+    help: 'Locks after too many wrong passwords, by kind: user, login (a name as entered) or address.',
     labels: ['kind'],
   })
   const lost = counter(registry, {

@@ -137,7 +137,10 @@ export function createPasswordService(options: PasswordServiceOptions): Password
       const line = { audit: 'lock', user: user?.name, sourceIp: source.address }
       if (isAddress) logger.info({ ...line, reason: 'too_many_failures' }, 'source address locked')
       else if (provider !== '')
-        logger.info({ ...line, provider, reason: 'too_many_failures' }, 'name at a provider locked')
+        logger.info(
+          { ...line, provider, reason: 'too_many_failures' },
+          'login name locked at an identity provider',
+        )
       else if (user === undefined)
         logger.info({ ...line, reason: 'too_many_failures' }, 'unknown name locked')
     },

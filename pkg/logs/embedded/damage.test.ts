@@ -99,7 +99,7 @@ describe('a store with unusable files', () => {
     expect(await readAll(opened)).to.deep.equal(['new'])
     for (const name of names) expect(readFileSync(join(folder(), name), 'utf8')).to.equal(name)
     expect(reports).to.deep.equal([
-      `${folder()} has logs in the format of an earlier version, which are not read; a downgrade finds them again, otherwise delete: 0000000001.wal 2024-10-04 manifest.json ()`,
+      `${folder()} contains logs in the format of an earlier version, which are not read. They are available after a downgrade; otherwise delete: 0000000001.wal 2024-10-04 manifest.json ()`,
     ])
   })
 })

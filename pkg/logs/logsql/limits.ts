@@ -20,14 +20,14 @@ export function createLimits(): Limits {
   return {
     nested: (tokens, parse) => {
       depth += 1
-      if (depth > maxDepth) throw tokens.error(`it is nested deeper than ${maxDepth} levels`)
+      if (depth > maxDepth) throw tokens.error(`the query is nested deeper than ${maxDepth} levels`)
       const result = parse()
       depth -= 1
       return result
     },
     countTerm: tokens => {
       terms += 1
-      if (terms > maxTerms) throw tokens.error(`it has more than ${maxTerms} terms`)
+      if (terms > maxTerms) throw tokens.error(`the query has more than ${maxTerms} terms`)
     },
     regexes: createRegexBudget(),
   }

@@ -160,7 +160,7 @@ function translate({ source, caseSensitive }: Extract<Test, { readonly kind: 're
 
 function noComparison(): Status {
   return badRequest(
-    'unsupported comparison: this log store has fields as texts; use wildcards or a regular expression',
+    'unsupported comparison: this log store compares fields as strings; use wildcards or a regular expression',
   )
 }
 

@@ -29,7 +29,7 @@ export function compileRegex(
 }
 
 function tooLarge(): RegexError {
-  return new RegexError('invalid regular expression: it is too large')
+  return new RegexError('invalid regular expression: too large')
 }
 
 function compile(source: string, flags: number): RE2JS {

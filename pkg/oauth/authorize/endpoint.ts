@@ -114,9 +114,9 @@ async function decide(
   const user = login.user.name
   event.user = user
   if (hint !== undefined && hint.sub !== user)
-    throw oauthError(400, 'login_required', 'the user who logged in is not the one of the id_token_hint')
+    throw oauthError(400, 'login_required', 'the logged-in user is not that of the id_token_hint')
   if (missingContextClass(request.acrValues, login.amr) !== undefined) {
-    if (isSilent) throw oauthError(400, 'interaction_required', 'a second factor is needed for acr_values')
+    if (isSilent) throw oauthError(400, 'interaction_required', 'acr_values requires a second factor')
     const isOld = Date.now() - login.authTime * 1000 > freshLoginMs
     // A user without a second factor sets one up next, which requires a recent login.
     if (isOld && !hasFactors(await options.tools.factors.read(login.user))) {

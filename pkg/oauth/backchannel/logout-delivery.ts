@@ -154,6 +154,6 @@ function isTransient(error: unknown): boolean {
 function createLimiter(atOnce: number, maxWaiting: number): ConcurrencyLimiter {
   return createConcurrencyLimiter({
     ...{ atOnce, maxWaiting },
-    refuse: () => unavailable('too many logout tokens are waiting'),
+    refuse: () => unavailable('too many logout tokens are queued'),
   })
 }

@@ -156,7 +156,7 @@ describe('token exchange', () => {
       {},
       'kube-apiserver rejected the subject token',
     ],
-    ['no JWT', async () => 'x', {}, 'no policy is for the issuer of the subject token'],
+    ['no JWT', async () => 'x', {}, 'no policy of token exchange accepts the issuer of the subject token'],
     [
       'an invalid signature',
       async () => `${(await ciToken()).slice(0, -8)}AAAAAAAA`,
@@ -209,7 +209,7 @@ describe('token exchange', () => {
       code: 400,
       body: {
         error: 'unauthorized_client',
-        error_description: 'no policy of token exchange is for this client',
+        error_description: 'no policy of token exchange allows this client',
       },
     })
   })

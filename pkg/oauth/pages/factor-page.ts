@@ -42,7 +42,7 @@ function passkeyPart(
   const body = html`<p>Use a passkey of <strong>${username}</strong>.</p>
 <button>Continue with a passkey</button>`
   return html`${passkeyForm({ kind: 'get', action: '/oauth/factor', fields, options, body })}
-${hasTotp ? html`<p class="or" data-with-passkeys hidden>or</p>` : withoutPasskeys('Your passkey needs JavaScript, and a browser that has passkeys. A recovery code works without.')}`
+${hasTotp ? html`<p class="or" data-with-passkeys hidden>or</p>` : withoutPasskeys('Your passkey requires JavaScript and a browser that supports passkeys. A recovery code requires neither.')}`
 }
 
 function totpPart(fields: Fields, { username, error }: Pick<FactorPage, 'username' | 'error'>): Html {

@@ -31,7 +31,7 @@ function passkeyPart(fields: Readonly<Record<string, string>>, options: object, 
 <button>Create a passkey</button>`
   return html`${isChoice ? html`<h2 data-with-passkeys hidden>Passkey</h2>` : undefined}
 ${passkeyForm({ kind: 'create', action: '/oauth/factor/passkey', fields, options, body })}
-${isChoice ? undefined : withoutPasskeys('To create a passkey takes JavaScript, and a browser that has passkeys.')}`
+${isChoice ? undefined : withoutPasskeys('A passkey requires JavaScript and a browser that supports passkeys.')}`
 }
 
 function totpPart(

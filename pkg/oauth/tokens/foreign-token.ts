@@ -88,7 +88,7 @@ export function createForeignToken(
       if (problems.ofIssuer !== '') return `the subject token is invalid: ${problems.ofIssuer}`
       return problems.isReviewed
         ? 'kube-apiserver rejected the subject token'
-        : 'no policy is for the issuer of the subject token'
+        : 'no policy of token exchange accepts the issuer of the subject token'
     },
   }
 }

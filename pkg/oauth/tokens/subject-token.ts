@@ -72,7 +72,7 @@ export function createSubjectTokens(
     async find(client, token) {
       const own = policies.filter(({ clients }) => clients.includes(client.name))
       if (own.length === 0)
-        throw oauthError(400, 'unauthorized_client', 'no policy of token exchange is for this client')
+        throw oauthError(400, 'unauthorized_client', 'no policy of token exchange allows this client')
       return tools.verifier.isOurs(token) ? ofUser(own, token) : ofOther(own, token)
     },
   }

@@ -19,8 +19,7 @@ const records = [
   ...Array.from({ length: 2_500 }, (_, i) => record({ timeNs: at(7), log: `${i}\n`, pod: 'long' })),
 ]
 const path = '/api/v1/namespaces/shop/pods/web-0'
-const warning = (pod: string) =>
-  `299 - "pod \\"${pod}\\" no longer exists; what is shown comes from the log store"`
+const warning = (pod: string) => `299 - "pod \\"${pod}\\" no longer exists; the lines are from the log store"`
 
 describe('createGonePodLogs', () => {
   let loopback: Loopback | undefined
@@ -153,7 +152,7 @@ describe('createGonePodLogs', () => {
       const { code, text } = await get(long + query, { exportLimit: 2000 })
       expect([code, JSON.parse(text).message]).to.deep.equal([
         400,
-        'the export has 2500 lines or more, the limit is 2000 (logs.exportLimit): ask for less, by tailLines or sinceTime (--tail or --since-time of kubectl) for example',
+        'the export has 2500 lines or more, the limit is 2000 (logs.exportLimit): restrict the query, for example with tailLines or sinceTime (--tail or --since-time of kubectl)',
       ])
       await loopback?.close()
     }

@@ -85,7 +85,7 @@ async function answer(exchange: AuthenticatedExchange, source: Source): Promise<
   const [newest] = found
   if (newest === undefined) return false
   const names = found.map(({ record }) => record.container).toSorted()
-  addWarning(res, `pod "${pod}" no longer exists; what is shown comes from the log store`)
+  addWarning(res, `pod "${pod}" no longer exists; the lines are from the log store`)
   if (options === undefined) {
     const { host: nodeName } = newest.record
     sendJson(res, 200, {

@@ -234,7 +234,7 @@ describe('createLogApi', () => {
       const refused = await ofLimit(2499)
       expect([refused.code, JSON.parse(refused.text).message]).to.deep.equal([
         400,
-        'the export has 2500 lines or more, the limit is 2499 (logs.exportLimit): ask for less, by start_time and end_time for example',
+        'the export has 2500 lines or more, the limit is 2499 (logs.exportLimit): restrict the query, for example with start_time and end_time',
       ])
       await loopback?.close()
       // Reports a smaller total, as if most lines arrived during the export.

@@ -179,6 +179,6 @@ function invalidExtra(): Error {
 /** Reads step and offset. @throws Status 400 */
 export function readBucket({ duration }: LogsqlParameters): Bucket {
   const size = duration('step', '1d')
-  if (size <= 0n) throw badRequest('invalid step: it must be more than nothing')
+  if (size <= 0n) throw badRequest('invalid step: must be greater than 0')
   return { size: Number(size), offset: Number(duration('offset', '0s')) }
 }

@@ -94,7 +94,7 @@ export const logsqlEndpoints: readonly string[] = ['query', 'tail', ...Object.ke
 /** @throws Status 400 */
 function fieldOf(parameters: LogsqlParameters): string {
   const [field, ...more] = parameters.all('field')
-  if (field === undefined || more.length > 0) throw badRequest('field is required, once')
+  if (field === undefined || more.length > 0) throw badRequest('the parameter field is required once')
   return field
 }
 
@@ -172,7 +172,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
 /** Rejects requests for a tenant other than the default one. @throws Status 400 */
 function refuseTenant({ req }: AuthenticatedExchange): void {
   const given = ['accountid', 'projectid'].find(name => !['', '0'].includes(String(req.headers[name] ?? '')))
-  if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or left out`)
+  if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or omitted`)
 }
 
 function timeoutOf(parameters: LogsqlParameters, mostMs: number): number {
@@ -203,7 +203,7 @@ async function sendQuery(request: Request, exportLimit: number): Promise<void> {
     count += value.length
     if (count > most) {
       throw badRequest(
-        `the response has more than ${most} lines (logs.exportLimit): ask for less, by limit or _time for example`,
+        `the response has more than ${most} lines (logs.exportLimit): restrict the query, for example with limit or _time`,
       )
     }
     return value

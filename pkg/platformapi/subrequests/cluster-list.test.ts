@@ -185,7 +185,7 @@ describe('createClusterList', () => {
     [
       '?clusters=east&limit=100&page=11',
       400,
-      'page 11 with limit 100 is beyond the first 1000 objects, the most that a list over clusters has; use filters',
+      'page 11 with limit 100 exceeds the first 1000 objects, the limit of a list over clusters; use filters',
     ],
     ['?clusters=east&columnSelector=x', 400, "invalid selector: 'x'; can't understand 'x'"],
     ['/kapis/resources.kapis.io/v1alpha3/things?clusters=east', 404, 'resource "things" is not supported'],

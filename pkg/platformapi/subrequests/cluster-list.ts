@@ -113,7 +113,7 @@ function parseClusterList({ req, query: parameters }: AuthenticatedExchange) {
   if (limit < 0) return { wanted, query: { ...query, page: 1, limit: maxObjects } }
   if (page * limit > maxObjects)
     throw badRequest(
-      `page ${page} with limit ${limit} is beyond the first ${maxObjects} objects, the most that a list over clusters has; use filters`,
+      `page ${page} with limit ${limit} exceeds the first ${maxObjects} objects, the limit of a list over clusters; use filters`,
     )
   return { wanted, query }
 }

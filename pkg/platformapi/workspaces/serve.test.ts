@@ -345,7 +345,7 @@ describe('createWorkspaceViews', () => {
         { ...made, spec: { placement: { clusters: [{ name: 'other' }] } } },
       ],
       422,
-      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.placement: a workspace is one of this cluster: only spec.template is supported',
+      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.placement: workspaces exist in this cluster only: only spec.template is supported',
     ],
     [
       ['PATCH', `${now}/workspacetemplates/blue`, [{ op: 'remove', path: '/spec/placement' }], jsonPatch],
@@ -360,7 +360,7 @@ describe('createWorkspaceViews', () => {
         jsonPatch,
       ],
       422,
-      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.overrides: a workspace is one of this cluster: only spec.template is supported',
+      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.overrides: workspaces exist in this cluster only: only spec.template is supported',
     ],
     [['POST', `${now}/workspacetemplates`, made, 'text/plain'], 415, 'the body must be application/json'],
     [

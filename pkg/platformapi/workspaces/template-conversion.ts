@@ -130,7 +130,7 @@ function readSpec(spec: unknown, group: string): Template {
       { group, kind: 'WorkspaceTemplate' },
       problems.map(field => ({
         reason: 'FieldValueForbidden',
-        message: 'a workspace is one of this cluster: only spec.template is supported',
+        message: 'workspaces exist in this cluster only: only spec.template is supported',
         field,
       })),
     )

@@ -28,7 +28,7 @@ describe('parseDeleteOptions', () => {
     [{ dryRun: true }, 'invalid dryRun true: expected ["All"]'],
     [
       { dryrun: ['All'] },
-      'unknown member "dryrun"; supported: apiVersion, kind, dryRun, preconditions, gracePeriodSeconds, propagationPolicy, orphanDependents',
+      'unknown field "dryrun"; supported: apiVersion, kind, dryRun, preconditions, gracePeriodSeconds, propagationPolicy, orphanDependents',
     ],
   ]
   for (const [body, message] of invalid)

@@ -55,7 +55,7 @@ export function parseDeleteOptions(body: unknown): {
   if (kind !== 'DeleteOptions') throw badRequest('the body must be DeleteOptions')
   for (const name of Object.keys(body))
     if (!members.includes(name))
-      throw badRequest(`unknown member ${JSON.stringify(name)}; supported: ${members.join(', ')}`)
+      throw badRequest(`unknown field ${JSON.stringify(name)}; supported: ${members.join(', ')}`)
   const stages: readonly unknown[] = Array.isArray(dryRun) ? dryRun : [dryRun]
   if (!stages.every(stage => stage === 'All'))
     throw badRequest(`invalid dryRun ${JSON.stringify(dryRun)}: expected ["All"]`)

@@ -224,7 +224,7 @@ describe('MemberClusters', function () {
   it('answers 508 for a member that is the host cluster itself', async () => {
     memberUid = 'host-uid'
     await startWith(await toKubeconfig('good'))
-    const message = 'the kubeconfig is one of this cluster itself'
+    const message = 'the kubeconfig points to this cluster itself'
     expect(readyOf('m')).to.include({ status: 'False', reason: 'SameCluster', message })
     expect(refusal('m')?.code).to.equal(508)
   })
@@ -249,11 +249,11 @@ describe('MemberClusters', function () {
       'invalid cluster: spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct',
     ])
     await startWith(await toKubeconfig('good'))
-    expect(await why(good)).to.deep.equal([400, 'invalid cluster: it is registered already, as "m"'])
+    expect(await why(good)).to.deep.equal([400, 'invalid cluster: the cluster is already registered as "m"'])
     memberUid = 'host-uid'
     expect(await why(good)).to.deep.equal([
       400,
-      'invalid cluster: the kubeconfig is one of this cluster itself',
+      'invalid cluster: the kubeconfig points to this cluster itself',
     ])
   })
 

@@ -152,7 +152,7 @@ export class MemberClusters {
       const { uid } = fields
       const same = [...this.#clusters.all()].find(({ status }) => membersOf(status).uid === uid)
       if (uid !== undefined && same !== undefined)
-        throw invalid(`it is registered already, as ${JSON.stringify(same.metadata.name)}`)
+        throw invalid(`the cluster is already registered as ${JSON.stringify(same.metadata.name)}`)
     } finally {
       kube.close()
     }

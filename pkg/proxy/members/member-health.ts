@@ -49,7 +49,7 @@ export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines
     const system = await optional(() => get(kube, '/api/v1/namespaces/kube-system'))
     const uid = textOf(membersOf(membersOf(system).metadata).uid)
     if (uid !== '' && uid === otherThan)
-      return ready('False', 'SameCluster', 'the kubeconfig is one of this cluster itself')
+      return ready('False', 'SameCluster', 'the kubeconfig points to this cluster itself')
     const nodes = membersOf(await optional(() => get(kube, '/api/v1/nodes?limit=1')))
     const service = kapis === undefined ? undefined : await checkKapis(kapis, get)
     const passed = ready('True', 'Passed', 'the cluster responds')

@@ -12,8 +12,8 @@ export const namespaces = (groupDomain: string): KindOptions => ({
     column('Age', 0, 'Time since the namespace was created.'),
     column('Workspace', 1, 'Workspace that the namespace belongs to.'),
     integerColumn('Pods', 1, 'Pods on nodes that have not terminated.'),
-    column('CPU-Requests', 1, 'CPU that these pods request together.'),
-    column('Memory-Requests', 1, 'Memory that these pods request together.'),
+    column('CPU-Requests', 1, 'Total CPU requests of these pods.'),
+    column('Memory-Requests', 1, 'Total memory requests of these pods.'),
   ],
   toFields({ metadata, status }) {
     const phase = textOf(membersOf(status).phase)

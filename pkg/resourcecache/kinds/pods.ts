@@ -9,15 +9,15 @@ import { type PodStatus, toPodStatus } from './pod-status.ts'
 const columns: readonly Column[] = [
   column('Name', 0, 'Name of the pod, unique in its namespace.', 'name'),
   column('Ready', 0, 'Containers that are ready, of all.'),
-  column('Status', 0, 'State of the pod, or what it waits for.'),
+  column('Status', 0, 'State of the pod, or the reason why it is waiting.'),
   column('Restarts', 0, 'Number of container restarts, and the time since the last one.'),
   column('Age', 0, 'Time since the pod was created.'),
   column('IP', 1, 'Address of the pod.'),
-  column('Node', 1, 'Node that it runs on.'),
-  column('Nominated Node', 1, 'Node on which other pods are preempted for it.'),
+  column('Node', 1, 'Node that the pod runs on.'),
+  column('Nominated Node', 1, 'Node on which other pods are preempted for the pod.'),
   column('Readiness Gates', 1, 'Readiness gates that are open, of all.'),
-  column('CPU-Requests', 1, 'CPU that it requests.'),
-  column('Memory-Requests', 1, 'Memory that it requests.'),
+  column('CPU-Requests', 1, 'CPU that the pod requests.'),
+  column('Memory-Requests', 1, 'Memory that the pod requests.'),
   column('Owner', 1, 'Owner of the pod.'),
 ]
 

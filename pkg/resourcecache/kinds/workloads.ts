@@ -15,11 +15,11 @@ export const deployments: KindOptions = {
     integerColumn('Up-to-date', 0, 'Pods of the latest template.'),
     integerColumn('Available', 0, 'Pods that have been ready for long enough.'),
     column('Age', 0, 'Time since the deployment was created.'),
-    column('Containers', 1, 'Names of its containers.'),
-    column('Images', 1, 'Images of its containers.'),
-    column('Selector', 1, 'Labels of its pods.'),
+    column('Containers', 1, 'Names of the containers.'),
+    column('Images', 1, 'Images of the containers.'),
+    column('Selector', 1, 'Label selector of the pods.'),
     column('State', 1, 'running, updating or stopped.'),
-    column('Updated', 1, 'Time since its conditions last changed.'),
+    column('Updated', 1, 'Time since the conditions last changed.'),
   ],
   toFields(object) {
     const status = membersOf(object.status)

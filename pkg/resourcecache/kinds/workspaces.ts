@@ -6,9 +6,9 @@ import { exact } from '../list/filters.ts'
 export const workspaces: KindOptions = {
   columns: [
     column('Name', 0, 'Name of the workspace, unique in the cluster.', 'name'),
-    column('Manager', 0, 'User who manages it, and always sees it.'),
+    column('Manager', 0, 'Manager of the workspace, who can always see it.'),
     column('Age', 0, 'Time since the workspace was created.'),
-    column('Description', 1, 'What it is for.'),
+    column('Description', 1, 'Description of the workspace.'),
   ],
   toFields({ metadata, spec }) {
     const manager = textOf(membersOf(spec).manager)

@@ -57,7 +57,7 @@ describe('createFieldsForm', () => {
   it('rejects invalid paths, and too many paths', () => {
     expect(refusalOf(() => createFieldsForm('metadata.name,[')).code).to.equal(400)
     expect(refusalOf(() => createFieldsForm('a,'.repeat(65))).message).to.equal(
-      'fields names 65 paths; at most 64 are allowed',
+      'fields has 65 paths; at most 64 are allowed',
     )
   })
 

@@ -32,7 +32,7 @@ function splitPaths(text: string): readonly string[] {
 export function createFieldsForm(text: string, form: Form = platformForm): Form {
   const paths = splitPaths(text)
   if (paths.length > maxFields)
-    throw badRequest(`fields names ${paths.length} paths; at most ${maxFields} are allowed`)
+    throw badRequest(`fields has ${paths.length} paths; at most ${maxFields} are allowed`)
   const tree: Tree = new Map()
   for (const path of paths) {
     let at = tree

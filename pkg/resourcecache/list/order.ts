@@ -68,7 +68,7 @@ function withoutSign(key: string): string {
  */
 export function toOrder(sortBy: string): Order {
   const keys = splitSortKeys(sortBy)
-  if (keys.length > maxKeys) throw badRequest(`sortBy takes ${maxKeys} keys at most, not ${keys.length}`)
+  if (keys.length > maxKeys) throw badRequest(`sortBy accepts at most ${maxKeys} keys, not ${keys.length}`)
   const [only] = keys
   if (only !== undefined && keys.length === 1 && !only.startsWith('-')) return toPlainOrder(only)
   const parts = keys.map(key => {

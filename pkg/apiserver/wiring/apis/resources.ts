@@ -151,7 +151,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const storeOf = (plural: string) => cache.store(plural) ?? obtain(ownKind(plural))
   async function followed(plural: string): Promise<ObjectStore> {
     const store = await storeOf(plural)
-    if (store === undefined) throw new Error(`the extension API has no ${plural}`)
+    if (store === undefined) throw new Error(`the extension API does not serve ${plural}`)
     return store
   }
   const visible = createVisibility({

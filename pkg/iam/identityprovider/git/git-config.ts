@@ -16,7 +16,10 @@ export type GitConfig = AppConfig & {
 export const gitHubProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
-  organizations: texts({ description: 'Only members of these may log in; they become groups.' }),
+  organizations: texts({
+    description:
+      'Only members of these organizations, teams or groups may log in; memberships become groups.',
+  }),
 }).transform((given, { addIssue }): GitConfig => {
   const { organizations: memberOf } = given
   const defaults = {
@@ -34,7 +37,10 @@ export const gitHubProvider = section({
 export const gitLabProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
-  groups: texts({ description: 'Only members of these may log in; they become groups.' }),
+  groups: texts({
+    description:
+      'Only members of these organizations, teams or groups may log in; memberships become groups.',
+  }),
 }).transform((given, { addIssue }): GitConfig => {
   const { groups: memberOf } = given
   const defaults = {

@@ -57,7 +57,7 @@ export const ldapProvider = section({
   ...trustOptions,
   managerDN: text({
     default: '',
-    description: 'DN that Kapis binds as to search; empty for an anonymous search.',
+    description: 'Bind DN for searches; empty for an anonymous search.',
   }),
   managerPassword: text({ default: '', description: 'The password of managerDN.' }),
   userSearchBase: requiredText({ description: 'Base DN of users.' }),

@@ -27,7 +27,7 @@ export type OidcConfig = AppConfig & {
  */
 export const oidcProvider = section({
   ...appOptions,
-  issuer: requiredText({ description: 'The `iss` of its ID tokens.' }),
+  issuer: requiredText({ description: 'The `iss` claim of ID tokens of the provider.' }),
   getUserInfo: boolean({
     default: false,
     description: 'Whether claims are read from the userinfo endpoint too.',

@@ -60,7 +60,7 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
     if (!isDelegated(claims, key)) return 'unknown'
     throw refuse(
       'provider_groups_incomplete',
-      'the identity provider left out the groups of this account: there are too many',
+      'the identity provider omitted the groups of this account: there are too many',
       new Error(
         `the claim ${key} is missing (_claim_names, hasgroups): configure the provider to send fewer groups`,
       ),

@@ -104,7 +104,10 @@ export function openPartition(
       const { application_id: application } = db.prepare('PRAGMA application_id').get() ?? {}
       const { user_version: found } = db.prepare('PRAGMA user_version').get() ?? {}
       if (application !== applicationId || found !== version) {
-        throw new DamagedError(id, `it has version ${application}.${found}, not ${applicationId}.${version}`)
+        throw new DamagedError(
+          id,
+          `the file has version ${application}.${found}, not ${applicationId}.${version}`,
+        )
       }
       return db
     } catch (error) {

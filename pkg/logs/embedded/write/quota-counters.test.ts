@@ -58,7 +58,7 @@ describe('openQuotaCounters', () => {
       expect(reports).to.deep.equal([])
       use(counters)
       expect(reports).to.deep.equal([
-        `${join(folder, countersFile)} is damaged; the quotas of namespaces begin again at zero`,
+        `${join(folder, countersFile)} is damaged; the quotas of namespaces start again at zero`,
       ])
       counters.save(1, new Map([['a', 5]]))
       expect(counters.load(1).get('a')).to.equal(5)

@@ -34,7 +34,7 @@ export function openQuotaCounters(
       return work(counters)
     } catch (error) {
       if (!isDamage(error)) throw error
-      report(`${file} is damaged; the quotas of namespaces begin again at zero`, error)
+      report(`${file} is damaged; the quotas of namespaces start again at zero`, error)
       counters?.close()
       // Opened again by the next use if the file cannot be replaced now.
       counters = undefined

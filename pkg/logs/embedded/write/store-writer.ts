@@ -63,7 +63,7 @@ export class StoreWriter {
     const earlier = names.filter(isOfEarlierFormat).sort()
     if (earlier.length > 0) {
       report(
-        `${folder} has logs in the format of an earlier version, which are not read; a downgrade finds them again, otherwise delete: ${earlier.join(' ')}`,
+        `${folder} contains logs in the format of an earlier version, which are not read. They are available after a downgrade; otherwise delete: ${earlier.join(' ')}`,
       )
     }
     for (const name of names) {

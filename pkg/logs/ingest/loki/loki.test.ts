@@ -192,7 +192,7 @@ describe('readLoki', () => {
       'the entry cannot be read: wire type 3 is not known',
       'next',
       'first',
-      'the stream cannot be read: a field is cut off',
+      'the stream cannot be read: a field is truncated',
       'no labels',
       'metadata',
       'good',

@@ -407,7 +407,7 @@ describe('readExportRequest', () => {
     const scopeLogs = Buffer.concat(records.map(record => message(2, record)))
     const lines = linesOf(readExportRequest(message(1, message(2, scopeLogs)), defaultLimits))
     expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([
-      'a number is cut off',
+      'a number is truncated',
       'field 5 has the wrong wire type',
       5n,
     ])
@@ -440,10 +440,10 @@ describe('readExportRequest', () => {
       whole('before'),
       refused('field 2 has the wrong wire type'),
       whole('after'),
-      refused('the ScopeLogs cannot be read: a field is cut off'),
+      refused('the ScopeLogs cannot be read: a field is truncated'),
       refused('the ScopeLogs have the wrong wire type'),
       whole('next to a number'),
-      refused('the ResourceLogs cannot be read: a field is cut off'),
+      refused('the ResourceLogs cannot be read: a field is truncated'),
       without('attribute'),
       without('no resource, no scope'),
       without('name'),

@@ -183,7 +183,7 @@ function parseAnyCase(tokens: Tokens, field: string | undefined): Filter {
 
 function parseTwo(tokens: Tokens, name: string): readonly string[] {
   const values = parseValues(tokens, false) ?? []
-  if (values.length !== 2) throw tokens.error(`${name}() takes two values`)
+  if (values.length !== 2) throw tokens.error(`${name}() requires two values`)
   return values
 }
 
@@ -222,7 +222,7 @@ function parseIpv4Range(tokens: Tokens): ValueTest {
   const [from, to] = [parseIpv4(host), second === undefined ? undefined : parseIpv4(second)]
   const isOne = values.length === 1 && (bits === undefined || (/^\d{1,2}$/.test(bits) && Number(bits) <= 32))
   if (from === undefined || !(isOne || (values.length === 2 && bits === undefined && to !== undefined))) {
-    throw tokens.error('ipv4_range() takes an address, a network (10.0.0.0/8) or two addresses')
+    throw tokens.error('ipv4_range() requires an address, a network (10.0.0.0/8) or two addresses')
   }
   if (to !== undefined) return { kind: 'ipv4Range', min: from, max: to }
   const size = 2 ** (32 - Number(bits ?? 32))

@@ -44,7 +44,7 @@ export function parsePipes(context: FilterContext): readonly Pipe[] {
   const { tokens } = context
   const pipes: Pipe[] = []
   while (tokens.take('|')) {
-    if (pipes.length === maxPipes) throw tokens.error(`it has more than ${maxPipes} pipes`)
+    if (pipes.length === maxPipes) throw tokens.error(`the query has more than ${maxPipes} pipes`)
     pipes.push(parsePipe(context))
     if (!tokens.isEnd) throw tokens.error(`expected | or the end, not ${tokens.shown}`)
   }
@@ -81,7 +81,7 @@ function parseFields({ tokens }: FilterContext): Pipe {
 
 function parseSort({ tokens }: FilterContext): Pipe {
   if (!tokens.take('by') && !tokens.is('('))
-    throw tokens.error('expected by (fields) after sort; without fields it is not supported')
+    throw tokens.error('expected by (fields) after sort; sort without fields is not supported')
   const by = parseSortFields(tokens)
   const isReversed = tokens.take('desc')
   if (!isReversed) tokens.take('asc')
@@ -96,7 +96,7 @@ function parseSort({ tokens }: FilterContext): Pipe {
       partitionBy = namesInParentheses(tokens, fieldOf)
     } else break
   }
-  if (partitionBy.length > 0 && !limit) throw tokens.error('sort with partition takes a limit')
+  if (partitionBy.length > 0 && !limit) throw tokens.error('sort with partition requires a limit')
   return {
     kind: 'sort',
     by: by.map(({ field, isDescending }) => ({ field, isDescending: isDescending !== isReversed })),
@@ -118,7 +118,7 @@ function parseSortFields(tokens: Tokens): readonly { field: string; isDescending
     by.push({ field, isDescending })
     if (!tokens.is(')')) tokens.expect(',')
   }
-  if (by.length === 0) throw tokens.error('sort takes at least one field')
+  if (by.length === 0) throw tokens.error('sort requires at least one field')
   return by
 }
 
@@ -141,7 +141,7 @@ function parseOffset({ tokens }: FilterContext): Pipe {
 function byFields(tokens: Tokens, pipe: string): readonly string[] {
   tokens.take('by')
   const fields = tokens.is('(') ? namesInParentheses(tokens, fieldOf) : listOf(tokens, fieldOf)
-  if (fields.length === 0) throw tokens.error(`${pipe} takes at least one field`)
+  if (fields.length === 0) throw tokens.error(`${pipe} requires at least one field`)
   return fields
 }
 
@@ -160,7 +160,7 @@ function parseUniq({ tokens }: FilterContext): Pipe {
 
 function parseTop({ tokens }: FilterContext): Pipe {
   const count = /^\d/.test(tokens.current.text) ? countOf(tokens) : 10
-  if (count < 1) throw tokens.error('top takes a number from 1 on')
+  if (count < 1) throw tokens.error('top requires a number of at least 1')
   const by = byFields(tokens, 'top')
   let [hits, rank]: [string, string | undefined] = ['hits', undefined]
   for (;;) {

@@ -109,7 +109,7 @@ function parseFunction(
     }
     case 'histogram': {
       const [field, ...more] = namedOnly(tokens, name, given)
-      if (field === undefined || more.length > 0) throw tokens.error('histogram() takes one field')
+      if (field === undefined || more.length > 0) throw tokens.error('histogram() requires one field')
       return as({ name, field })
     }
     case 'median':
@@ -118,7 +118,7 @@ function parseFunction(
       const [first = '', ...rest] = given
       const phi = parseNumber(first)
       if (phi === undefined || !(phi >= 0 && phi <= 1))
-        throw tokens.error('quantile() takes a number from 0 to 1, then fields')
+        throw tokens.error('quantile() requires a number from 0 to 1, and then fields')
       return as({ name, phi, fields: rest.length === 0 ? ['*'] : rest })
     }
     default:
@@ -130,7 +130,7 @@ function parseFunction(
 
 function namedOnly(tokens: Tokens, name: string, given: readonly string[]): readonly string[] {
   if (given.length === 0 || given.some(field => field.endsWith('*')))
-    throw tokens.error(`${name}() takes names of fields`)
+    throw tokens.error(`${name}() requires field names`)
   return given
 }
 

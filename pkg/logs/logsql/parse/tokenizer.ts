@@ -105,7 +105,7 @@ export class Tokens {
    */
   name(stops: readonly string[] = []): string {
     this.#names += 1
-    if (this.#names > maxNames) throw this.error(`it has more than ${maxNames} names of fields`)
+    if (this.#names > maxNames) throw this.error(`the query has more than ${maxNames} field names`)
     return this.text('a field', stops)
   }
 
@@ -140,7 +140,7 @@ function endOf(tokens: readonly Token[]): Token {
 }
 
 function tokensOf(query: string): readonly Token[] {
-  if (query.length > maxLength) throw badRequest(`query: it is longer than ${maxLength} characters`)
+  if (query.length > maxLength) throw badRequest(`query: longer than ${maxLength} characters`)
   const tokens: Token[] = []
   let at = 0
   const find = (pattern: RegExp): string | undefined => {

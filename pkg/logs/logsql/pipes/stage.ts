@@ -27,7 +27,7 @@ export function createBudget(maxBytes: number): Budget {
       taken += bytes
       if (taken > maxBytes) {
         throw badRequest(
-          `query: it needs more than ${maxBytes / 1024 / 1024} MiB of memory: sort with a limit, group by fewer values, or use a shorter time range`,
+          `query: needs more than ${maxBytes / 1024 / 1024} MiB of memory: sort with a limit, group by fewer values, or use a shorter time range`,
         )
       }
     },

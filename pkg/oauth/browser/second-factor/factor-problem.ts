@@ -8,8 +8,8 @@ const explanations: Readonly<Record<PasskeyProblem, string>> = {
   wrong_passkey: 'The passkey was not accepted. Try again.',
   passkey_replayed: 'This page was used before. Try again.',
   passkey_counter:
-    'The passkey was not accepted: there may be a copy of it. Use another factor, and remove it.',
-  passkey_known: 'You have this passkey already.',
+    'The passkey was rejected, since it may have been copied. Use another factor, and remove the passkey.',
+  passkey_known: 'This passkey is already registered.',
   too_many_logins: 'Too many logins with a passkey. Try again in 20 minutes.',
   too_many_passkeys: `You have ${maxPasskeys} passkeys. Remove one first.`,
 }

@@ -63,7 +63,7 @@ export async function sendSetUpPage(
   const passkey =
     isFirst || chosen === 'passkey' ? await options.tools.factors.passkeyCreation(user, challenge) : undefined
   if (passkey === undefined && chosen === 'passkey')
-    throw oauthError(400, 'invalid_request', 'there are no passkeys: the issuer has no host name')
+    throw oauthError(400, 'invalid_request', 'passkeys are not available: the issuer has no host name')
   const uri = toTotpUri(totpSecret, { issuer: options.productName, label: user.name })
   const totp = isFirst || chosen === 'totp' ? { uri, secret: totpSecret } : undefined
   await sendStep(

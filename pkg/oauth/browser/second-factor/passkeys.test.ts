@@ -163,7 +163,7 @@ describe('passkeys in the login', () => {
     const { options, fields } = ceremonyOf(await begin(), 'get')
     const passkey = key.get(options, { counter: 1 })
     const answer = await setup.browser.post('/oauth/factor', { ...fields, passkey })
-    expect([answer.code, answer.body.includes('there may be a copy of it')]).to.deep.equal([400, true])
+    expect([answer.code, answer.body.includes('since it may have been copied')]).to.deep.equal([400, true])
     expect(audited('second-factor').at(-1)).to.equal('failure passkey_counter')
   })
 

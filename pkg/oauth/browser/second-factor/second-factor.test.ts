@@ -286,7 +286,9 @@ describe('second factors', () => {
       const form = { ...hiddenFieldsOf(factors.body), action: 'remove-totp' }
       const refused = await setup.browser.post('/oauth/factors', form)
       expect(refused.code).to.equal(403)
-      expect(refused.body).to.include('This user needs a second factor: replace it instead (access_denied)')
+      expect(refused.body).to.include(
+        'This user needs a second factor: replace the last one instead (access_denied)',
+      )
     })
 
     it('are set up after the user has changed an initial password, which requires an existing factor', async () => {

@@ -97,7 +97,7 @@ async function change(
 /** @throws Status access_denied */
 function assertRemoved({ name: user }: User, outcome: Removal): void {
   if (outcome !== 'refused') return
-  throw oauthError(403, 'access_denied', 'this user needs a second factor: replace it instead', {
+  throw oauthError(403, 'access_denied', 'this user needs a second factor: replace the last one instead', {
     why: 'second_factor_required',
     user,
   })

@@ -313,7 +313,7 @@ describe('createIngest', () => {
     it('rejects anything but an export request', async () => {
       expect(refusal(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
         400,
-        'the body is not a valid ExportLogsServiceRequest: a number is cut off',
+        'the body is not a valid ExportLogsServiceRequest: a number is truncated',
       ])
       expect(refusal(await send('/v1/logs', '{}', { headers: ndjson }))).to.deep.equal([
         415,

@@ -141,7 +141,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     const [code, message, details] = await post(rerun)
     expect([code, message]).to.deep.equal([
       403,
-      'no: the Job was deleted, and not created again: details.causes has it as JSON',
+      'no: the Job was deleted, and not created again: details.causes contains the Job as JSON',
     ])
     const [cause] = itemsOf(membersOf(details).causes).map(membersOf)
     expect([cause?.reason, JSON.parse(String(cause?.message))]).to.deep.equal(['Deleted', again])

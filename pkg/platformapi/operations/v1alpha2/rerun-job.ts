@@ -74,7 +74,7 @@ export async function rerunJob(
 function notCreated(failure: Status, job: object): Status {
   const { code, reason, message, details, headers } = failure
   const cause = { reason: 'Deleted', message: JSON.stringify(job), field: '' }
-  const what = 'the Job was deleted, and not created again: details.causes has it as JSON'
+  const what = 'the Job was deleted, and not created again: details.causes contains the Job as JSON'
   return new Status(code, reason, `${message}: ${what}`, {
     details: { ...details, causes: [...(details?.causes ?? []), cause] },
     headers,

@@ -61,7 +61,7 @@ export function serveKubeconfig(tools: KubeconfigTools, { req, res, info }: Auth
             args: ['get-token', '--server', origin],
             interactiveMode: 'Never',
             provideClusterInfo: false,
-            installHint: `kapis comes with the platform; log in with \`${commandLine('kapis', 'login', '--server', origin)}\``,
+            installHint: `this kubeconfig runs kapis; log in with \`${commandLine('kapis', 'login', '--server', origin)}\``,
           },
         },
       },

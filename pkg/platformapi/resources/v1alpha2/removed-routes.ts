@@ -20,7 +20,7 @@ const replacements: Readonly<Record<keyof typeof removedRoutePaths, (info: Reque
     `routers are not supported: use the Ingresses and Services of the ingress controller, such as /apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
   '/namespaces/{namespace}/{resource}/{name}/revisions/{revision}': ({ namespace, resource, name, parts }) =>
     resource === 'deployments' || resource === 'daemonsets' || resource === 'statefulsets'
-      ? `revisions are not served: use ${commandLine('kubectl', 'rollout', 'history', `${resource}/${name}`, '-n', namespace, `--revision=${parts.at(-1)}`)}`
+      ? `revisions are not supported: use ${commandLine('kubectl', 'rollout', 'history', `${resource}/${name}`, '-n', namespace, `--revision=${parts.at(-1)}`)}`
       : `${resource} have no revisions: deployments, daemonsets and statefulsets do, and kubectl rollout history shows them`,
 }
 

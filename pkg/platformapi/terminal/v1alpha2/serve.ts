@@ -64,7 +64,7 @@ export function createTerminal(options: {
     const shell = query.get('shell') ?? ''
     if (shell !== '' && !shells.includes(shell))
       throw badRequest(`invalid shell ${JSON.stringify(shell)}: expected ${shells.join(' or ')}`)
-    if (head === undefined || !isWebSocket(req)) throw badRequest('a terminal is a WebSocket: open one')
+    if (head === undefined || !isWebSocket(req)) throw badRequest('a terminal requires a WebSocket')
     const protocol = readHandshake(req)
     assertMayUpgrade(info, exchange.identity)
     const container = query.get('container') ?? ''

@@ -134,7 +134,7 @@ describe('createGroupRoutes', () => {
     expect(await response.json()).to.deep.include({
       code: 409,
       reason: 'Conflict',
-      message: 'the group "ops" has 2 more members: delete it again to go on',
+      message: 'the group "ops" has 2 more members: delete it again to continue',
     })
     expect(changes).to.have.lengthOf(1024)
     expect(calls).to.have.lengthOf(1)
@@ -213,7 +213,13 @@ describe('createGroupRoutes', () => {
   const members = 'invalid member: expected {"userName": "NAME", "groupName": "GROUP"}'
   const binding = 'a binding must have roleRef.name, and one subject with kind and name'
   itRefuses(served, [
-    ['POST', `${blue}/groups`, { metadata: { generateName: 'dev' } }, 409, 'the workspace has a group "dev"'],
+    [
+      'POST',
+      `${blue}/groups`,
+      { metadata: { generateName: 'dev' } },
+      409,
+      'the workspace already has a group "dev"',
+    ],
     ['POST', `${blue}/groups`, [], 400, 'the body must be a Group as a JSON object'],
     [
       ...(['PUT', `${blue}/groups/dev`, { metadata: { name: 'x' } }, 400] as const),

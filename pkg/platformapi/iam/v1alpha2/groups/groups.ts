@@ -60,7 +60,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     const given = textOf(membersOf(membersOf(body).metadata).generateName)
     const isTaken = (entry: Entry) => membersOf(entry.parsed().metadata).generateName === given
     if (given !== '' && (await groups.all(exchange, workspace)).some(isTaken))
-      throw new Status(409, 'AlreadyExists', `the workspace has a group ${JSON.stringify(given)}`)
+      throw new Status(409, 'AlreadyExists', `the workspace already has a group ${JSON.stringify(given)}`)
     const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
     sendJsonText(exchange.res, made.code, made.text)
   }
@@ -86,7 +86,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   }
 
   function stillHasMembers(name: string, count: number): Status {
-    const message = `the group ${JSON.stringify(name)} has ${count} more members: delete it again to go on`
+    const message = `the group ${JSON.stringify(name)} has ${count} more members: delete it again to continue`
     return new Status(409, 'Conflict', message, { details: { name, group: iam, kind: 'groups' } })
   }
 

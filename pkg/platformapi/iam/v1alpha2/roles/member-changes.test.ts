@@ -34,7 +34,7 @@ describe('applyChanges', () => {
   it('stops writing when the request has ended', async () => {
     const { change, run, written, finished } = setUp(-1, undefined, 2)
     const error = await run([change('a', 'x'), change('b', 'x', 'y')])
-    expect(String(error)).to.contain('the request is over: 2 of 3 writes were made before')
+    expect(String(error)).to.contain('the request has ended: 2 of 3 writes were made before')
     // A code of 500 or above would be logged as an error.
     expect(error).to.have.property('code', 408)
     expect([written, finished]).to.deep.equal([['a x', 'b x'], ['a']])
@@ -95,7 +95,7 @@ describe('applyChanges', () => {
       .to.be.instanceOf(Status)
       .and.include({
         code: 400,
-        message: 'a request may write at most 1024 bindings, and this one takes 1025',
+        message: 'a request may write at most 1024 bindings, and this one needs 1025',
       })
     expect(written).to.deep.equal([])
   })

@@ -27,7 +27,7 @@ export async function applyChanges(
 ): Promise<void> {
   const total = changes.reduce((sum, { steps }) => sum + steps.length, 0)
   if (total > mostWrites)
-    throw badRequest(`a request may write at most ${mostWrites} bindings, and this one takes ${total}`)
+    throw badRequest(`a request may write at most ${mostWrites} bindings, and this one needs ${total}`)
   let written = 0
   for (const [index, change] of changes.entries()) {
     for (const [place, { run }] of change.steps.entries()) {
@@ -87,7 +87,7 @@ function summary(what: string, steps: readonly Step[]): string {
  * not count as a failure of kube-apiserver.
  */
 function over(): Status {
-  return new Status(408, 'Timeout', 'the request is over')
+  return new Status(408, 'Timeout', 'the request has ended')
 }
 
 const mostFailures = 3

@@ -231,7 +231,7 @@ describe('createWorkspaceRecords', () => {
     const { calls, thrown } = await store('old')
     expect(calls).to.have.length(1)
     expect(thrown).to.have.property('code', 409)
-    expect(String(thrown)).to.contain('is of an earlier workspace of the name')
+    expect(String(thrown)).to.contain('belongs to an earlier workspace with the same name')
   })
 
   it('binds no role with other rules that was created in the meantime', async () => {
@@ -246,6 +246,6 @@ describe('createWorkspaceRecords', () => {
       },
     })
     expect(calls.slice(1)).to.deep.equal([clusterRoles])
-    expect(String(thrown)).to.contain('has other rules than Kapis gives it')
+    expect(String(thrown)).to.contain('has other rules than those that Kapis sets')
   })
 })

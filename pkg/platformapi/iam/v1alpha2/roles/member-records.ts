@@ -96,13 +96,13 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     const { meta } = entry
     const name = JSON.stringify(role.name)
     if (!hasRulesOf(entry.parsed(), role))
-      throw new Status(409, 'Conflict', `the ClusterRole ${name} has other rules than Kapis gives it`)
+      throw new Status(409, 'Conflict', `the ClusterRole ${name} has other rules than those that Kapis sets`)
     // The role is about to be deleted with its owner, and the members would be lost.
     if ((meta.ownerReferences ?? []).length > 0 && !isOwnedBy(meta, uid))
       throw new Status(
         409,
         'Conflict',
-        `the ClusterRole ${name} is of an earlier workspace of the name, and about to be removed; retry later`,
+        `the ClusterRole ${name} belongs to an earlier workspace with the same name, and is about to be deleted; retry later`,
       )
   }
 

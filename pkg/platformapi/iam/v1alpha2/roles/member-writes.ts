@@ -37,7 +37,7 @@ export function parseMember(body: unknown): Member {
     throw badRequest('invalid member: expected {"username": "NAME", "roleRef": "ROLE"}')
   const [other] = Object.keys(unknown)
   if (other !== undefined)
-    throw badRequest(`unknown member ${JSON.stringify(other)}; supported: username, roleRef`)
+    throw badRequest(`unknown field ${JSON.stringify(other)}; supported: username, roleRef`)
   if (username.startsWith('system:'))
     throw badRequest(
       `invalid username ${JSON.stringify(username)}: names that begin with system: belong to Kubernetes`,

@@ -111,7 +111,7 @@ describe('createPlatformRoles', () => {
     it('replaces the role of a user, and names a role that comes from a group', async () => {
       const { calls, warning } = await prepare('root', 'auditor')
       expect(calls).to.deep.equal([tried, 'write', `POST ${all}`, `GET ${all}/root`, `DELETE ${all}/root`])
-      expect(warning).to.include('the platform role platform-admin of a group of the user stays')
+      expect(warning).to.include('the user keeps the platform role platform-admin of a group')
     })
 
     it('removes a role by assigning the default role', async () => {

@@ -148,7 +148,7 @@ export function createPlatformRoles(tools: {
           if (each.role !== role) await unbind(callAs, own, each.binding.entry.meta, subject)
         const byGroup = (await read()).of({ name: '', groups })
         if (byGroup !== regular && byGroup !== role)
-          addWarning(exchange.res, `the platform role ${byGroup} of a group of the user stays`)
+          addWarning(exchange.res, `the user keeps the platform role ${byGroup} of a group`)
       }
     },
   }

@@ -172,7 +172,7 @@ describe('patchOwnUser', () => {
       /spec.password: .*not a bcrypt hash/,
     ],
     ['to a weak password', [{ ...first[1], value: 'weak' }], {}, 422, /spec.password: .*must have 8 to 64/],
-    ['to the same password', first, { isCurrent: true }, 422, /must differ from the password/],
+    ['to the same password', first, { isCurrent: true }, 422, /must differ from your current password/],
     ['with an invalid dryRun', first, { query: '?dryRun=Some' }, 400, /dryRun must be All/],
     [
       'to an empty e-mail address',

@@ -151,8 +151,7 @@ async function requireNewPassword(
   }
   // A dry run skips this check, since it could be used to guess the password.
   const isSame = !isTried && (await isPassword(name, password))
-  const problem =
-    passwordProblem(password) ?? (isSame ? 'must differ from the password that you have' : undefined)
+  const problem = passwordProblem(password) ?? (isSame ? 'must differ from your current password' : undefined)
   if (problem !== undefined) throw invalidUser(groupDomain, name, problemAt('spec.password', problem))
 }
 
@@ -165,7 +164,7 @@ function updateOwn(
     const before = await writer.read(name)
     const draft = parseUserDraft(mergePatch(before, { spec }), groupDomain, name)
     const own = toOwnDraft(before, draft, groupDomain)
-    if (own === undefined) throw new Error('a patch of email and lang has changed more')
+    if (own === undefined) throw new Error('a patch of email and lang has changed other fields')
     return writer.update(own, { isDryRun: isTried, permit: async () => undefined })
   }
   return retry(update, { isRetriable: isConflict, attempts: 5 })
