@@ -1,15 +1,15 @@
-import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { field } from '../../pkg/yaml/edit/value.ts'
 import type { Io } from './command.ts'
+import { kubeconfigFiles, loadKubeconfig } from './kubeconfig/files.ts'
 
 /**
  * Returns the kubeconfig that kubectl would use; '' without one, which means the service account of
- * the Pod.
+ * the Pod. kubectl merges a list of files; here the file with the current context is used.
+ *
+ * @throws Error with the name of a file that kubectl cannot load
  */
-export function findKubeconfig({ env }: Io): string {
-  // kubectl merges a list of files; here the first existing one is used.
-  const named = (env.KUBECONFIG ?? '').split(':').find(file => file !== '' && existsSync(file))
-  const usual = join(homedir(), '.kube/config')
-  return named ?? (existsSync(usual) ? usual : '')
+export function findKubeconfig({ env }: Pick<Io, 'env'>): string {
+  const { files } = loadKubeconfig(kubeconfigFiles(env))
+  const current = files.find(({ value }) => field(value, 'current-context'))
+  return (current ?? files[0])?.path ?? ''
 }

@@ -10,6 +10,10 @@ export function run(args: readonly string[]): Promise<number> {
   // A second signal ends the process immediately.
   if (endsItself)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
+  // Users can do nothing about an experimental feature of a library.
+  process.removeAllListeners('warning').on('warning', ({ name: kind, message }) => {
+    if (kind !== 'ExperimentalWarning') process.stderr.write(`${kind}: ${message}\n`)
+  })
   // The reader of a pipe may close it early, as `head` does.
   process.stdout.on('error', () => process.exit(0))
   return dispatch(args, {

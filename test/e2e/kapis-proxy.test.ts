@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { expect } from 'chai'
+import { startSocksProxy } from '../../pkg/http/fixtures.ts'
 import { createPerson } from './kapis.ts'
 import { setting } from './run.ts'
 
@@ -64,5 +65,20 @@ describe('kapis behind a proxy', function () {
     // The issuer is stored with the login.
     const ended = await person.kapis(['logout'], { env: { HTTPS_PROXY: address, KAPIS_URL: '' } })
     expect(ended.code, ended.stderr).to.equal(0)
+  })
+
+  it('logs in through a SOCKS proxy, without a warning of a library', async () => {
+    const name = `kapis.${setting('KAPIS_NAMESPACE')}.svc`
+    const socks = await startSocksProxy(host => (host === name ? Number(port) : undefined))
+    const person = createPerson('socks')
+    const env = { HTTPS_PROXY: socks.url.href, KAPIS_URL: `https://${name}` }
+    const args = ['login', '-u', setting('KAPIS_USER'), '--issuer', `https://localhost:${port}/oauth`]
+    const ran = await person.kapis(args, { env, stdin: `${setting('KAPIS_PASSWORD')}\n` })
+    expect([ran.code, ran.stderr]).to.deep.equal([
+      0,
+      `Logged in at https://${name} as ${setting('KAPIS_USER')}.\nkubectl uses the context "kapis" of ${person.kubeconfig}.\n`,
+    ])
+    expect(new Set(socks.requests)).to.deep.equal(new Set([`${name}:443`]))
+    await socks.close()
   })
 })

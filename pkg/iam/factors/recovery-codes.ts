@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { PasswordHasher } from '../passwords/password.ts'
+import { readTypedCode } from './typed-code.ts'
 
 /** Letters and digits, without those that look the same. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
@@ -42,7 +43,7 @@ export async function findRecoveryCode(
   stored: readonly StoredRecoveryCode[],
   typed: string,
 ): Promise<StoredRecoveryCode | undefined> {
-  const code = typed.toUpperCase().replace(/[\s-]/g, '')
+  const code = readTypedCode(typed)
   const candidate = stored.find(({ selector }) => code.length === length && code.startsWith(selector))
   return (await verify(code, candidate?.hash)) ? candidate : undefined
 }

@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth'
+import { readTypedCode } from './typed-code.ts'
 
 /**
  * The parameters that every authenticator app supports (RFC 6238): SHA-1, six digits, steps of 30
@@ -35,7 +36,7 @@ export function findTotpStep(
   code: string,
   { lastStep, nowMs = Date.now() }: { readonly lastStep: number; readonly nowMs?: number },
 ): number | undefined {
-  const token = code.replace(/\s/g, '')
+  const token = readTypedCode(code)
   if (!/^\d{6}$/.test(token)) return undefined
   const delta = new TOTP({ ...rules, secret }).validate({ token, window, timestamp: nowMs })
   if (delta === null) return undefined

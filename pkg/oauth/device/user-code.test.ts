@@ -14,6 +14,8 @@ describe('user codes', () => {
     ['WDJB-MJHT', 'WDJB-MJHT'],
     ['wdjbmjht', 'WDJB-MJHT'],
     [' wdjb mjht ', 'WDJB-MJHT'],
+    ['ＷＤＪＢ－ＭＪＨＴ', 'WDJB-MJHT'],
+    ['WDJB\u2013MJHT', 'WDJB-MJHT'],
     ['WDJB-MJH', undefined],
     ['WDJB-MJHTX', undefined],
     ['WDJB-MJHA', undefined],

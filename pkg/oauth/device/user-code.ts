@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
+import { readTypedCode } from '../../iam/factors/typed-code.ts'
 
 // RFC 8628 section 6.1: without vowels, to avoid words. 20^8 is about 34 bits, enough for ten
 // minutes and few attempts.
@@ -16,7 +17,7 @@ export function newUserCode(): string {
  * a possible code.
  */
 export function readUserCode(typed: string): string | undefined {
-  const code = typed.toUpperCase().replace(/[\s-]/g, '')
+  const code = readTypedCode(typed)
   return /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code) ? toShown(code) : undefined
 }
 

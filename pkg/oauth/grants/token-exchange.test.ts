@@ -96,6 +96,11 @@ describe('token exchange', () => {
     ).to.equal(401)
   })
 
+  it('names the requested type of the token in the response', async () => {
+    const { body } = await exchange(await ciToken(), { requested_token_type: type('jwt') })
+    expect(body.issued_token_type).to.equal(type('jwt'))
+  })
+
   it('accepts access tokens with their typ (RFC 9068)', async () => {
     for (const typ of ['at+jwt', 'application/at+jwt', 'JWT'])
       expect((await exchange(await ciToken({}, { typ }))).code, typ).to.equal(200)

@@ -22,7 +22,9 @@ export const tokenExchangeGrant: Grant = {
   async handle(tools, { client, form }) {
     const token = requireParameter(form, 'subject_token')
     requireOneOf(subjectTypes, 'subject_token_type', requireParameter(form, 'subject_token_type'))
-    requireOneOf(requestedTypes, 'requested_token_type', form.get('requested_token_type') ?? accessToken)
+    // The tokens are access tokens and JWTs, so the response names the requested type.
+    const issuedType = form.get('requested_token_type') ?? accessToken
+    requireOneOf(requestedTypes, 'requested_token_type', issuedType)
     for (const name of ['actor_token', 'actor_token_type'])
       if (form.has(name)) throw invalid(`the parameter ${name} is not supported`)
     const found = await tools.subjectTokens.find(client, token)
@@ -53,7 +55,7 @@ export const tokenExchangeGrant: Grant = {
     })
     const answer = {
       access_token: issued.token,
-      issued_token_type: accessToken,
+      issued_token_type: issuedType,
       token_type: 'Bearer',
       expires_in: lifeSeconds,
       ...(requested === scope || (requested === undefined && scope === '') ? {} : { scope }),
