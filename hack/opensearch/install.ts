@@ -63,7 +63,7 @@ function check(folder: string, checksums: string): void {
     const hash = createHash('sha256').update(readFileSync(join(folder, name)))
     return wanted.get(name) !== hash.digest('hex')
   })
-  if (other !== undefined) throw new Error(`${other} is not the file that ${checksums} names`)
+  if (other !== undefined) throw new Error(`${other} does not match the checksum in ${checksums}`)
   const lacking = [...wanted.keys()].find(name => !found.includes(name))
   if (lacking !== undefined) throw new Error(`${lacking} was not resolved`)
 }

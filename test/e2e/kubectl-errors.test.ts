@@ -56,7 +56,7 @@ describe('errors of the aggregated API', function () {
     ],
   ]
   for (const [args, expected] of commands) {
-    it(`kubectl ${args.join(' ')}`, async () => {
+    it(`are printed by kubectl ${args.join(' ')}`, async () => {
       const { code, stdout, stderr } = await kubectl(...args.map(arg => arg.replace('FIRST', first)))
       expect(code).to.equal(1)
       expect(stdout).to.equal('')
@@ -110,7 +110,7 @@ describe('errors of the aggregated API', function () {
     ['GET', '/a', { accept: 'application/vnd.kubernetes.protobuf' }, notAcceptable],
   ]
   for (const [method, path, headers, expected] of bodies) {
-    it(`${method} ${path || 'on the collection'} ${JSON.stringify(headers)}`, async () => {
+    it(`are returned for ${method} ${path || 'of the collection'} ${JSON.stringify(headers)}`, async () => {
       const answer = await askKube(token, collectionPath + path, { method, headers })
       expect(JSON.parse(answer.body)).to.deep.equal(expected)
       expect(answer.code).to.equal((expected as { code: number }).code)

@@ -154,7 +154,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   cache: gone('Kapis keeps its state in Kubernetes objects and needs no Redis'),
   ldap: gone('was for the DevOps component; use an LDAPIdentityProvider for logins with a directory'),
   auditing: gone(
-    'audit.path and audit.policyFile write the audit log of Kapis; searches read it from the log store of Kapis',
+    'audit.path and audit.policyFile configure the audit log of Kapis; searches use the log store of Kapis',
   ),
   multicluster: gone('Kapis serves the cluster that it runs in'),
   terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),

@@ -61,7 +61,7 @@ describe('parseJsonPath', () => {
       expect(refusalOf(() => parseJsonPath(path, 'fields'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
-        message: `fields ${JSON.stringify(path)} cannot be read at position ${at}: a path is like .spec.nodeName, .status.conditions[0].type or .metadata.labels['a.b/c']`,
+        message: `fields ${JSON.stringify(path)} is invalid at position ${at}: expected a path such as .spec.nodeName, .status.conditions[0].type or .metadata.labels['a.b/c']`,
       })
     })
   }

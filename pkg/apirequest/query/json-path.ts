@@ -25,7 +25,7 @@ export function parseJsonPath(text: string, parameter: string): Steps {
     if (match === null) {
       const at = Math.max(start + whole.length - rest.length, 0)
       throw badRequest(
-        `${parameter} ${JSON.stringify(text)} cannot be read at position ${at}: a path is like .spec.nodeName, .status.conditions[0].type or .metadata.labels['a.b/c']`,
+        `${parameter} ${JSON.stringify(text)} is invalid at position ${at}: expected a path such as .spec.nodeName, .status.conditions[0].type or .metadata.labels['a.b/c']`,
       )
     }
     const [found, name, index, anyItem, anyMember, single, double] = match

@@ -75,7 +75,7 @@ describe('isOurs', () => {
     ['local to kube-apiserver', existing({ labels: {}, spec: { service: undefined } }), false],
   ]
   for (const [what, current, expected] of cases) {
-    it(`${what}: ${expected}`, () => expect(isOurs(current, service)).to.equal(expected))
+    it(`returns ${expected} for ${what}`, () => expect(isOurs(current, service)).to.equal(expected))
   }
 
   it('describes the target of an APIService', () => {

@@ -18,7 +18,7 @@ describe('isWebSocket', () => {
     ['no Connection: Upgrade', { connection: 'keep-alive' }, false],
     ['a longer token', { connection: 'upgrades' }, false],
   ] as const) {
-    it(`${what}: ${expected}`, () => {
+    it(`returns ${expected} for ${what}`, () => {
       expect(isWebSocket({ method: 'GET', headers: { ...handshake, ...changes } })).to.equal(expected)
     })
   }

@@ -20,7 +20,7 @@ describe('the policy of a token exchange', () => {
     ],
   ]
   for (const [what, policies, expected] of orders) {
-    it(`applies with ${what}`, async () => {
+    it(`is ${what}`, async () => {
       setup.app.workloads.policies.splice(0, setup.app.workloads.policies.length, ...policies)
       const { code } = await exchange(await ciToken())
       expect(code).to.equal(expected === undefined ? 400 : 200)
@@ -29,7 +29,7 @@ describe('the policy of a token exchange', () => {
     })
   }
 
-  it('applies in the order of the policies for a token with several audiences', async () => {
+  it('is the first matching one for a token with several audiences', async () => {
     const token = await setup.app.workloads.sign({ iss: 'https://kubernetes.default.svc' })
     for (const name of [issuer, 'https://second'])
       setup.app.workloads.serviceAccounts.set(`${token} ${name}`, 'system:serviceaccount:ci:runner')
@@ -43,7 +43,7 @@ describe('the policy of a token exchange', () => {
     expect(setup.app.lines.findLast(({ audit }) => audit === 'token')?.policy).to.equal('second')
   })
 
-  it('applies to the cluster after the policies with its issuer', async () => {
+  it('for the issuer of the cluster is checked before a policy for service accounts', async () => {
     const cluster = 'https://kubernetes.default.svc'
     const token = await setup.app.workloads.sign({ iss: cluster, sub: 'x', aud: issuer })
     setup.app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')

@@ -157,7 +157,7 @@ describe('createWorkspaceViews', () => {
     [`${old}/workspaces/red/workspacemembers/joe/namespaces`, { items: [], totalItems: 0 }],
   ]
   for (const [path, body] of reads)
-    it(`GET ${path}`, async () => {
+    it(`GET ${path} returns the view of the tenant API`, async () => {
       const { code, text } = await loopback.get(path)
       expect(JSON.parse(text)).to.deep.equal(body)
       expect(code).to.equal(200)

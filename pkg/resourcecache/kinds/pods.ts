@@ -15,7 +15,7 @@ const columns: readonly Column[] = [
   column('IP', 1, 'Address of the pod.'),
   column('Node', 1, 'Node that the pod runs on.'),
   column('Nominated Node', 1, 'Node on which other pods are preempted for the pod.'),
-  column('Readiness Gates', 1, 'Readiness gates that are open, of all.'),
+  column('Readiness Gates', 1, 'Readiness gates whose condition is true, of all.'),
   column('CPU-Requests', 1, 'CPU that the pod requests.'),
   column('Memory-Requests', 1, 'Memory that the pod requests.'),
   column('Owner', 1, 'Owner of the pod.'),

@@ -225,7 +225,7 @@ describe('listPage', () => {
     ['fieldselector=a', unknownFilter('fieldselector')],
     [
       'sortBy=.a..b',
-      'sortBy ".a..b" cannot be read at position 2: a path is like .spec.nodeName, .status.conditions[0].type or .metadata.labels[\'a.b/c\']',
+      'sortBy ".a..b" is invalid at position 2: expected a path such as .spec.nodeName, .status.conditions[0].type or .metadata.labels[\'a.b/c\']',
     ],
     ['fieldSelector=a', "invalid selector: 'a'; can't understand 'a'"],
     ['q="web', 'q "\\"web" has an unterminated quote'],

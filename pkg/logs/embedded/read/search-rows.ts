@@ -39,7 +39,7 @@ export function* searchRows(
     const last = hits.at(-1)
     if (last === undefined || (hits.length < count && !isCut)) return { rows }
     start = { after: last.cursor }
-    // Doubles what fitted into the last page: pages of long lines have few lines.
+    // Reads at most twice as many lines as the last page had: pages of long lines have few lines.
     count = Math.min(2 * hits.length, lines.most)
   }
 }
