@@ -10,8 +10,8 @@ export type FileShipper = {
   /** What the shipper makes of a line, where that is not what was written. */
   readonly convert?: (shape: Shape) => Shape
   /**
-   * Maximum number of lines that the shipper may send twice, since it does not repeat a batch that got
-   * no answer but sends its lines one by one.
+   * Maximum number of lines that the shipper may send twice, since it does not send a batch that got no
+   * answer again with the same bytes.
    */
   readonly repeats?: number
   /** The names of its own fields. */
