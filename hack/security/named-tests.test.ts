@@ -2,10 +2,12 @@ import { expect } from 'chai'
 import { faultOf, findNamedTests } from './named-tests.ts'
 
 describe('findNamedTests', () => {
-  it('finds each file with its title and line', () => {
-    const text = '# a\n| x | `pkg/a.test.ts`: "does it"; `test/b.ts`: "it’s (CVE-1)" |\n`c.ts` is no test'
+  it('finds each file with its titles and line', () => {
+    const text =
+      '# a\n| x | `pkg/a.test.ts`: "does it", "and that"; `test/b.ts`: "it’s (CVE-1)" |\n`c.ts` is no test'
     expect(findNamedTests(text)).to.deep.equal([
       { file: 'pkg/a.test.ts', title: 'does it', line: 2 },
+      { file: 'pkg/a.test.ts', title: 'and that', line: 2 },
       { file: 'test/b.ts', title: 'it’s (CVE-1)', line: 2 },
     ])
   })

@@ -1,13 +1,13 @@
 /** A test that a document refers to: its file, and literal words of its title. */
 export type NamedTest = { readonly file: string; readonly title: string; readonly line: number }
 
-/** Returns every `file`: "title" in a text. */
+/** Returns every title in `file`: "title", "title". */
 export function findNamedTests(text: string): readonly NamedTest[] {
-  return [...text.matchAll(/`([\w./-]+\.ts)`: "([^"]+)"/g)].map(({ 1: file = '', 2: title = '', index }) => ({
-    file,
-    title,
-    line: text.slice(0, index).split('\n').length,
-  }))
+  const lists = text.matchAll(/`([\w./-]+\.ts)`: ("[^"]+"(?:(?:,| and) "[^"]+")*)/g)
+  return [...lists].flatMap(({ 1: file = '', 2: titles = '', index }) => {
+    const line = text.slice(0, index).split('\n').length
+    return [...titles.matchAll(/"([^"]+)"/g)].map(({ 1: title = '' }) => ({ file, title, line }))
+  })
 }
 
 /**
