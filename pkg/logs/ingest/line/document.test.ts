@@ -105,6 +105,23 @@ const loggers: readonly [what: string, document: object | string, record: object
     },
     { ...whole, log: 'x', fields: { [`${resource}.service.name`]: 'a', 'attributes.a': 1 } },
   ]),
+  [
+    'the Elasticsearch exporter of OpenTelemetry in its mode ecs',
+    {
+      ...{ '@timestamp': time, message: 'x', log: { level: 'error' }, 'service.name': 'a' },
+      ...{ container: { id: 'c0ffee' }, host: { name: 'worker-1' } },
+      kubernetes: {
+        namespace: 'shop',
+        pod: { name: 'web-0', uid: 'u' },
+        container: { name: 'web' },
+        labels: { app: 'web', count: '2' },
+      },
+    },
+    {
+      ...{ ...whole, log: 'x' },
+      fields: { 'log.level': 'error', 'service.name': 'a', 'kubernetes.pod.uid': 'u' },
+    },
+  ],
 ]
 
 const valid: readonly [what: string, document: object | string, record: object][] = [
