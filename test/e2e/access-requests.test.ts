@@ -173,7 +173,7 @@ describe('time-bound access requests', function () {
     await new Promise(done => setTimeout(done, endMs - Date.now()))
     await expectCode(403)
     expect((await watch) - endMs).to.be.below(withinMs)
-    expect(await refusal(approver, 'approve', await request(asker, '1s').then(slow))).to.contain('ended at')
+    expect(await refusal(approver, 'approve', await request(asker, '1s').then(slow))).to.contain('expired at')
     await expectCode(403)
   })
   async function slow(name: string): Promise<string> {

@@ -176,7 +176,7 @@ describe('kapis doctor', function () {
       ],
       [
         'rights',
-        /lacks 2 of 2 rights .*: create tokenreviews\.authentication\.k8s\.io, /,
+        /lacks 2 of 2 permissions .*: create tokenreviews\.authentication\.k8s\.io, /,
         /kapis:auth-delegator/,
       ],
       [
