@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { bareCluster, type Cluster, hostAddress } from '../installation/control-plane.ts'
+import { bareCluster, type Cluster, hostAddress, stopBareCluster } from '../installation/control-plane.ts'
 import { type Pod, startPod } from '../installation/pod.ts'
 import { takeAway } from '../installation/take-away.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
@@ -113,14 +113,18 @@ describe('lists over clusters', function () {
     await letUse(east, user.username, [east, bare])
   })
   after(async () => {
-    await replica?.stop()
-    await removeUser(user.username)
-    await removeMembers(east, [east, bare, closed])
-    await kubectlOutput('delete', 'namespace', namespace, '--wait=false', '--ignore-not-found')
-    await kapis?.stop()
-    await removeMemberAccount(member)
-    await takeAway(member, ['-k', overlay])
-    await member.output(['delete', 'namespace', namespace, '--ignore-not-found'])
+    try {
+      await replica?.stop()
+      await removeUser(user.username)
+      await removeMembers(east, [east, bare, closed])
+      await kubectlOutput('delete', 'namespace', namespace, '--wait=false', '--ignore-not-found')
+      await kapis?.stop()
+      await removeMemberAccount(member)
+      await takeAway(member, ['-k', overlay])
+      await member.output(['delete', 'namespace', namespace, '--ignore-not-found'])
+    } finally {
+      await stopBareCluster()
+    }
   })
 
   it('sort, page and count the objects of both, each with its cluster', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { bareCluster, type Cluster } from '../installation/control-plane.ts'
+import { bareCluster, type Cluster, stopBareCluster } from '../installation/control-plane.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { type Answer, accessToken, group, kubectlOutput, tokenOf, uniqueName, version } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
@@ -66,10 +66,14 @@ describe('member clusters', function () {
     await member.output(['wait', '-n', namespace, 'pod/web', '--for=condition=Ready', '--timeout=120s'])
   })
   after(async () => {
-    await replica?.stop()
-    await removeUser(user.username)
-    await removeMembers(name, [name, gone])
-    await removeMemberAccount(member)
+    try {
+      await replica?.stop()
+      await removeUser(user.username)
+      await removeMembers(name, [name, gone])
+      await removeMemberAccount(member)
+    } finally {
+      await stopBareCluster()
+    }
   })
 
   const pods = `/clusters/${name}/api/v1/namespaces/${namespace}/pods`

@@ -26,8 +26,19 @@ let cluster: Promise<Cluster> | undefined
 
 after(async function () {
   this.timeout(60_000)
-  await running?.stop()
+  await stopBareCluster()
 })
+
+/**
+ * Stops the control plane, so that the next call of bareCluster starts another. Test files that run
+ * one by one in a process call it, since the hook above belongs to the first of them.
+ */
+export async function stopBareCluster(): Promise<void> {
+  const stopped = running
+  running = undefined
+  cluster = undefined
+  await stopped?.stop()
+}
 
 export function bareCluster(): Promise<Cluster> {
   cluster ??= start()
