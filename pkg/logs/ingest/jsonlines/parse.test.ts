@@ -70,6 +70,16 @@ describe('parseJsonLines', () => {
     it(JSON.stringify(body).slice(0, 70), () => expect(read(body)).to.deep.equal(lines))
   }
 
+  it('limits the values of each document, not those of all that follow each other', () => {
+    const body = Buffer.from(`${line('a')}{"log":"b","x":[1,2,3,4,5,6]}${line('c')}`)
+    const lines = [...parseJsonLines(body, { ...defaultLimits, jsonValues: 6 })]
+    expect(lines.map(({ record, problem }) => record?.log ?? problem)).to.deep.equal([
+      'a',
+      'has more than 6 values',
+      'c',
+    ])
+  })
+
   it('preserves the nanoseconds of a number in an array', () => {
     const [first] = parseJsonLines(Buffer.from('[{"date":1589644842.608962452,"log":"x"}]'), defaultLimits)
     expect(first?.record?.timeNs).to.equal(1589644842608962452n)

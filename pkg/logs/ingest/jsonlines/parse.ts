@@ -1,7 +1,7 @@
 import { skipBlank, skipString, skipValue } from '../../../json/scan.ts'
 import { splitLines } from '../body/split-lines.ts'
 import type { IngestLimits } from '../limits.ts'
-import { invalidJson, type Line, parseDocument } from '../line/document.ts'
+import { type Line, parseDocument } from '../line/document.ts'
 
 /** A line with its number in the body, from 1. */
 export type NumberedLine = Line & { readonly line: number }
@@ -21,7 +21,7 @@ export function* parseJsonLines(body: Buffer, limits: IngestLimits): Generator<N
 
 function* parseLine(text: string, limits: IngestLimits): Generator<Line> {
   const line = parseDocument(text, limits)
-  const documents = line.problem === invalidJson ? splitDocuments(text) : []
+  const documents = line.problem === undefined ? [] : splitDocuments(text)
   if (documents.length < 2) yield line
   else for (const document of documents) yield parseDocument(document, limits)
 }

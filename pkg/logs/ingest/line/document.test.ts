@@ -78,6 +78,12 @@ const loggers: readonly [what: string, document: object | string, record: object
     { MESSAGE: [195, 169, 9], __REALTIME_TIMESTAMP: '1589644842608962', PRIORITY: '6' },
     lineOf({ timeNs: 1589644842608962000n, log: 'é\t', fields: { PRIORITY: '6' } }),
   ],
+  ['journald without a text', { time, MESSAGE: [] }, lineOf({ log: JSON.stringify({ time, MESSAGE: [] }) })],
+  ...[[], [1, 2, 3]].map((log): [string, object, object] => [
+    `the member log ${JSON.stringify(log)} of a parsed line`,
+    { time, log, a: 1 },
+    lineOf({ log: JSON.stringify(log), fields: { a: 1 } }),
+  ]),
   [
     'tracing for Rust',
     { timestamp: time, level: 'INFO', fields: { message: 'x', yaks: 3 }, target: 'app' },

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { LogRecord } from '../../record.ts'
 import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
@@ -55,7 +56,7 @@ export function parseDocument(given: string, limits: IngestLimits): Line {
 }
 
 /** The problem of a line that is not valid JSON. */
-export const invalidJson = 'not valid JSON'
+const invalidJson = 'not valid JSON'
 
 function toLine(text: string, document: unknown, limits: IngestLimits): Line {
   if (!isRecord(document)) return { problem: 'not a JSON object' }
@@ -93,7 +94,7 @@ export function putMembers(
   const { values, isInList } = findRepeatedNames(text, document)
   for (const [name, value] of values) flatten(flat, name, value, notes, limits)
   if (isInList) notes.add('field_omitted')
-  if (textKey !== undefined) return textOf(document[textKey], notes)
+  if (textKey !== undefined) return textOf(textKey, document[textKey], notes)
   return takeInnerText(flat) ?? text
 }
 
@@ -112,7 +113,8 @@ function findTextKey(document: Document): string | undefined {
 }
 
 function isBytes(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every(byte => Number.isInteger(byte) && byte >= 0 && byte <= 255)
+  const isByte = (byte: unknown) => Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) <= 255
+  return Array.isArray(value) && value.length > 0 && value.every(isByte)
 }
 
 /** Returns the text of a document that has it in a nested field. It is no longer a field then. */
@@ -131,8 +133,12 @@ function isEcsLog(log: unknown): boolean {
   return isRecord(log) && Object.keys(log).length > 0 && Object.keys(log).every(key => ecsLog.has(key))
 }
 
-function textOf(value: unknown, notes: LineNotes): string {
-  if (isBytes(value)) return Buffer.from(value).toString('utf8')
+function textOf(key: string, value: unknown, notes: LineNotes): string {
+  if (key === 'MESSAGE' && isBytes(value)) {
+    const bytes = Buffer.from(value)
+    if (!isUtf8(bytes)) notes.add('invalid_unicode')
+    return bytes.toString('utf8')
+  }
   return typeof value === 'string' ? value : formatMember(value, notes)
 }
 

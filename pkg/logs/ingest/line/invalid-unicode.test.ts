@@ -36,6 +36,13 @@ describe('noteInvalidUnicode', () => {
     expect(read(jsonLines, body).map(([, , notes]) => notes)).to.deep.equal([noted, undefined])
   })
 
+  it('notes once a text of journald whose bytes are not UTF-8', () => {
+    const line = (field: string | number) =>
+      bytes(`{"__REALTIME_TIMESTAMP":"1589644842608962","MESSAGE":[99,233],"a":"`, field, '"}')
+    expect(read(jsonLines, line('é'))).to.deep.equal([['c\ufffd', { a: 'é' }, noted]])
+    expect(read(jsonLines, line(0xe9))).to.deep.equal([['c\ufffd', { a: '\ufffd' }, noted]])
+  })
+
   it('notes bytes in protobuf', () => {
     // A push request of Loki with the stream {} and one entry, whose time is 1 ns after the Unix epoch.
     const body = (text: readonly number[]) =>

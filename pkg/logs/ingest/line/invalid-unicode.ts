@@ -23,7 +23,7 @@ export function* noteInvalidUnicode(
     const { record, notes = [] } = line
     const isInvalid =
       record !== undefined && (!record.log.isWellFormed() || (isReplaced && hasReplacement(record)))
-    yield isInvalid ? { record, notes: [...notes, 'invalid_unicode'] } : line
+    yield isInvalid ? { record, notes: [...new Set([...notes, 'invalid_unicode' as const])] } : line
   }
 }
 
