@@ -17,8 +17,7 @@ export const gitHubProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
   organizations: texts({
-    description:
-      'Only members of these organizations, teams or groups may log in; memberships become groups.',
+    description: 'Only members of these organizations may log in; memberships become groups.',
   }),
 }).transform((given, { addIssue }): GitConfig => {
   const { organizations: memberOf } = given
@@ -37,10 +36,7 @@ export const gitHubProvider = section({
 export const gitLabProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
-  groups: texts({
-    description:
-      'Only members of these organizations, teams or groups may log in; memberships become groups.',
-  }),
+  groups: texts({ description: 'Only members of these groups may log in; memberships become groups.' }),
 }).transform((given, { addIssue }): GitConfig => {
   const { groups: memberOf } = given
   const defaults = {
