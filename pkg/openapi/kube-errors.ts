@@ -1,4 +1,4 @@
-import { type Answer, json } from './operation.ts'
+import { type Answer, json, type Operation } from './operation.ts'
 import { status } from './schema.ts'
 
 const meanings: Readonly<Record<number, string>> = {
@@ -49,4 +49,27 @@ export function publicErrors(...codes: readonly number[]): Readonly<Record<strin
   return toAnswers([...everywhere, ...codes])
 }
 
-export const callers = ['bearer', 'clientCertificate'] as const
+const callers = ['bearer', 'clientCertificate'] as const
+
+/**
+ * Describes an operation for authenticated callers that kube-apiserver authorizes.
+ *
+ * @param success the responses of a successful request, by status code
+ */
+export function operation(
+  summary: string,
+  success: Operation['answers'],
+  more: Omit<Operation, 'summary' | 'answers' | 'security'> & {
+    /** Status codes of errors in addition to those of every operation. */
+    readonly errors?: readonly number[]
+    /** Authentication schemes in addition to those of every operation. */
+    readonly schemes?: Operation['security']
+  } = {},
+): Operation {
+  const { errors = [], schemes = [], ...rest } = more
+  return {
+    ...{ summary, ...rest },
+    answers: { ...success, ...kubeErrors(...errors) },
+    security: [...callers, ...schemes],
+  }
+}

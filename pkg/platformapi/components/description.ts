@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { operation } from '../../openapi/kube-errors.ts'
 import { ok, type Paths, segment } from '../../openapi/operation.ts'
 import { anyObject, arrayOf, integer, object, text } from '../../openapi/schema.ts'
 
@@ -20,25 +20,15 @@ const health = object({
 /** OpenAPI descriptions of the paths in serve.ts, in both versions of the API. */
 export const componentPaths = {
   '/components': {
-    get: {
-      summary: 'Lists the platform components with the number of ready pods',
-      answers: { ...ok(arrayOf(component)), ...kubeErrors() },
-      security: callers,
-    },
+    get: operation('Lists the platform components with the number of ready pods', ok(arrayOf(component))),
   },
   '/components/{component}': {
-    get: {
-      summary: 'Reads one platform component',
+    get: operation('Reads one platform component', ok(component), {
       parameters: [segment('component', 'Name of the Service of the component.')],
-      answers: { ...ok(component), ...kubeErrors(404) },
-      security: callers,
-    },
+      errors: [404],
+    }),
   },
   '/componenthealth': {
-    get: {
-      summary: 'Counts platform components and nodes',
-      answers: { ...ok(health), ...kubeErrors() },
-      security: callers,
-    },
+    get: operation('Counts platform components and nodes', ok(health)),
   },
 } satisfies Paths

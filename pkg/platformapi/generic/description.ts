@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { operation } from '../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -27,14 +27,14 @@ function forwarded(
   body: Operation['body'] | undefined,
 ): Operation {
   const done = { description: asCaller, content: json({ anyOf: [kubeObject, status] }) }
-  return {
+  return operation(
     summary,
-    description: asCaller,
-    parameters,
-    ...(body === undefined ? {} : { body }),
-    answers: { 200: done, 201: done, 202: done, ...kubeErrors(404, 405, 409, 413, 415, 422) },
-    security: callers,
-  }
+    { 200: done, 201: done, 202: done },
+    {
+      ...{ description: asCaller, parameters, errors: [404, 405, 409, 413, 415, 422] },
+      ...(body === undefined ? {} : { body }),
+    },
+  )
 }
 
 function store(where: string, segments: readonly Parameter[]): PathRow {

@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { operation } from '../../openapi/kube-errors.ts'
 import { content, json, type Operation, type Parameter, query } from '../../openapi/operation.ts'
 import {
   anyObject,
@@ -101,12 +101,9 @@ const answer: Schema = {
 
 /** Returns the OpenAPI operation of the log API, for any of its paths. */
 export function logOperation(summary: string, segments: readonly Parameter[] = []): Operation {
-  return {
+  return operation(
     summary,
-    description:
-      'Callers see the lines of pods for which they may get pods/log. A live tail is one JSON object per line, or server-sent events for clients that accept text/event-stream.',
-    parameters: [...segments, ...logParameters],
-    answers: {
+    {
       200: {
         description: 'The result, an export, or a live tail, depending on operation.',
         content: {
@@ -115,8 +112,11 @@ export function logOperation(summary: string, segments: readonly Parameter[] = [
           ...content(['text/plain', 'text/csv', 'text/event-stream'], text()),
         },
       },
-      ...kubeErrors(),
     },
-    security: callers,
-  }
+    {
+      description:
+        'Callers see the lines of pods for which they may get pods/log. A live tail is one JSON object per line, or server-sent events for clients that accept text/event-stream.',
+      parameters: [...segments, ...logParameters],
+    },
+  )
 }

@@ -1,6 +1,6 @@
 import type { EventKind } from '../../logs/events/event-kind.ts'
 import { sharedParameters } from '../../logs/query/event-query.ts'
-import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { operation } from '../../openapi/kube-errors.ts'
 import { content, json, type Operation, type Parameter, query } from '../../openapi/operation.ts'
 import { arrayOf, boolean, integer, object, oneOfTexts, type Schema, text } from '../../openapi/schema.ts'
 
@@ -44,17 +44,14 @@ export function eventOperation(summary: string, description: string, kind: Event
   const own = [kind.namespaces, kind.namespaceParts, ...Object.keys(kind.filters)].map(name =>
     query(name, name.endsWith('_search') ? 'Comma-separated substrings.' : 'Comma-separated exact values.'),
   )
-  return {
+  return operation(
     summary,
-    description,
-    parameters: [...sharedParameters.map(name => known[name]), ...own],
-    answers: {
+    {
       200: {
         description: 'The result, or an export with one event per line, depending on operation.',
         content: { ...json(answer), ...content(['application/x-ndjson'], event) },
       },
-      ...kubeErrors(),
     },
-    security: callers,
-  }
+    { description, parameters: [...sharedParameters.map(name => known[name]), ...own] },
+  )
 }

@@ -1,4 +1,4 @@
-import { kubeErrors } from '../../openapi/kube-errors.ts'
+import { operation } from '../../openapi/kube-errors.ts'
 import { type Answer, type Operation, type Parameter, query } from '../../openapi/operation.ts'
 import {
   arrayOf,
@@ -153,12 +153,10 @@ export function listOperation(
     page?: Schema
   },
 ): Operation {
-  return {
-    summary,
+  return operation(summary, listed(form === 'items' ? page : kindList), {
     parameters: [...segments, ...listParameters(own)],
-    answers: { ...listed(form === 'items' ? page : kindList), ...kubeErrors(404, 410) },
-    security: ['bearer', 'clientCertificate'],
-  }
+    errors: [404, 410],
+  })
 }
 
 export function objectOperation(
@@ -166,13 +164,9 @@ export function objectOperation(
   segments: readonly Parameter[],
   schema = kubeObject,
 ): Operation {
-  return {
+  return operation(
     summary,
-    parameters: [...segments, ...objectParameters],
-    answers: {
-      200: { description: 'The object.', content: { 'application/json': { schema } } },
-      ...kubeErrors(404),
-    },
-    security: ['bearer', 'clientCertificate'],
-  }
+    { 200: { description: 'The object.', content: { 'application/json': { schema } } } },
+    { parameters: [...segments, ...objectParameters], errors: [404] },
+  )
 }

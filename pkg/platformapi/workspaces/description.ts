@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { operation } from '../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -26,28 +26,27 @@ const template = anyObject(
 )
 
 function write(summary: string, parameters: readonly Parameter[], types: readonly string[], schema: Schema) {
-  return {
+  return operation(
     summary,
-    description: asCaller,
-    parameters: [...parameters, dryRun],
-    body: { content: content(types, schema) },
-    answers: {
+    {
       200: { description: 'The object was written.', content: json(kubeObject) },
       201: { description: 'The object was created.', content: json(kubeObject) },
-      ...kubeErrors(404, 409, 413, 415, 422),
     },
-    security: callers,
-  } satisfies Operation
+    {
+      description: asCaller,
+      parameters: [...parameters, dryRun],
+      body: { content: content(types, schema) },
+      errors: [404, 409, 413, 415, 422],
+    },
+  ) satisfies Operation
 }
 
 function remove(summary: string, parameters: readonly Parameter[]): Operation {
-  return {
-    summary,
+  return operation(summary, success, {
     description: asCaller,
     parameters: [...parameters, dryRun],
-    answers: { ...success, ...kubeErrors(404, 409) },
-    security: callers,
-  }
+    errors: [404, 409],
+  })
 }
 
 const jsonType = ['application/json']

@@ -1,4 +1,4 @@
-import { kubeErrors } from '../../../openapi/kube-errors.ts'
+import { operation } from '../../../openapi/kube-errors.ts'
 import {
   type Content,
   content,
@@ -19,18 +19,18 @@ function ingest(
   summary: string,
   { taken, answer, parameters = [] }: { taken: Content; answer: Content; parameters?: readonly Parameter[] },
 ): Operation {
-  return {
+  return operation(
     summary,
-    description:
-      'Requires the permission to create `ingest` in the group. Status 200 means that the lines are on the disk of the log store. Bodies may be compressed with gzip, deflate, zstd or snappy.',
-    parameters,
-    body: { content: taken },
-    answers: {
-      200: { description: 'Result for each line.', content: answer },
-      ...kubeErrors(408, 413, 415, 507),
+    { 200: { description: 'Result for each line.', content: answer } },
+    {
+      description:
+        'Requires the permission to create `ingest` in the group. Status 200 means that the lines are on the disk of the log store. Bodies may be compressed with gzip, deflate, zstd or snappy.',
+      parameters,
+      body: { content: taken },
+      errors: [408, 413, 415, 507],
+      schemes: ['password'],
     },
-    security: ['bearer', 'clientCertificate', 'password'],
-  }
+  )
 }
 
 const lines = text('One JSON object per line.')
@@ -94,49 +94,52 @@ const otlp = ingest('Ingests log lines by OTLP/HTTP', {
   answer: { ...content(['application/json'], partial), ...content(['application/x-protobuf'], {}) },
 })
 
-const loki: Operation = {
-  summary: 'Ingests log lines, compatible with push of Loki',
-  description:
-    'Requires the permission to create `ingest` in the group. Protobuf without Content-Encoding is snappy-compressed. Status 204 means that all lines are on the disk of the log store; 400 that some were rejected and the others are stored.',
-  body: {
-    content: {
-      ...content(['application/json'], anyObject('A push of streams.')),
-      ...content(['application/x-protobuf'], {}),
+const loki = operation(
+  'Ingests log lines, compatible with push of Loki',
+  { 204: { description: 'All lines are stored.' } },
+  {
+    description:
+      'Requires the permission to create `ingest` in the group. Protobuf without Content-Encoding is snappy-compressed. Status 204 means that all lines are on the disk of the log store; 400 that some were rejected and the others are stored.',
+    body: {
+      content: {
+        ...content(['application/json'], anyObject('A push of streams.')),
+        ...content(['application/x-protobuf'], {}),
+      },
     },
+    errors: [413, 415],
+    schemes: ['password'],
   },
-  answers: { 204: { description: 'All lines are stored.' }, ...kubeErrors(413, 415) },
-  security: ['bearer', 'clientCertificate', 'password'],
-}
+)
 
 const container = ['namespace', 'pod', 'container'].map(name => segment(name, `The ${name}.`))
 
 const inNamespace = [segment('namespace', 'The namespace.')]
 
 function listRecordings(parameters: readonly Parameter[] = []): Operation {
-  return {
-    summary: 'Recorded sessions of exec and attach, the newest first',
-    description: 'Requires the permission to list `sessionrecordings` in the group.',
-    parameters: [
-      ...parameters,
-      query('user', 'Users of the sessions, comma-separated.'),
-      query('pod', 'Pods of the sessions.'),
-      query('namespace', 'Namespaces of the sessions.'),
-      query('start_time', 'Sessions that began at or after this time, in Unix seconds.', integer()),
-      query('end_time', 'Sessions that began at or before this time, in Unix seconds.', integer()),
-      query('limit', 'Number of sessions per page, at most 1000.', integer('', { default: 100 })),
-      query('continue', 'The `metadata.continue` of the previous page.'),
-    ],
-    answers: { ...ok(anyObject('A SessionRecordingList.')), ...kubeErrors(400, 429, 503, 504) },
-    security: ['bearer', 'clientCertificate'],
-  }
+  return operation(
+    'Recorded sessions of exec and attach, the newest first',
+    ok(anyObject('A SessionRecordingList.')),
+    {
+      description: 'Requires the permission to list `sessionrecordings` in the group.',
+      parameters: [
+        ...parameters,
+        query('user', 'Users of the sessions, comma-separated.'),
+        query('pod', 'Pods of the sessions.'),
+        query('namespace', 'Namespaces of the sessions.'),
+        query('start_time', 'Sessions that began at or after this time, in Unix seconds.', integer()),
+        query('end_time', 'Sessions that began at or before this time, in Unix seconds.', integer()),
+        query('limit', 'Number of sessions per page, at most 1000.', integer('', { default: 100 })),
+        query('continue', 'The `metadata.continue` of the previous page.'),
+      ],
+      errors: [400, 429, 503, 504],
+    },
+  )
 }
 
 function getRecording(parameters: readonly Parameter[] = []): Operation {
-  return {
-    summary: 'A recorded session as an asciicast (version 2)',
-    description: 'Requires the permission to get `sessionrecordings` in the group.',
-    parameters: [...parameters, segment('name', 'The name of the recording.')],
-    answers: {
+  return operation(
+    'A recorded session as an asciicast (version 2)',
+    {
       200: {
         description: 'The recording.',
         content: content(
@@ -144,10 +147,13 @@ function getRecording(parameters: readonly Parameter[] = []): Operation {
           text('A JSON object, and a JSON array for each event.'),
         ),
       },
-      ...kubeErrors(404, 429, 503, 504),
     },
-    security: ['bearer', 'clientCertificate'],
-  }
+    {
+      description: 'Requires the permission to get `sessionrecordings` in the group.',
+      parameters: [...parameters, segment('name', 'The name of the recording.')],
+      errors: [404, 429, 503, 504],
+    },
+  )
 }
 
 /** OpenAPI descriptions of `/kapis/logging.<group domain>/v1alpha2`. */
@@ -162,13 +168,16 @@ export const loggingPaths = {
   '/namespaces/{namespace}/sessionrecordings/{name}': { get: getRecording(inNamespace) },
   '/select/logsql/{endpoint}': { get: logsqlOperation, post: logsqlOperation },
   '/ingest': {
-    get: {
-      summary: 'Product information for clients and shippers of Elasticsearch',
-      description:
-        'The URL to configure in clients. Their requests below it before they send (`_license`, `_cluster/health`, `_nodes`, `_ilm`, `_index_template`, `_ingest` and others) are accepted and have no effect.',
-      answers: { ...ok(anyObject('Name, version and tagline.')), ...kubeErrors(404) },
-      security: ['bearer', 'clientCertificate', 'password'],
-    },
+    get: operation(
+      'Product information for clients and shippers of Elasticsearch',
+      ok(anyObject('Name, version and tagline.')),
+      {
+        description:
+          'The URL to configure in clients. Their requests below it before they send (`_license`, `_cluster/health`, `_nodes`, `_ilm`, `_index_template`, `_ingest` and others) are accepted and have no effect.',
+        errors: [404],
+        schemes: ['password'],
+      },
+    ),
   },
   '/ingest/_bulk': { post: bulk([]), put: bulk([]) },
   '/ingest/{index}/_bulk': { post: bulk([index]), put: bulk([index]) },

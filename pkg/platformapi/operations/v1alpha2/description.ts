@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { operation } from '../../../openapi/kube-errors.ts'
 import { type Paths, query, requiredQuery, segment, success } from '../../../openapi/operation.ts'
 import { oneOfTexts } from '../../../openapi/schema.ts'
 
@@ -7,8 +7,7 @@ import { oneOfTexts } from '../../../openapi/schema.ts'
  */
 export const operationPaths = {
   '/namespaces/{namespace}/jobs/{job}': {
-    post: {
-      summary: 'Runs a Job again: deletes it and creates it again, as the caller',
+    post: operation('Runs a Job again: deletes it and creates it again, as the caller', success, {
       parameters: [
         segment('namespace', 'The name of the namespace.'),
         segment('job', 'The name of the Job.'),
@@ -16,8 +15,7 @@ export const operationPaths = {
         requiredQuery('resourceVersion', 'The version of the Job; 409 if it has another one.'),
         query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All'])),
       ],
-      answers: { ...success, ...kubeErrors(404, 409, 422) },
-      security: callers,
-    },
+      errors: [404, 409, 422],
+    }),
   },
 } satisfies Paths

@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { operation } from '../../../openapi/kube-errors.ts'
 import { ok, type Paths, segment } from '../../../openapi/operation.ts'
 import { integer, mapOf, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components/description.ts'
@@ -22,48 +22,34 @@ export const oldResourcePaths = {
   ...componentPaths,
   ...removedRoutePaths,
   '/abnormalworkloads': {
-    get: {
-      summary: 'Counts unhealthy workloads of the cluster',
+    get: operation('Counts unhealthy workloads of the cluster', ok(abnormal), {
       description:
         'Workloads that are updating, persistent volume claims that are Pending or Lost, jobs that have failed.',
-      answers: { ...ok(abnormal), ...kubeErrors() },
-      security: callers,
-    },
+    }),
   },
   '/namespaces/{namespace}/abnormalworkloads': {
-    get: {
-      summary: 'Counts unhealthy workloads of a namespace',
+    get: operation('Counts unhealthy workloads of a namespace', ok(abnormal), {
       parameters: [segment('namespace', 'The namespace.')],
-      answers: { ...ok(abnormal), ...kubeErrors() },
-      security: callers,
-    },
+    }),
   },
   '/quotas': {
-    get: {
-      summary: 'Counts the objects of the cluster',
-      answers: { ...ok(quotas), ...kubeErrors() },
-      security: callers,
-    },
+    get: operation('Counts the objects of the cluster', ok(quotas)),
   },
   '/namespaces/{namespace}/quotas': {
-    get: {
-      summary: 'Counts the objects of a namespace, with its quota',
+    get: operation('Counts the objects of a namespace, with its quota', ok(quotas), {
       description: 'If several ResourceQuotas limit the same resource, the lowest limit is returned.',
       parameters: [segment('namespace', 'The namespace.')],
-      answers: { ...ok(quotas), ...kubeErrors() },
-      security: callers,
-    },
+    }),
   },
   '/users/{user}/kubeconfig': {
-    get: {
-      summary: 'Returns a kubeconfig with which kubectl logs in to the platform',
-      description: 'It contains no credential: kubectl runs `kapis get-token`. Users may read their own.',
-      parameters: [segment('user', 'The name of the user.')],
-      answers: {
-        200: { description: 'The kubeconfig.', content: { 'text/yaml': { schema: text() } } },
-        ...kubeErrors(404),
+    get: operation(
+      'Returns a kubeconfig with which kubectl logs in to the platform',
+      { 200: { description: 'The kubeconfig.', content: { 'text/yaml': { schema: text() } } } },
+      {
+        description: 'It contains no credential: kubectl runs `kapis get-token`. Users may read their own.',
+        parameters: [segment('user', 'The name of the user.')],
+        errors: [404],
       },
-      security: callers,
-    },
+    ),
   },
 } satisfies Paths

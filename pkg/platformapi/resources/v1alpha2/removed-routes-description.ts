@@ -1,17 +1,11 @@
-import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { operation } from '../../../openapi/kube-errors.ts'
 import { type Operation, type Parameter, type Paths, segment } from '../../../openapi/operation.ts'
 
 /**
  * Returns the description of a KubeSphere 3.4 route that responds with a 404 and its replacement.
  */
 function replaced(instead: string, parameters: readonly Parameter[] = []): Operation {
-  return {
-    summary: 'Removed route',
-    description: `Always 404. ${instead}`,
-    parameters,
-    answers: kubeErrors(404),
-    security: callers,
-  }
+  return operation('Removed route', {}, { description: `Always 404. ${instead}`, parameters, errors: [404] })
 }
 
 const namespace = segment('namespace', 'The namespace.')

@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { operation } from '../../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -103,55 +103,52 @@ export const resourcePaths = {
     get: objectOperation('Reads an object in a namespace', [namespace, resource, name]),
   },
   '/counts': {
-    get: {
-      summary: 'Counts the objects of several kinds that the caller may list',
-      description:
-        'Each count is authorized and narrowed like a separate list; a failed one has a Status in place of its number.',
-      parameters: [
-        query('kinds', 'Comma-separated plurals, at most 50; by default those of a console menu.'),
-        query('namespace', 'Counts in one namespace.'),
-      ],
-      answers: {
-        200: { description: 'A count for each kind.', content: json(counts) },
-        ...kubeErrors(),
+    get: operation(
+      'Counts the objects of several kinds that the caller may list',
+      { 200: { description: 'A count for each kind.', content: json(counts) } },
+      {
+        description:
+          'Each count is authorized and narrowed like a separate list; a failed one has a Status in place of its number.',
+        parameters: [
+          query('kinds', 'Comma-separated plurals, at most 50; by default those of a console menu.'),
+          query('namespace', 'Counts in one namespace.'),
+        ],
       },
-      security: callers,
-    },
+    ),
   },
   '/resources': {
-    get: {
-      summary: 'Lists objects of several kinds',
-      description:
-        'One sorted list. Each kind is authorized and narrowed as a list of its own; one that fails has its Status in kinds.',
-      parameters: [
-        requiredQuery('kinds', 'Comma-separated plurals, at most 50.'),
-        query('namespace', 'Lists in one namespace.'),
-        ...mergedParameters,
-      ],
-      answers: {
-        200: { description: 'A page of objects.', content: json(merged) },
-        ...kubeErrors(410),
+    get: operation(
+      'Lists objects of several kinds',
+      { 200: { description: 'A page of objects.', content: json(merged) } },
+      {
+        description:
+          'One sorted list. Each kind is authorized and narrowed as a list of its own; one that fails has its Status in kinds.',
+        parameters: [
+          requiredQuery('kinds', 'Comma-separated plurals, at most 50.'),
+          query('namespace', 'Lists in one namespace.'),
+          ...mergedParameters,
+        ],
+        errors: [410],
       },
-      security: callers,
-    },
+    ),
   },
   '/subscriptions': {
-    get: {
-      summary: 'Sends several watches over one connection',
-      description:
-        'A WebSocket on which the client sends {"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"} and {"type":"UNSUBSCRIBE","id":"pods"}; or server-sent events. Each event has the id of its subscription. Each watch is authorized like a separate request.',
-      parameters: [
-        query('subscriptions', 'Server-sent events: a JSON array of {"id", "path"}, one for each watch.'),
-      ],
-      answers: {
+    get: operation(
+      'Sends several watches over one connection',
+      {
         200: {
           description: 'Server-sent events; a WebSocket is answered with 101.',
           content: content(['text/event-stream'], text()),
         },
-        ...kubeErrors(),
       },
-      security: callers,
-    },
+      {
+        description:
+          'A WebSocket on which the client sends {"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"} and {"type":"UNSUBSCRIBE","id":"pods"}; or server-sent events. Each event has the id of its subscription. Each watch is authorized like a separate request.',
+        parameters: [
+          query('subscriptions', 'Server-sent events: a JSON array of {"id", "path"}, one for each watch.'),
+        ],
+      },
+    ),
   },
   ...componentPaths,
   ...registryPaths,

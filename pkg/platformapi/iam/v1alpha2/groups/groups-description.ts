@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../../openapi/kube-errors.ts'
+import { kubeErrors, operation } from '../../../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -25,21 +25,19 @@ function write(
   body: Schema,
   types = ['application/json'],
 ): Operation {
-  return {
+  return operation(
     summary,
-    parameters: [...parameters, dryRun],
-    body: { content: content(types, body) },
-    answers: {
-      200: { description: 'The object was written.', content: json(body) },
-      ...kubeErrors(404, 409, 413, 415, 422),
+    { 200: { description: 'The object was written.', content: json(body) } },
+    {
+      parameters: [...parameters, dryRun],
+      body: { content: content(types, body) },
+      errors: [404, 409, 413, 415, 422],
     },
-    security: callers,
-  }
+  )
 }
 
 function remove(summary: string, parameters: readonly Parameter[]): Operation {
-  const answers = { ...success, ...kubeErrors(404, 409) }
-  return { summary, parameters: [...parameters, dryRun], answers, security: callers }
+  return operation(summary, success, { parameters: [...parameters, dryRun], errors: [404, 409] })
 }
 
 const list = (summary: string) => listOperation(summary, { form: 'items', segments: [workspace] })

@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../../openapi/kube-errors.ts'
+import { operation } from '../../../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -37,40 +37,34 @@ function role(segments: readonly Parameter[], name: string): PathRow {
     get: objectOperation('A role', parameters),
     put: writeRole('Replaces a role', parameters, ['application/json']),
     patch: writeRole('Changes a role', parameters, patchTypes),
-    delete: {
-      summary: 'Removes a role',
-      parameters: [...parameters, dryRun],
-      answers: { ...success, ...kubeErrors(404, 409) },
-      security: callers,
-    },
+    delete: operation('Removes a role', success, { parameters: [...parameters, dryRun], errors: [404, 409] }),
   }
 }
 
 function writeRole(summary: string, parameters: readonly Parameter[], types: readonly string[]): Operation {
-  return {
+  return operation(
     summary,
-    description:
-      'Writes the native Role or ClusterRole behind it as the caller: kube-apiserver does not allow granting more than the caller has.',
-    parameters: [...parameters, dryRun],
-    body: { content: content(types, kubeObject) },
-    answers: {
+    {
       200: { description: 'The object was written.', content: json(kubeObject) },
       201: { description: 'The object was created.', content: json(kubeObject) },
-      ...kubeErrors(404, 409, 413, 415, 422),
     },
-    security: callers,
-  }
+    {
+      description:
+        'Writes the native Role or ClusterRole behind it as the caller: kube-apiserver does not allow granting more than the caller has.',
+      parameters: [...parameters, dryRun],
+      body: { content: content(types, kubeObject) },
+      errors: [404, 409, 413, 415, 422],
+    },
+  )
 }
 
 function rolesOf(summary: string, segments: readonly Parameter[], user: string): PathRow {
   return {
-    get: {
-      summary,
+    get: operation(summary, ok(arrayOf(kubeObject)), {
       description: 'Roles by name or by group. All users may request their own.',
       parameters: [...segments, segment(user, 'The name of the user.')],
-      answers: { ...ok(arrayOf(kubeObject)), ...kubeErrors(404) },
-      security: callers,
-    },
+      errors: [404],
+    }),
   }
 }
 
@@ -78,14 +72,12 @@ function members(summary: string, segments: readonly Parameter[], role: string):
   const list = arrayOf(member)
   return {
     get: listOperation(summary, { form: 'items', segments, own: [query(role, 'A role that they have.')] }),
-    post: {
-      summary: 'Assigns roles to users',
+    post: operation('Assigns roles to users', ok(list), {
       description: asCaller,
       parameters: [...segments, dryRun],
       body: { content: json(list) },
-      answers: { ...ok(list), ...kubeErrors(409, 413, 415, 422) },
-      security: callers,
-    },
+      errors: [409, 413, 415, 422],
+    }),
   }
 }
 
@@ -93,20 +85,16 @@ function oneMember(segments: readonly Parameter[], name: string): PathRow {
   const parameters = [...segments, segment(name, 'The name of the user.')]
   return {
     get: objectOperation('A member', parameters),
-    put: {
-      summary: 'Replaces the roles of a member',
+    put: operation('Replaces the roles of a member', ok(member), {
       description: asCaller,
       parameters: [...parameters, dryRun],
       body: { content: json(member) },
-      answers: { ...ok(member), ...kubeErrors(404, 409, 413, 415, 422) },
-      security: callers,
-    } satisfies Operation,
-    delete: {
-      summary: 'Removes a user from the bindings that make them a member',
+      errors: [404, 409, 413, 415, 422],
+    }) satisfies Operation,
+    delete: operation('Removes a user from the bindings that make them a member', success, {
       parameters: [...parameters, dryRun],
-      answers: { ...success, ...kubeErrors(404, 409) },
-      security: callers,
-    },
+      errors: [404, 409],
+    }),
   }
 }
 

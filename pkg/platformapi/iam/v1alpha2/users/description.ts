@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../../openapi/kube-errors.ts'
+import { operation } from '../../../../openapi/kube-errors.ts'
 import { content, json, ok, type Paths, query, segment, success } from '../../../../openapi/operation.ts'
 import { customRef, integer, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
 import { listOperation, pageOf } from '../../../read/list-description.ts'
@@ -11,7 +11,9 @@ export function iamPaths(groupDomain: string) {
   const group = `iam.${groupDomain}`
   const stored = customRef(group, 'v1alpha2', 'User')
   const record = customRef(group, 'v1alpha2', 'LoginRecord')
-  const written = { ...ok(stored, 'The user, without the password.'), ...kubeErrors(404, 409, 413, 415, 422) }
+  const parameters = [user, dryRun]
+  const written = ok(stored, 'The user, without the password.')
+  const errors = [404, 409, 413, 415, 422]
   return {
     '/users': {
       get: listOperation('Users, without their passwords', {
@@ -28,77 +30,56 @@ export function iamPaths(groupDomain: string) {
           query('role', 'With namespace: the role of the members.'),
         ],
       }),
-      post: {
-        summary: 'Creates a user',
-        description: 'spec.password may be a password, which is stored as a hash, or a bcrypt hash.',
-        parameters: [dryRun],
-        body: { content: json(stored) },
-        answers: {
-          201: { description: 'The user, without the password.', content: json(stored) },
-          ...kubeErrors(409, 413, 415, 422),
+      post: operation(
+        'Creates a user',
+        { 201: { description: 'The user, without the password.', content: json(stored) } },
+        {
+          description: 'spec.password may be a password, which is stored as a hash, or a bcrypt hash.',
+          parameters: [dryRun],
+          body: { content: json(stored) },
+          errors: [409, 413, 415, 422],
         },
-        security: callers,
-      },
+      ),
     },
     '/users/{user}': {
-      get: {
-        summary: 'A user, without the password; users may read themselves',
+      get: operation('A user, without the password; users may read themselves', ok(stored), {
         parameters: [user],
-        answers: { ...ok(stored), ...kubeErrors(404) },
-        security: callers,
-      },
-      put: {
-        summary: 'Replaces a user; without spec.password the password is unchanged',
-        parameters: [user, dryRun],
-        body: { content: json(stored) },
-        answers: written,
-        security: callers,
-      },
-      patch: {
-        summary: 'Changes a user by a JSON Merge Patch (RFC 7396)',
-        parameters: [user, dryRun],
+        errors: [404],
+      }),
+      put: operation('Replaces a user; without spec.password the password is unchanged', written, {
+        ...{ parameters, body: { content: json(stored) }, errors },
+      }),
+      patch: operation('Changes a user by a JSON Merge Patch (RFC 7396)', written, {
+        parameters,
         body: { content: content(['application/merge-patch+json'], { type: 'object' }) },
-        answers: written,
-        security: callers,
-      },
-      delete: {
-        summary: 'Removes a user and ends their logins',
-        parameters: [user, dryRun],
-        answers: { ...success, ...kubeErrors(404) },
-        security: callers,
-      },
+        errors,
+      }),
+      delete: operation('Removes a user and ends their logins', success, { parameters, errors: [404] }),
     },
     '/users/{user}/password': {
-      put: {
-        summary: 'Sets a password, which ends the logins of the user',
+      put: operation('Sets a password, which ends the logins of the user', success, {
         description:
           'Changing the own password requires currentPassword and no permission. Too many wrong ones lock the user: 429.',
-        parameters: [user, dryRun],
+        parameters,
         body: { content: json(object({ currentPassword: text(), password: text() }, ['currentPassword'])) },
-        answers: { ...success, ...kubeErrors(404, 413, 415, 422) },
-        security: callers,
-      },
+        errors: [404, 413, 415, 422],
+      }),
     },
     '/users/{user}/factors': {
-      delete: {
-        summary: 'Removes the second factors of a user, and ends all logins of the user',
-        parameters: [user, dryRun],
-        answers: { ...success, ...kubeErrors(404) },
-        security: callers,
-      },
+      delete: operation('Removes the second factors of a user, and ends all logins of the user', success, {
+        parameters,
+        errors: [404],
+      }),
     },
     '/users/{user}/status': {
-      put: {
-        summary: 'Enables, unlocks or disables a user',
-        parameters: [user, dryRun],
+      put: operation('Enables, unlocks or disables a user', ok(stored), {
+        parameters,
         body: { content: json(object({ status: object({ state: oneOfTexts(['Active', 'Disabled']) }) })) },
-        answers: { ...ok(stored), ...kubeErrors(404, 409, 413, 415) },
-        security: callers,
-      },
+        errors: [404, 409, 413, 415],
+      }),
     },
     '/users/{user}/loginrecords': {
-      get: {
-        summary: 'Login records of a user',
+      get: operation('Login records of a user', ok(pageOf(record)), {
         parameters: [
           user,
           query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
@@ -115,9 +96,7 @@ export function iamPaths(groupDomain: string) {
           query('ascending', 'Whether to return the oldest first.', { type: 'boolean', default: false }),
           query('type', 'Type of the login.', oneOfTexts(['Password', 'OAuth', 'Token'])),
         ],
-        answers: { ...ok(pageOf(record)), ...kubeErrors() },
-        security: callers,
-      },
+      }),
     },
   } satisfies Paths
 }
