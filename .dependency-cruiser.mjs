@@ -25,7 +25,6 @@ const layers = [
 const owners = {
   '@kubernetes/client-node': ['kubeclient'],
   '@node-rs/bcrypt': ['iam'],
-  '@opensearch-project/opensearch': ['logs'],
   '@eslint-community/regexpp': ['logs'],
   '@opentelemetry': ['telemetry'],
   '@simplewebauthn/server': ['iam'],

@@ -5,7 +5,6 @@ import { expect } from 'chai'
 /** Libraries that take 0.1 s and tens of megabytes each to load, and are not needed at startup. */
 const later = [
   '@kubernetes/client-node',
-  '@opensearch-project/opensearch',
   // Except for its small `api`, which prom-client loads.
   '@opentelemetry/(?!api/)[^/]+',
   'node-forge',

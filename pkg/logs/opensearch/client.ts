@@ -1,4 +1,3 @@
-import { errors } from '@opensearch-project/opensearch'
 import {
   badRequest,
   insufficientStorage,
@@ -7,12 +6,20 @@ import {
   tooManyRequests,
   unavailable,
 } from '../../apierrors/status.ts'
+import { createAgent } from '../../http/pool.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
-import { BodyTooLargeError, readBody } from '../../http/read-body.ts'
+import { readBody } from '../../http/read-body.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.ts'
 import { parseExactJson } from '../field-values.ts'
-import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
+
+export type SearchEngine = {
+  readonly url: string
+  readonly username: string
+  /** CA certificate of the server in PEM; '' for those of the system. */
+  readonly ca: string
+}
+export type SearchCredentials = { readonly password: string; readonly apiKey: string }
 
 export type SearchCall = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
@@ -41,6 +48,14 @@ export type SearchClient = {
 // and could not be cancelled.
 const maxInFlight = 16
 const maxWaiting = 256
+// Requests have deadlines of their own. Without retries: a batch that is sent twice could be stored
+// twice.
+const connections = {
+  connections: 2 * maxInFlight,
+  ...{ connectMs: 10_000, headMs: 0, bodyMs: 0, idleMs: 30_000 },
+  maxHeadBytes: 16 * 1024,
+}
+
 // Larger than the response to a maximum batch, which has a result for each line.
 const maxResponseBytes = 64 * 1024 * 1024
 
@@ -53,7 +68,10 @@ export function createSearchClient(
   credentials: SearchCredentials,
   proxyFor?: ProxyFor,
 ): SearchClient {
-  const transport = createTransport(engine, credentials, proxyFor)
+  const agent = createAgent(engine.ca === '' ? {} : { ca: engine.ca }, connections, proxyFor)
+  const authorization = toAuthorization(engine, credentials)
+  const { origin, pathname } = new URL(engine.url)
+  const base = pathname.replace(/\/$/, '')
   const createQueue = (what: string) =>
     createConcurrencyLimiter({
       atOnce: maxInFlight,
@@ -62,46 +80,53 @@ export function createSearchClient(
     })
   // Separate queues, so that ingest does not wait for searches.
   const [searches, batches] = [createQueue('log queries'), createQueue('batches of logs')]
+
+  async function request(call: SearchCall, signal: AbortSignal): Promise<unknown> {
+    const { method, path, querystring, body, lines, maxBytes = maxResponseBytes } = call
+    const response = await agent.request({
+      ...{ origin, method, path: base + path, signal },
+      ...(querystring && { query: querystring }),
+      headers: {
+        accept: 'application/json',
+        'content-type': lines === undefined ? 'application/json' : 'application/x-ndjson',
+        ...authorization,
+      },
+      body: lines ?? (body === undefined ? null : JSON.stringify(body)),
+    })
+    const text = (await readBody(response.body, maxBytes)).toString('utf8')
+    const isJson = String(response.headers['content-type']).includes('json')
+    const answer = isJson ? parseExactJson(text) : text
+    if (response.statusCode >= 400) throw toRefusal(response.statusCode, answer)
+    return answer
+  }
+  async function send(call: SearchCall): Promise<unknown> {
+    const { timeoutMs, signal } = call
+    signal?.throwIfAborted()
+    const late = AbortSignal.timeout(timeoutMs)
+    try {
+      return await request(call, signal === undefined ? late : AbortSignal.any([late, signal]))
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (late.aborted) throw timedOut(tooSlow)
+      throw isNoAnswer(error) ? unavailable('the log store is not responding', error, 5) : error
+    }
+  }
   return {
-    call(call) {
-      const queue = call.lines === undefined ? searches : batches
-      return queue.run(() => send(transport, call), call.signal)
-    },
-    close: transport.close,
+    call: call => (call.lines === undefined ? searches : batches).run(() => send(call), call.signal),
+    close: () => agent.destroy(),
   }
 }
 
-async function send(transport: Transport, call: SearchCall): Promise<unknown> {
-  const { method, path, querystring = {}, body, lines, timeoutMs, maxBytes = maxResponseBytes, signal } = call
-  signal?.throwIfAborted()
-  const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
-  const late = AbortSignal.timeout(timeoutMs)
-  const ended = signal === undefined ? late : AbortSignal.any([late, signal])
-  // Streamed, because the client library otherwise reads responses of any size, and rejects records
-  // with a field `__proto__`.
-  const options = { requestTimeout: timeoutMs, asStream: true }
-  const request = transport.request({ method, path, querystring, ...content }, options)
-  // Returns nothing: abort() returns the request, and a rejected promise from a listener would
-  // crash the process.
-  const abort = () => {
-    request.abort()
-  }
-  ended.addEventListener('abort', abort, { once: true })
-  try {
-    const response = await request
-    const text = (await readBody(response.body, maxBytes)).toString('utf8')
-    const isJson = (response.headers?.['content-type'] ?? '').includes('json')
-    const answer = isJson ? parseExactJson(text) : text
-    const code = response.statusCode ?? 500
-    if (code >= 400) throw toRefusal(code, answer)
-    return answer
-  } catch (error) {
-    signal?.throwIfAborted()
-    if (late.aborted) throw timedOut(tooSlow)
-    throw toStatus(error)
-  } finally {
-    ended.removeEventListener('abort', abort)
-  }
+function toAuthorization({ username }: SearchEngine, { password, apiKey }: SearchCredentials) {
+  if (apiKey !== '') return { authorization: `ApiKey ${apiKey}` }
+  const basic = Buffer.from(`${username}:${password}`).toString('base64')
+  return username === '' ? {} : { authorization: `Basic ${basic}` }
+}
+
+/** Returns whether an error is about the connection, or a response that is not JSON. */
+function isNoAnswer(error: unknown): boolean {
+  if (error instanceof Status || !(error instanceof Error)) return false
+  return error instanceof SyntaxError || 'code' in error
 }
 
 export const tooSlow = 'the log query timed out'
@@ -114,18 +139,6 @@ export class SearchEngineError extends Error {
     super(`the log store responded with ${code}: ${reason}`)
     this.code = code
   }
-}
-
-function toStatus(error: unknown): unknown {
-  if (error instanceof Status || error instanceof BodyTooLargeError) return error
-  const cause = toCause(error)
-  if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
-  const isNoAnswer =
-    error instanceof errors.ConnectionError ||
-    error instanceof errors.NoLivingConnectionsError ||
-    error instanceof SyntaxError ||
-    (error instanceof Error && 'code' in error)
-  return isNoAnswer ? unavailable('the log store is not responding', cause, 5) : cause
 }
 
 /** Converts an error response of the search engine to a Status. */
@@ -151,14 +164,6 @@ function toRefusal(code: number, answer: unknown): Status {
  */
 export function refusedCredentials(cause: Error): Status {
   return unavailable('the log store rejected the credentials of Kapis', cause, 30)
-}
-
-/**
- * Returns an error that is safe to log. Errors of the client library contain the whole request with
- * its credentials.
- */
-function toCause(error: unknown): Error {
-  return error instanceof Error ? new Error(`${error.name}: ${error.message}`) : new Error(String(error))
 }
 
 /**

@@ -4,12 +4,17 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { createIngestRecords } from '../ingest/ingest-records.ts'
 import type { LogStore } from '../store.ts'
 import { appendBatch } from './append.ts'
-import { createSearchClient, type SearchClient, SearchEngineError } from './client.ts'
+import {
+  createSearchClient,
+  type SearchClient,
+  type SearchCredentials,
+  type SearchEngine,
+  SearchEngineError,
+} from './client.ts'
 import { followRecords } from './follow.ts'
 import { deleteExpired } from './retention.ts'
 import { countByTime, countRecords, queryRecords } from './search.ts'
 import { indexTemplate } from './template.ts'
-import type { SearchCredentials, SearchEngine } from './transport.ts'
 
 export type OpenSearchOptions = {
   readonly engine: SearchEngine
