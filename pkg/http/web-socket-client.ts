@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import type { TlsOptions } from './pool.ts'
+import { readBody } from './read-body.ts'
 
 export type WebSocketConnection = {
   /** Sends a message; resolves when it has been written or the connection has closed. */
@@ -65,7 +65,7 @@ export function connectWebSocket(
     // The connection closes after an error.
     webSocket.on('error', reject)
     webSocket.once('unexpected-response', async (_request, response) => {
-      const body = await readBody(response).catch(() => Buffer.alloc(0))
+      const body = await readBody(response, maxBodyBytes).catch(() => Buffer.alloc(0))
       reject(new UpgradeRefused(response.statusCode ?? 0, body))
       webSocket.terminate()
     })
@@ -83,17 +83,6 @@ export function connectWebSocket(
       })
     })
   })
-}
-
-async function readBody(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    size += chunk.length
-    if (size > maxBodyBytes) break
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 /** Groups headers by name; a repeated header has several values. */

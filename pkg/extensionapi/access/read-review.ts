@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest, Status, tooLarge } from '../../apierrors/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import { mediaTypeOf, readText, unsupportedMediaType } from '../../httpserver/request/body.ts'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { parseYaml } from '../../yaml/read.ts'
@@ -16,32 +17,14 @@ export async function readReview(
   req: IncomingMessage,
   expected: { readonly apiVersion: string; readonly kind: string },
 ): Promise<Readonly<Record<string, unknown>>> {
-  const value = parse(await readText(req), mediaTypeOf(req))
+  const mediaType = mediaTypeOf(req) || 'application/json'
+  if (!mediaTypes.includes(mediaType)) throw unsupportedMediaType(mediaTypes)
+  const value = parse(await readText(req, limitBytes), mediaType)
   if (!isRecord(value)) throw badRequest('the body must be an object')
   for (const name of ['apiVersion', 'kind'] as const)
     if (value[name] !== expected[name])
       throw badRequest(`invalid ${name}: expected ${JSON.stringify(expected[name])}`)
   return value
-}
-
-function mediaTypeOf(req: IncomingMessage): string {
-  const [type = ''] = String(req.headers['content-type'] ?? 'application/json').split(';')
-  const name = type.trim().toLowerCase()
-  if (mediaTypes.includes(name)) return name
-  throw new Status(415, 'UnsupportedMediaType', `the body must be ${mediaTypes.join(' or ')}`, {
-    headers: { accept: mediaTypes.join(', ') },
-  })
-}
-
-async function readText(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of req) {
-    size += chunk.length
-    if (size > limitBytes) throw tooLarge(limitBytes)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function parse(text: string, mediaType: string): unknown {

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest, methodNotAllowed, Status, unknownResource } from '../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { readText } from '../../httpserver/request/body.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import type { RegistryClient } from '../../imageregistry/client.ts'
@@ -90,23 +91,15 @@ async function verify({ registry }: RegistryTools, req: IncomingMessage): Promis
 }
 
 async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret: KubeObject }> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of req) {
-    length += chunk.length
-    if (length > maxBodyBytes)
-      throw new Status(413, 'RequestEntityTooLarge', `the Secret is larger than ${maxBodyBytes} bytes`)
-    chunks.push(chunk)
-  }
+  const text = await readText(req, maxBodyBytes)
   try {
-    const body: unknown = parseJson(Buffer.concat(chunks).toString('utf8'))
+    const body: unknown = parseJson(text)
     // A Secret that is not stored yet lacks a resourceVersion, and its name is in the path.
     if (isRecord(body) && (body.metadata === undefined || isRecord(body.metadata))) {
       const secret = { ...body, metadata: { name: '', resourceVersion: '', ...body.metadata } }
       if (isKubeObject(secret)) return { sent: body, secret }
     }
   } catch (error) {
-    if (error instanceof Status) throw error
     if (error instanceof JsonTooDeep) throw badRequest(error.message)
   }
   throw badRequest('the body must be a Secret as JSON')

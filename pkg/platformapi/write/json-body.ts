@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest, Status, tooLarge } from '../../apierrors/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import { mediaTypeOf, readText, unsupportedMediaType } from '../../httpserver/request/body.ts'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 
 const limitBytes = 256 * 1024
@@ -11,19 +12,10 @@ const limitBytes = 256 * 1024
  * @throws Status 400, 413, 415
  */
 export async function readJson(req: IncomingMessage, mediaTypes: readonly string[]): Promise<unknown> {
-  if (!mediaTypes.includes(typeOf(req))) {
-    const message = `the body must be ${mediaTypes.join(' or ')}`
-    throw new Status(415, 'UnsupportedMediaType', message, { headers: { accept: mediaTypes.join(', ') } })
-  }
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of req) {
-    size += chunk.length
-    if (size > limitBytes) throw tooLarge(limitBytes)
-    chunks.push(chunk)
-  }
+  if (!mediaTypes.includes(mediaTypeOf(req))) throw unsupportedMediaType(mediaTypes)
+  const text = await readText(req, limitBytes)
   try {
-    return parseJson(Buffer.concat(chunks).toString('utf8'))
+    return parseJson(text)
   } catch (error) {
     // The error of the parser would quote the body, which may contain a password.
     throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
@@ -47,12 +39,9 @@ export async function readPatch(
   others: readonly string[] = [],
 ): Promise<{ readonly patch: unknown; readonly contentType: string }> {
   const patch = await readJson(req, [...patchTypes, ...others])
-  if (others.includes(typeOf(req))) return { patch, contentType: typeOf(req) }
-  return { patch, contentType: Array.isArray(patch) || typeOf(req) === jsonPatch ? jsonPatch : mergePatch }
-}
-
-/** Returns the media type of a body in lower case without parameters; '' without one. */
-export function typeOf(req: IncomingMessage): string {
-  const [type = ''] = (req.headers['content-type'] ?? '').split(';')
-  return type.trim().toLowerCase()
+  if (others.includes(mediaTypeOf(req))) return { patch, contentType: mediaTypeOf(req) }
+  return {
+    patch,
+    contentType: Array.isArray(patch) || mediaTypeOf(req) === jsonPatch ? jsonPatch : mergePatch,
+  }
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../apierrors/status.ts'
 import type { Identity } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { mediaTypeOf } from '../../../httpserver/request/body.ts'
 import { send, sendParts } from '../../../httpserver/response/respond.ts'
 import {
   filterOfMember,
@@ -21,7 +22,7 @@ import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-bat
 import type { LogStore } from '../../../logs/store.ts'
 import { createConcurrencyLimiter } from '../../../scheduling/concurrency-limiter.ts'
 import { answerClient, contentTypeOf } from './elasticsearch.ts'
-import { mediaTypeOf, readBody } from './read-body.ts'
+import { readBody } from './read-body.ts'
 import { createUploadLimiter, type Held } from './upload-limiter.ts'
 
 export type IngestOptions = {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
+import { mediaTypeOf } from '../../../httpserver/request/body.ts'
 import { type UncompressLimits, uncompressFrames } from '../../../logs/ingest/body/frames.ts'
 import { uncompressSnappy } from '../../../logs/ingest/body/snappy.ts'
 
@@ -71,10 +72,6 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
 function lateBody(withinMs: number): Status {
   const message = `timed out reading the request body (${withinMs / 1000} s)`
   return new Status(408, 'Timeout', message, { headers: { connection: 'close' } })
-}
-
-export function mediaTypeOf(req: IncomingMessage): string {
-  return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
 function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void {

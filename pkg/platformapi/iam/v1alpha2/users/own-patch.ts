@@ -1,5 +1,6 @@
 import { Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { mediaTypeOf } from '../../../../httpserver/request/body.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { invalidUser, parseUserDraft } from '../../../../iam/users/parse-user.ts'
 import { toUser } from '../../../../iam/users/user.ts'
@@ -9,7 +10,7 @@ import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
-import { readJson, typeOf } from '../../../write/json-body.ts'
+import { readJson } from '../../../write/json-body.ts'
 import { mergePatch } from './merge-patch.ts'
 import { ownMembers, toOwnDraft, withOwnRights } from './own-fields.ts'
 import { toAnswer } from './users.ts'
@@ -86,7 +87,7 @@ export type OwnUserOptions = {
 
 /** Returns whether `patchOwnUser` may support the body of a request. */
 export function isOwnPatchType({ req }: AuthenticatedExchange): boolean {
-  return req.method === 'PATCH' && patchTypes.includes(typeOf(req))
+  return req.method === 'PATCH' && patchTypes.includes(mediaTypeOf(req))
 }
 
 /**
@@ -100,7 +101,7 @@ export function isOwnPatchType({ req }: AuthenticatedExchange): boolean {
 export async function patchOwnUser(options: OwnUserOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { groupDomain, writer, callAs, audit } = options
   const { req, res, info } = exchange
-  const type = typeOf(req)
+  const type = mediaTypeOf(req)
   const patch = await readJson(req, patchTypes)
   const change = toOwnChange(patch, type, groupDomain)
   if (change === undefined) {
