@@ -28,7 +28,7 @@ describe('loadSettings', () => {
   })
 
   for (const value of ['many', '-1', '1e3', '1000000000']) {
-    it(`refuses NODES=${value}`, () => {
+    it(`rejects NODES=${value}`, () => {
       expect(() => loadSettings({ NODES: value })).to.throw(`NODES=${value}: must be a number`)
     })
   }

@@ -44,21 +44,21 @@ describe('refuseAmbiguousHead', () => {
     '{a}',
     'a^b',
   ])
-    it(`refuses the host ${JSON.stringify(host)}`, () => {
+    it(`rejects the host ${JSON.stringify(host)}`, () => {
       expect(() => refuseAmbiguousHead(head(['Host', host])))
         .to.throw(Status, 'the Host header is not a host and port')
         .with.property('code', 400)
     })
 
   for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity', 'x', ''])
-    it(`refuses the transfer coding ${JSON.stringify(coding)}`, () => {
+    it(`rejects the transfer coding ${JSON.stringify(coding)}`, () => {
       expect(() => refuseAmbiguousHead(head(['Host', 'a', 'Transfer-Encoding', coding])))
         .to.throw(Status, `unsupported Transfer-Encoding ${JSON.stringify(coding)}; supported: chunked`)
         .with.property('code', 501)
     })
 
   for (const version of ['0.9', '2.0'])
-    it(`refuses HTTP/${version}`, () => {
+    it(`rejects HTTP/${version}`, () => {
       expect(() => refuseAmbiguousHead(head(['Host', 'a'], version)))
         .to.throw(Status, `unsupported version HTTP/${version}; supported: HTTP/1.1, HTTP/1.0`)
         .with.property('code', 505)

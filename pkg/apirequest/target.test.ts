@@ -152,7 +152,7 @@ describe('parseTarget', () => {
     [`/${'%61'.repeat(2000)}`, 'the path is longer than 4096 bytes'],
   ]
   for (const [url, message] of invalid) {
-    it(`refuses ${JSON.stringify(url.slice(0, 60))}`, () => {
+    it(`rejects ${JSON.stringify(url.slice(0, 60))}`, () => {
       expect(refusalOf(() => parseTarget(url))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }

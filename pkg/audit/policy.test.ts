@@ -113,14 +113,14 @@ rules:
     ],
   ]
   for (const [what, text, problems] of invalid) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => parsePolicy(text)).to.throw(
         `invalid audit policy:\n${problems.map(p => `  ${p}`).join('\n')}`,
       )
     })
   }
 
-  it('refuses what is not valid YAML', () => {
+  it('rejects what is not valid YAML', () => {
     expect(() => parsePolicy('rules: [')).to.throw('invalid audit policy: ')
   })
 })

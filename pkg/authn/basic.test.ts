@@ -96,7 +96,7 @@ describe('createBasicAuthenticator', () => {
     'basic %%%',
     basic(`a:${'x'.repeat(5000)}`),
   ]) {
-    it(`refuses ${header.slice(0, 30)}`, async () => {
+    it(`rejects ${header.slice(0, 30)}`, async () => {
       const outcome = await create()
         .authenticate(request(header))
         .catch(error => error.code)

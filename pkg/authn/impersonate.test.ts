@@ -232,7 +232,7 @@ describe('impersonate', () => {
     ],
   ]
   for (const [what, lines, message] of invalid) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await ask(lines)).to.deep.equal({ asked: [], code: 400, message })
     })
   }

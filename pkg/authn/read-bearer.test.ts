@@ -45,7 +45,7 @@ describe('readBearer', () => {
     ['a WebSocket token without another subprotocol', offering(protocol)],
   ]
   for (const [what, headers] of invalid) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       // Node.js limits all headers to less than kapis-apiserver does, so this request is not sent.
       const req = what.includes('40 KB') ? await received(['a', 'b']) : await received(headers)
       if (what.includes('40 KB')) req.headers.authorization = headers[1]

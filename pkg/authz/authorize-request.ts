@@ -15,7 +15,7 @@ export type RequestAuthorizationOptions = {
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: Authorize
   /**
-   * Returns a function that narrows a refused cluster-wide list to the namespaces that the caller
+   * Returns a function that narrows a denied cluster-wide list to the namespaces that the caller
    * may list; undefined for other requests.
    */
   readonly narrow: (exchange: AuthenticatedExchange, attributes: RequestInfo) => Narrow | undefined

@@ -18,7 +18,7 @@ export type AuthorizerOptions = {
    * kube-apiserver.
    */
   readonly group: string
-  /** Returns why RBAC refuses a request, for callers who may read RBAC; '' for other callers. */
+  /** Returns why RBAC denies a request, for callers who may read RBAC; '' for other callers. */
   readonly explain?: Explain
   /**
    * Recognizes requests that only the narrowing role allows, and returns the permission that

@@ -27,7 +27,7 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
 }
 
 /**
- * Returns the response to a refused caller. Without a credential it is 401 with a challenge (RFC
+ * Returns the response to a denied caller. Without a credential it is 401 with a challenge (RFC
  * 6750 section 3) under the prefixes of the platform and kube-apiserver, so that clients log in. On
  * the extension API it is 403, as in kube-apiserver.
  */

@@ -401,7 +401,7 @@ describe('parseConfig', () => {
     ],
   ]
   for (const [what, input, problem] of invalid) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(problemsOf(input)).to.deep.equal([problem])
     })
   }

@@ -65,7 +65,7 @@ describe('readFlags', () => {
     [['--log-level'], 'flag needs an argument: --log-level LEVEL'],
   ]
   for (const [argv, message] of refused) {
-    it(`refuses ${JSON.stringify(argv)}`, () => {
+    it(`rejects ${JSON.stringify(argv)}`, () => {
       expect(() => read(...argv)).to.throw(FlagError, message)
     })
   }

@@ -62,7 +62,7 @@ describe('loadConfig', () => {
     ['a list', () => file('e.yaml', '- a'), '(document)', /^must be a mapping$/],
   ]
   for (const [what, configFile, path, message] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       try {
         loadConfig({ configFile: configFile(), env: {} })
       } catch (error) {

@@ -85,7 +85,7 @@ describe('serializeCookie', () => {
     ['a fraction', ofHost, 1.5, 'invalid Max-Age of the cookie __Host-kapis: 1.5'],
   ]
   for (const [what, cookie, age, message] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => serializeCookie(cookie, 'a', age)).to.throw(TypeError, message)
     })
   }

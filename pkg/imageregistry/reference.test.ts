@@ -45,7 +45,7 @@ describe('parseImageReference', () => {
     `r.example.com/${'a/'.repeat(200)}a`,
   ]
   for (const text of invalid) {
-    it(`refuses ${JSON.stringify(text.slice(0, 60))}`, () => {
+    it(`rejects ${JSON.stringify(text.slice(0, 60))}`, () => {
       expect(refusalOf(() => parseImageReference(text, 'image'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

@@ -36,6 +36,6 @@ describe('parseExactly', () => {
   })
 
   for (const json of ['', '{', '[1234567890123456,]', '01234567890123456']) {
-    it(`refuses ${json}`, () => expect(() => parseExactly(json)).to.throw(SyntaxError))
+    it(`rejects ${json}`, () => expect(() => parseExactly(json)).to.throw(SyntaxError))
   }
 })

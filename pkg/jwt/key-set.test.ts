@@ -38,7 +38,7 @@ describe('loadKeySet', () => {
     expect(set.find('__proto__', 'RS256')).to.equal(undefined)
   })
 
-  it('refuses a key that cannot sign with its algorithm', async () => {
+  it('rejects a key that cannot sign with its algorithm', async () => {
     const key = await generateKey('ES256', 0)
     let message = ''
     await loadKeySet([{ ...key, alg: 'RS256' }]).catch(error => {

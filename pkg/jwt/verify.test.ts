@@ -229,7 +229,7 @@ describe('createTokenVerifier', () => {
     ['without a type', { token_type: undefined }],
   ]
   for (const [what, changes] of claims) {
-    it(`refuses a token ${what}`, async () => {
+    it(`rejects a token ${what}`, async () => {
       const status = await refusal(verifier.verifyAccess(await forge(es, changes)))
       expect(status).to.include({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' })
     })
@@ -290,7 +290,7 @@ describe('createTokenVerifier', () => {
     ['100 KB of dots', () => '.'.repeat(100_000)],
   ]
   for (const [what, make] of hostile) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await refusal(verifier.verifyAccess(await make()))).to.include({ code: 401 })
     })
   }

@@ -8,7 +8,7 @@ describe('parseFields', () => {
   })
 
   for (const json of ['[]', '1', 'null', '"x"', '{"a":null}', '{"a":{}}', '{"a":[[]]}', '{"a":[null]}']) {
-    it(`refuses ${json}`, () => {
+    it(`rejects ${json}`, () => {
       expect(() => parseFields(json)).to.throw('invalid fields of a line: expected an object of values')
     })
   }

@@ -27,7 +27,7 @@ describe('parseInterval', () => {
     ['999999w', 'interval: "999999w" is longer than ten years'],
   ]
   for (const [text, message] of invalid) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(refusalOf(() => parseInterval(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }

@@ -107,7 +107,7 @@ describe('client_assertion', () => {
     ['an exp in the past', { exp: 1 }],
   ]
   for (const [what, claims] of wrong) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await ask(await sign(claims), { client_id: 'signer' })).to.deep.equal([401, 'invalid_client'])
     })
   }

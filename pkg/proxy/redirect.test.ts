@@ -17,7 +17,7 @@ describe('refuseRedirect (CVE-2022-3172)', () => {
     'https://',
   ]
   for (const location of away) {
-    it(`refuses ${JSON.stringify(location)}`, () => {
+    it(`rejects ${JSON.stringify(location)}`, () => {
       for (const code of [300, 301, 302, 303, 307, 308, 399]) {
         const status = refuseRedirect('the component a', overTls)(code, ['X-A', 'b', 'LOCATION', location])
         expect(status).to.include({

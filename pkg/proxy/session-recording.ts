@@ -46,7 +46,7 @@ export type SessionRecording = {
     },
   ) => Promise<WebSocketConnection>
   /**
-   * Refuses requests that run commands in containers through the kubelet or in a member cluster,
+   * Rejects requests that run commands in containers through the kubelet or in a member cluster,
    * since that would bypass the recording.
    *
    * @throws Status 403

@@ -37,7 +37,7 @@ describe('checkRequest', () => {
     ['a length that is not a number', { hasBody: true, headers: ['Content-Length', '1, 1'] }],
     ['a length without a body', { headers: ['Content-Length', '1'] }],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => checkRequest({ ...get, ...request }))
         .to.throw()
         .with.property('code', 'REQUEST_INVALID')

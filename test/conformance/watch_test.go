@@ -29,7 +29,7 @@ func TestWatch(t *testing.T) {
 		{"two watches see one order", watchOneOrder},
 		{"a watch goes on behind any version that was seen", watchResumes},
 		{"a version that is gone ends a watch with Expired", watchTooOld},
-		{"a selector that is none is refused before the stream", watchBroken},
+		{"a selector that is none is rejected before the stream", watchBroken},
 		{"options that contradict each other are 422", watchInvalid},
 		{"a watch ends when its time is over, with a bookmark before", watchEnds},
 		{"without a version a watch begins with what there is", watchFromNow},

@@ -260,7 +260,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     }, 20_000)
   })
 
-  it('refuse a user who is disabled', async () => {
+  it('reject a user who is disabled', async () => {
     await patchUser(bob, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {
       expect(refusal(await logIn(bob))).to.deep.equal([400, invalid('account is not active')])
@@ -283,7 +283,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     ],
   ]
   for (const [what, client, code, body] of clients) {
-    it(`refuse ${what}`, async () => {
+    it(`reject ${what}`, async () => {
       const answer = await form(`/oauth/login/${provider}`, {
         ...client,
         username: alice,

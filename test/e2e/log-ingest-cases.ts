@@ -81,7 +81,7 @@ export function itTakesLogs(
     expect(JSON.parse(body)).to.deep.equal({ errors: false, items: [{ create: { status: 201 } }] })
   })
 
-  it('reports each line that it refuses', async () => {
+  it('reports each line that it rejects', async () => {
     const { code, body } = await curl('/_bulk', `{"create":{}}\n["x"]\n${bulkOf(document('good\n'))}`)
     const { errors, items } = JSON.parse(body)
     expect([code, errors, items[0].create.error.reason, items[1].create.status]).to.deep.equal([

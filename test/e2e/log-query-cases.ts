@@ -101,7 +101,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
   })
 
   for (const [parameters, message] of Object.entries(refused)) {
-    it(`refuses ${parameters}`, async () => {
+    it(`rejects ${parameters}`, async () => {
       const { code, body } = await ask('admin', `${tenant}?${parameters}`)
       const { kind, reason, message: said } = JSON.parse(body)
       expect([code, kind, reason]).to.deep.equal([400, 'Status', 'BadRequest'])

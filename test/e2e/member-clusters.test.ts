@@ -234,7 +234,7 @@ describe('member clusters', function () {
       const refused = await ask(pods)
       expect([refused.code, messageOf(refused)]).to.deep.equal([
         503,
-        `the cluster "${name}" is not ready: the cluster refuses the credential of the kubeconfig`,
+        `the cluster "${name}" is not ready: the cluster rejects the credential of the kubeconfig`,
       ])
     }, 20_000)
     await register(name, kubeconfigFor(member, await createToken()))

@@ -263,7 +263,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
       ['another client', credentials, invalid('the code was issued to another client')],
     ]
     for (const [what, changes, body] of rows) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         expect(parsed(await exchange(await newCode(), changes))).to.deep.equal([400, body])
       })
     }

@@ -286,13 +286,13 @@ describe('the callback of an identity provider', function () {
     [
       'an error of the provider',
       said('access_denied'),
-      refused('the identity provider refused the login (access_denied)', 'provider_refused'),
+      refused('the identity provider rejected the login (access_denied)', 'provider_refused'),
       true,
     ],
     [
       'a malformed error of the provider',
       said('<script>'),
-      refused('the identity provider refused the login', 'provider_refused'),
+      refused('the identity provider rejected the login', 'provider_refused'),
       true,
     ],
     ['neither a code nor an error', url => url.searchParams.delete('code'), untrusted, true],

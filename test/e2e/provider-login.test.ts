@@ -279,7 +279,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
       400,
       {
         error: 'invalid_grant',
-        error_description: 'the identity provider refused the login (access_denied)',
+        error_description: 'the identity provider rejected the login (access_denied)',
       },
     ])
   })

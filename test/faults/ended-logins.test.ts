@@ -96,7 +96,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
         }),
       )
       const figures = seconds.map(each => each.toFixed(3)).join(' s and ')
-      if (process.env.E2E_FIGURES) console.log(`      refused after ${figures} s`)
+      if (process.env.E2E_FIGURES) console.log(`      rejected after ${figures} s`)
       for (const each of seconds) expect(each).to.be.below(endsWithinSeconds)
       await isTaken(staying)
     })

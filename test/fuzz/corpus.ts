@@ -14,7 +14,7 @@ export const corpus: readonly {
     codes: [200],
   },
   {
-    what: 'kapis-oauth refused a head that kapis-apiserver takes, without a body',
+    what: 'kapis-oauth rejected a head that kapis-apiserver takes, without a body',
     bytes: `GET /oauth/userinfo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${'A'.repeat(20_000)}\r\n\r\n`,
     codes: [401],
   },

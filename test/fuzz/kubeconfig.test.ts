@@ -120,7 +120,7 @@ async function judge(
     const planner = (config: Kubeconfig) => planContext(config, login)
     const refusal = await applyChanges([file], planner, io).then(() => undefined, String)
     if (refusal !== undefined) {
-      expect(readFileSync(file).equals(old), 'what is refused changes nothing').to.equal(true)
+      expect(readFileSync(file).equals(old), 'what is rejected changes nothing').to.equal(true)
       if (typeof before === 'string') return void expect(refusal).to.include('kubectl cannot load it either')
       expect([refusal, login.isOverwriting]).to.satisfy(isConflict)
       continue

@@ -10,7 +10,7 @@ import { rsyslogProgram } from './tools.ts'
 export const rsyslog: FileShipper = {
   title: 'omelasticsearch of rsyslog, whose right stays',
   async start({ scene, file, folder }) {
-    // It sends a user name and a password only. What is refused it writes to its errorFile, and
+    // It sends a user name and a password only. What is rejected it writes to its errorFile, and
     // does not send again, so that the user keeps the right.
     const user = scene.namespace
     await makeUser(user)

@@ -39,7 +39,7 @@ describe('parseManifestSettings', () => {
     ['replicas', 'two', 'a number from 1 to 99'],
   ]
   for (const [option, value, is] of invalid) {
-    it(`refuses --${option} ${JSON.stringify(value)}`, () => {
+    it(`rejects --${option} ${JSON.stringify(value)}`, () => {
       expect(() => parseManifestSettings([`--${option}`, value])).to.throw(
         `invalid --${option} ${JSON.stringify(value)}: expected ${is}`,
       )

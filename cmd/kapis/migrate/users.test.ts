@@ -19,7 +19,7 @@ function make(here: readonly object[], refuse: (call: Call) => number = () => 0)
       const { method = 'GET', path } = call
       if (method !== 'GET') calls.push(call)
       const code = refuse(call)
-      if (code !== 0) throw new Status(code, 'Forbidden', `refused ${method}`)
+      if (code !== 0) throw new Status(code, 'Forbidden', `rejected ${method}`)
       if (path.includes('old.test') && path.includes('/users?'))
         return { metadata: {}, items: [{ metadata, spec, status: { state: 'Disabled' } }] }
       return { metadata: {}, items: path.includes('/users?') ? here : [] }
@@ -50,12 +50,12 @@ describe('a user who was disabled before the migration', () => {
 
   it('is reported if kapis could not disable the user', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 403 : 0))
-    expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
+    expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: rejected PATCH']])
   })
 
   it('is named when kube-apiserver fails to disable the user', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 503 : 0))
-    expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
+    expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: rejected PATCH']])
   })
 
   const rows: readonly [object, readonly string[]][] = [

@@ -37,7 +37,7 @@ describe('playCast', () => {
   })
 
   for (const cast of ['', '{', '{"version":1}\n', '[]\n']) {
-    it(`refuses ${JSON.stringify(cast)}`, async () =>
+    it(`rejects ${JSON.stringify(cast)}`, async () =>
       expect((await play(cast)).error).to.equal('Error: the recording is not an asciicast of version 2'))
   }
 })

@@ -34,7 +34,7 @@ describe('identityTextProblem', () => {
     ['a\ud800b', 'must be valid Unicode'],
   ]
   for (const [text, problem] of bad) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(identityTextProblem(text)).to.equal(problem))
+    it(`rejects ${JSON.stringify(text)}`, () => expect(identityTextProblem(text)).to.equal(problem))
   }
 })
 

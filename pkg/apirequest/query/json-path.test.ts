@@ -57,7 +57,7 @@ describe('parseJsonPath', () => {
     ['a.', 1],
   ]
   for (const [path, at] of refused) {
-    it(`refuses ${JSON.stringify(path)} at position ${at}`, () => {
+    it(`rejects ${JSON.stringify(path)} at position ${at}`, () => {
       expect(refusalOf(() => parseJsonPath(path, 'fields'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
@@ -66,7 +66,7 @@ describe('parseJsonPath', () => {
     })
   }
 
-  it('refuses more than 64 steps', () => {
+  it('rejects more than 64 steps', () => {
     expect(parseJsonPath('.a'.repeat(64), 'fields')).to.have.length(64)
     expect(refusalOf(() => parseJsonPath('.a'.repeat(65), 'fields')).message).to.equal(
       'fields names a path of more than 64 steps',

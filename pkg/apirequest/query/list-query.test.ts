@@ -118,7 +118,7 @@ describe('parseListQuery', () => {
     ['fieldSelector=&fieldSelector=', 'fieldSelector is given more than once'],
   ]
   for (const [query, message] of invalid) {
-    it(`refuses ?${query}`, () => {
+    it(`rejects ?${query}`, () => {
       expect(refusalOf(() => parseListQuery(new QueryParameters(query)))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

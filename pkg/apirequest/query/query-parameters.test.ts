@@ -93,7 +93,7 @@ describe('QueryParameters', () => {
     'fieldSelector=a&FIELDSELECTOR=b',
   ]
   for (const query of repeated) {
-    it(`refuses ?${query}`, () => {
+    it(`rejects ?${query}`, () => {
       const parameters = new QueryParameters(query)
       const refuse = [
         () => parameters.get('fieldSelector'),

@@ -75,7 +75,7 @@ describe('parseVersionQuery', () => {
     ['sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x', 'watch', [withContinue]],
   ]
   for (const [query, verb, whys] of contradictory) {
-    it(`refuses a ${verb} ?${query} as kube-apiserver does`, () => {
+    it(`rejects a ${verb} ?${query} as kube-apiserver does`, () => {
       const texts = whys.map(([, field, text]) => `${field}: ${text}`)
       expect(toKubeStatus(statusOf(() => parse(query, verb)))).to.deep.equal({
         kind: 'Status',
@@ -101,7 +101,7 @@ describe('parseVersion', () => {
       expect(parseVersion(new QueryParameters(`resourceVersion=${text}`))).to.equal(text))
   }
   for (const text of ['x', '-1', '007', '00', '1.5', '1e3', '0x1', ' 5', '18446744073709551616']) {
-    it(`refuses ${JSON.stringify(text)}`, () =>
+    it(`rejects ${JSON.stringify(text)}`, () =>
       expect(refusalOf(() => parseVersion(new QueryParameters(`resourceVersion=${text}`)))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

@@ -40,7 +40,7 @@ describe('parseWatchQuery', () => {
     ['allowWatchBookmarks=yes', 'allowWatchBookmarks must be true or false, not "yes"'],
   ]
   for (const [query, message] of refused) {
-    it(`refuses ${query}`, () => {
+    it(`rejects ${query}`, () => {
       expect(refusalOf(() => parse(`watch=true&${query}`))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
@@ -108,7 +108,7 @@ describe('parseListVersion', () => {
     ['allowWatchBookmarks=yes', 400, 'allowWatchBookmarks must be true or false, not "yes"'],
   ]
   for (const [query, code, message] of refused) {
-    it(`refuses ${query}`, () => {
+    it(`rejects ${query}`, () => {
       const refusal = refusalOf(() => parseList(query))
       expect(refusal).to.include({ code })
       expect(refusal.message).to.include(message)

@@ -60,7 +60,7 @@ describe('parseFieldSelector', () => {
     ],
   ]
   for (const [text, message] of invalid) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(refusalOf(() => requireKnownFields(parseFieldSelector(text), known))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

@@ -122,7 +122,7 @@ describe('parseLabelSelector', () => {
     ['a<-1', '"-1" is not a valid label value'],
   ]
   for (const [text, why] of invalid) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       const { code, reason, message } = statusOf(() => parseLabelSelector(text))
       expect({ code, reason, message }).to.deep.equal({
         code: 400,

@@ -315,7 +315,7 @@ describe('createChain', () => {
     expect([(await refused.get('/api/v1/nodes')).code, refused.steps]).to.deep.equal([403, ['authenticate']])
   })
 
-  it('audits every request, including refused and invalid ones', async () => {
+  it('audits every request, including denied and invalid ones', async () => {
     const audited: string[] = []
     const auditor: Auditor = {
       begin: ({ info }) => ({

@@ -129,7 +129,7 @@ describe('HTTP/2', () => {
   })
 
   for (const value of [' system:masters', 'system:masters ', '\tsystem:masters', ' ']) {
-    it(`refuses a header that HTTP/1.1 would alter: ${JSON.stringify(value)}`, async () => {
+    it(`rejects a header that HTTP/1.1 would alter: ${JSON.stringify(value)}`, async () => {
       const asked: unknown[] = []
       listener = (req, res) => {
         asked.push(req.rawHeaders)

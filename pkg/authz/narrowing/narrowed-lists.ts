@@ -38,7 +38,7 @@ export type NarrowedListsOptions = {
 
 export type NarrowedLists = {
   /**
-   * Narrows a refused cluster-wide list or watch to the namespaces in which the caller has the
+   * Narrows a denied cluster-wide list or watch to the namespaces in which the caller has the
    * required permission. Returns false if there are none.
    *
    * @param isNamespaced reports whether the listed kind is namespaced
@@ -83,7 +83,7 @@ type Sight = {
   readonly unfollowed?: Status | undefined
 }
 
-/** Reports whether a refused request can be narrowed, by its attributes. */
+/** Reports whether a denied request can be narrowed, by its attributes. */
 export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
   const { verb, namespace, isInNamespace, subresource, namedBy, name } = info
   const isOfCluster = info.isResource && namespace === '' && !isInNamespace && subresource === ''

@@ -21,7 +21,7 @@ export type NarrowingRole = {
    */
   readonly decidedBy: (info: RequestInfo, identity: Identity, reason: string) => RequestInfo | undefined
   /**
-   * Returns the attributes by which a refused list is narrowed: also in single namespaces, the
+   * Returns the attributes by which a denied list is narrowed: also in single namespaces, the
    * permissions of the role must not grant access.
    *
    * @throws Status 503 before the first lists

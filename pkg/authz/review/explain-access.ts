@@ -25,10 +25,10 @@ export type Explanation = {
   /** Whether RBAC allows the request. */
   readonly isAllowed: boolean
   readonly grants: readonly Grant[]
-  /** For a refused request: the bindings that are closest to allowing it, closest first. */
+  /** For a denied request: the bindings that are closest to allowing it, closest first. */
   readonly nearest: readonly NearMiss[]
   /**
-   * For a refused request: the smallest rule that would allow it, in a role that is bound in the
+   * For a denied request: the smallest rule that would allow it, in a role that is bound in the
    * namespace or cluster-wide.
    */
   readonly missingRule?: Partial<Rule>
@@ -39,7 +39,7 @@ const maxNearest = 5
 const maxMissing = 2
 
 /**
- * Explains why RBAC allows or refuses a request of a caller.
+ * Explains why RBAC allows or denies a request of a caller.
  *
  * @throws Status 503 before the first lists
  */

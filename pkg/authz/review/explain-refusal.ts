@@ -14,7 +14,7 @@ export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' |
   return async (info, identity, isAllowed) => {
     for (const right of rightsFor('everywhere')) if (!(await isAllowed(right))) return ''
     const explanation = explainAccess(reader, identity, toAttributes(info))
-    // RBAC allows the request, so another authorizer has refused it.
+    // RBAC allows the request, so another authorizer has denied it.
     if (explanation.isAllowed) return ''
     const [closest] = explanation.nearest
     if (closest === undefined) return `no binding grants the rule ${JSON.stringify(explanation.missingRule)}`

@@ -14,7 +14,7 @@ export const authentication = section({
     env: 'KAPIS_SECOND_FACTOR_GROUPS',
     isReloaded: true,
     description:
-      'Groups whose users must have a second factor to log in; `system:authenticated` is every user. A user without one sets it up after the password. The password grant and HTTP Basic are refused for them.',
+      'Groups whose users must have a second factor to log in; `system:authenticated` is every user. A user without one sets it up after the password. The password grant and HTTP Basic are rejected for them.',
   }),
   constrainedImpersonation: choice({
     of: ['auto', 'off'],

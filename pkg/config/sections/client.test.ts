@@ -224,7 +224,7 @@ describe('parseClientDocument', () => {
     ],
   ]
   for (const [what, input, problem] of invalid) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const { problems } = parse(input)
       expect(problems).to.deep.include(problem)
       expect(JSON.stringify(problems)).to.not.contain('hunter2')

@@ -58,7 +58,7 @@ describe('logs', () => {
     ],
   ]
   for (const [logs, path, message] of refusedLogs) {
-    it(`refuses ${JSON.stringify(logs)}`, () => {
+    it(`rejects ${JSON.stringify(logs)}`, () => {
       expect(problemsOf(logs)).to.deep.equal([{ path, message }])
     })
   }

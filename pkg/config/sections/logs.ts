@@ -19,7 +19,7 @@ const namespaceRule = section({
   quotaMegabytes: optionalInteger({
     ...{ min: 1, max: maxMegabytes },
     description:
-      'Maximum size in MiB of the lines of each of them that arrive in a day (UTC); further lines are refused.',
+      'Maximum size in MiB of the lines of each of them that arrive in a day (UTC); further lines are rejected.',
   }),
 })
 

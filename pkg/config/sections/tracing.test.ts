@@ -39,7 +39,7 @@ describe('tracing', () => {
     [{ sampler: 'all' }, 'sampler', `unknown; supported: endpoint, samplingRatePerMillion, caFile`],
   ]
   for (const [given, key, message] of invalid) {
-    it(`refuses ${JSON.stringify(given)}`, () => {
+    it(`rejects ${JSON.stringify(given)}`, () => {
       expect(parse(given).problems).to.deep.equal([{ path: `tracing.${key}`, message }])
     })
   }

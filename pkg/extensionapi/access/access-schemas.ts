@@ -81,7 +81,7 @@ export const accessSchemas: Schemas = {
     notes,
     ...resolution,
   }),
-  ExplainAccess: object('ExplainAccess explains why a request is allowed or refused.', {
+  ExplainAccess: object('ExplainAccess explains why a request is allowed or denied.', {
     spec: ref('ExplainAccessSpec', 'The user and the request.'),
     status: ref('ExplainAccessStatus', 'The reasons. Filled in by the server.'),
   }),
@@ -90,7 +90,7 @@ export const accessSchemas: Schemas = {
     resourceAttributes,
     nonResourceAttributes,
   }),
-  ExplainAccessStatus: object('Why a request is allowed or refused.', {
+  ExplainAccessStatus: object('Why a request is allowed or denied.', {
     ...evaluated,
     allowed: boolean('Whether kube-apiserver allows the request (SubjectAccessReview).'),
     reason: string('The reason that kube-apiserver returns.'),

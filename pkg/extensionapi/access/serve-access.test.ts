@@ -222,7 +222,7 @@ describe('serveAccess', () => {
     ],
   ]
   for (const [what, plural, body, code, message] of invalid) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const answer = await post(plural, typeof body === 'string' ? body : JSON.stringify(body))
       expect([answer.code, JSON.parse(answer.text).message]).to.deep.equal([code, message])
     })

@@ -157,7 +157,7 @@ describe('createDiscovery', () => {
     ['/apis/resources.example.io/v1alpha3', 'application/json;as=Table;g=meta.k8s.io;v=v1'],
   ]
   for (const [path, accept] of notAcceptable) {
-    it(`refuses ${accept} of ${path}`, async () => {
+    it(`rejects ${accept} of ${path}`, async () => {
       const { code, headers, body } = await server.get(path, { accept })
       expect(code).to.equal(406)
       expect(headers['content-type']).to.equal('application/json')

@@ -76,7 +76,7 @@ describe('negotiate', () => {
     ],
   ]
   for (const [accept, target, message] of refused) {
-    it(`refuses ${accept} for a ${target}`, () => {
+    it(`rejects ${accept} for a ${target}`, () => {
       const errors = [1, 2].map(() => thrownBy(() => negotiate(accept, target)))
       for (const error of errors) {
         expect(error).to.be.instanceOf(Status)

@@ -46,7 +46,7 @@ describe('parseContinueToken', () => {
     ['a very long token', encode({ ...good, after: 'x'.repeat(4096) })],
   ]
   for (const [what, text] of invalid) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(refusalOf(() => parseContinueToken(text))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

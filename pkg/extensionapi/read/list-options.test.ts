@@ -106,7 +106,7 @@ describe('parseListOptions', () => {
   ]
   for (const [query, message] of malformed) {
     for (const verb of ['list', 'watch'] as const) {
-      it(`refuses a ${verb} ?${query} as malformed`, () => {
+      it(`rejects a ${verb} ?${query} as malformed`, () => {
         expect(refusalOf(() => parse(query, verb))).to.deep.equal({
           code: 400,
           reason: 'BadRequest',
@@ -117,7 +117,7 @@ describe('parseListOptions', () => {
   }
 
   for (const selector of ['metadata.name=n2', 'metadata.name!=n1', 'metadata.name=']) {
-    it(`refuses ${selector} on the path of n1`, () => {
+    it(`rejects ${selector} on the path of n1`, () => {
       expect(refusalOf(() => parse(`fieldSelector=${selector}`, 'watch', 'n1'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

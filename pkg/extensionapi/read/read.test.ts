@@ -409,7 +409,7 @@ describe('serveRead', () => {
     ],
   ]
   for (const [path, options, code, reason, message] of refused) {
-    it(`refuses ${options.method ?? 'GET'} ${path.slice(g.length)} ${options.headers?.accept ?? ''} with ${code}`, async () => {
+    it(`rejects ${options.method ?? 'GET'} ${path.slice(g.length)} ${options.headers?.accept ?? ''} with ${code}`, async () => {
       const answer = await ask(path, options)
       expect(answer.code).to.equal(code)
       expect(answer.headers['content-type']).to.equal('application/json')

@@ -134,7 +134,7 @@ describe('parseIncludeObject', () => {
   }
 
   for (const value of ['object', 'none', 'All', 'constructor']) {
-    it(`refuses ${value}`, () => {
+    it(`rejects ${value}`, () => {
       expect(
         refusalOf(() => parseIncludeObject(new QueryParameters(`includeObject=${value}`))),
       ).to.deep.equal({

@@ -36,7 +36,7 @@ describe('checkTimeout', () => {
     ['1 s', 'unknown unit " s" in duration "1 s"'],
   ]
   for (const [text, why] of faults) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       const message = `invalid timeout specified in the request URL - time: ${why}`
       expect(refusalOf(() => check(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })

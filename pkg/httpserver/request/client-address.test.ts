@@ -62,7 +62,7 @@ describe('parseRange', () => {
     '10.0.0/8',
     '10.0.0.0/',
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseRange(text)).to.throw('must be an IP address or a CIDR such as 10.0.0.0/8')
     })
   }

@@ -74,7 +74,7 @@ describe('readHandshake', () => {
       {},
     ],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const error = caught(() => answer(changes))
       expect(error).to.include({ code: 400, reason: 'BadRequest', message })
       expect(error.headers ?? {}).to.deep.equal(headers)

@@ -126,7 +126,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     return changeOrExplain(user, known => usePasskey(known, { ...passkey, ...verified, challenge }))
   }
 
-  /** Changes the factors. @returns the reason if `next` refuses the change */
+  /** Changes the factors. @returns the reason if `next` rejects the change */
   async function changeOrExplain<T extends string>(
     user: User,
     next: (known: Factors) => Factors | T,

@@ -1,7 +1,7 @@
 import type { Factors } from './factors.ts'
 import { maxPasskeys, type Passkey } from './passkey.ts'
 
-/** The reason why a passkey is refused, which is also logged for audit. */
+/** The reason why a passkey is rejected, which is also logged for audit. */
 export type PasskeyProblem =
   | 'wrong_passkey'
   /** The challenge was used before. */

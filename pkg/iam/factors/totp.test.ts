@@ -31,7 +31,7 @@ describe('TOTP', () => {
   })
 
   for (const code of ['', '05047', '0504711', '050472', '٠٥٠٤٧١', '-50471', '5.0471', '050471\u0000'])
-    it(`refuses ${JSON.stringify(code)}`, () => {
+    it(`rejects ${JSON.stringify(code)}`, () => {
       expect(findTotpStep(secret, code, { lastStep: 0, nowMs: 1_111_111_111_000 })).to.equal(undefined)
     })
 

@@ -102,7 +102,7 @@ const untrusted: ReadonlySet<string> = new Set([
 export function toProviderError(error: unknown): Status {
   if (error instanceof Status) return error
   if (error instanceof AuthorizationResponseError)
-    return refuse('provider_refused', `the identity provider refused the login${named(error.error)}`, error)
+    return refuse('provider_refused', `the identity provider rejected the login${named(error.error)}`, error)
   if (error instanceof ResponseBodyError) {
     // Any other error is a problem of the configuration, which the user cannot solve.
     if (error.error !== 'invalid_grant') return providerFailed(error)

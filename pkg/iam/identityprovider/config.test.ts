@@ -195,7 +195,7 @@ describe('readProviderConfig', () => {
     ],
   ]
   for (const [what, changes, path, message] of broken) {
-    it(`refuses an LDAP provider with ${what}`, () => {
+    it(`rejects an LDAP provider with ${what}`, () => {
       expect(readLdap(changes)).to.deep.equal({ ldap: undefined, problems: [{ path, message }] })
     })
   }
@@ -289,7 +289,7 @@ describe('readProviderConfig', () => {
     ],
   ]
   for (const [what, document, path, message] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(read(document)).to.deep.equal({ config: undefined, problems: [{ path, message }] })
     })
   }

@@ -27,7 +27,7 @@ describe('createPasswordHasher', () => {
     ['the password with a suffix', `Correct horse 1${'x'.repeat(2000)}`],
   ]
   for (const [what, password] of wrong) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await hasher.verify(password, stored)).to.equal(false)
     })
   }

@@ -145,7 +145,7 @@ describe('parseUserDraft', () => {
     ],
   ]
   for (const [what, body, message] of invalid) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const status = refusal(body)
       expect(status).to.include({ code: 422, reason: 'Invalid', message })
     })
@@ -163,7 +163,7 @@ describe('parseUserDraft', () => {
     ['a string for the spec', { ...alice, spec: 'x' }, undefined, 'spec must be a JSON object'],
   ]
   for (const [what, body, name, message] of bad) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(refusal(body, name)).to.include({ code: 400, reason: 'BadRequest', message })
     })
   }

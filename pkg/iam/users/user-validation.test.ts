@@ -11,7 +11,7 @@ function table(
     })
   }
   for (const value of invalid) {
-    it(`refuses ${JSON.stringify(value.slice(0, 80))}`, () => {
+    it(`rejects ${JSON.stringify(value.slice(0, 80))}`, () => {
       expect(rule(value)).to.be.a('string')
     })
   }

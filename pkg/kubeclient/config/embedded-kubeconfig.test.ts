@@ -103,7 +103,7 @@ describe('readEmbeddedKubeconfig', () => {
     ],
   ]
   for (const [what, kubeconfig, message] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => readEmbeddedKubeconfig(kubeconfig))
         .to.throw(Error)
         .with.property('message', message)

@@ -24,7 +24,7 @@ describe('parseObject', () => {
     { metadata: { name: 7, resourceVersion: '1' } },
   ]
   for (const value of bad) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
+    it(`rejects ${JSON.stringify(value)}`, () => {
       expect(isKubeObject(value)).to.equal(false)
       expect(() => parseObject(value)).to.throw('kube-apiserver returned a response that is not an object')
     })
@@ -50,7 +50,7 @@ describe('parseList', () => {
     { metadata: { resourceVersion: '1' }, items: [good, {}] },
   ]
   for (const value of bad) {
-    it(`refuses ${JSON.stringify(value)}`, () => {
+    it(`rejects ${JSON.stringify(value)}`, () => {
       expect(() => parseList(value)).to.throw('kube-apiserver returned a response that is not a list')
     })
   }

@@ -27,7 +27,7 @@ export type BatchForm =
 
 export type Protocol = BatchForm['protocol']
 
-/** Why a line is not stored. `cause` is set if the store refused the line. */
+/** Why a line is not stored. `cause` is set if the store rejected the line. */
 export type Problem = Pick<Rejection, 'reason' | 'cause'>
 
 /** Problems by index of the line. */
@@ -61,7 +61,7 @@ export type Ingested = {
   /** Number of stored lines, and of rejected lines. */
   readonly taken: number
   readonly refused: number
-  /** Number of lines that the store refused, by cause. */
+  /** Number of lines that the store rejected, by cause. */
   readonly causes?: Partial<Readonly<Record<'time' | 'quota', number>>>
   /** Number of stored lines that were changed, by kind of change. */
   readonly changed: Partial<Readonly<Record<Note, number>>>

@@ -148,7 +148,7 @@ describe('parseQuery', () => {
     ['a'.repeat(4097), 'longer than 4096 characters', 4097],
   ]
   for (const [text, message, position] of invalid) {
-    it(`refuses ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`, () => {
+    it(`rejects ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`, () => {
       const expected = { code: 400, reason: 'BadRequest', message: `q: ${message} (at position ${position})` }
       expect(refusalOf(() => parseQuery(text))).to.deep.equal(expected)
     })

@@ -34,7 +34,7 @@ describe('parseLogQuery', () => {
     'namespaces=a&namespaces=b': 'namespaces',
   }
   for (const [query, name] of Object.entries(invalid)) {
-    it(`refuses ${query}`, () => {
+    it(`rejects ${query}`, () => {
       const refusal = refusalOf(() => parse(query))
       expect(refusal).to.include({ code: 400 })
       expect(refusal)
@@ -62,7 +62,7 @@ describe('parseLogQuery', () => {
     'namespaces=a&namespaces=a',
     'namespaces=&namespaces=a',
   ]) {
-    it(`refuses ?${query}`, () => {
+    it(`rejects ?${query}`, () => {
       expect(refusalOf(() => parse(query))).to.deep.include({
         code: 400,
         message: 'namespaces is given more than once',

@@ -50,7 +50,7 @@ describe('compileRegex', () => {
     '((abcdef|ghijkl){30}){30}': 'too large',
   }
   for (const [source, reason] of Object.entries(invalid)) {
-    it(`refuses /${source}/`, () => {
+    it(`rejects /${source}/`, () => {
       expect(() => compileRegex(source, false)).to.throw(RegexError, `invalid regular expression: ${reason}`)
     })
   }

@@ -41,7 +41,7 @@ describe('a client with grantMethod prompt', () => {
     expect((await open({ ...asked, prompt: 'consent' })).code).to.equal(200)
   })
 
-  it('reports to the client that the user refused, or that a prompt would be needed', async () => {
+  it('reports to the client that the user denied access, or that a prompt would be needed', async () => {
     const fields = hiddenFieldsOf((await open()).body)
     for (const decision of ['deny', '', 'x']) {
       const { searchParams } = locationOf(await setup.browser.post('/oauth/consent', { ...fields, decision }))

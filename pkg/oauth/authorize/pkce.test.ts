@@ -29,7 +29,7 @@ describe('readChallenge', () => {
     ],
   ]
   for (const [message, params, isRequired] of refused)
-    it(`refuses ${JSON.stringify(params)}`, () => {
+    it(`rejects ${JSON.stringify(params)}`, () => {
       expect(() => read(params, isRequired))
         .to.throw(message)
         .that.includes({ code: 400, reason: 'invalid_request' })

@@ -57,7 +57,7 @@ describe('chooseRedirectUri', () => {
     [{ public: false, redirectURIs: ['*'] }, 'https://evil.test/'],
   ]
   for (const [client, uri] of refused) {
-    it(`refuses ${uri}`, () => {
+    it(`rejects ${uri}`, () => {
       expect(() => chooseRedirectUri(client, uri))
         .to.throw('redirect URL is not allowed')
         .that.includes({ code: 400, reason: 'invalid_request' })

@@ -17,7 +17,7 @@ import { oauthErrors } from './errors.ts'
 const form = (schema: Schema) => ({ content: content(['application/x-www-form-urlencoded'], schema) })
 const supported = supportedScopes.join(', ')
 const scope = text(
-  `Scopes, separated by spaces; supported: ${supported}; for token exchange also read, which is refused otherwise.`,
+  `Scopes, separated by spaces; supported: ${supported}; for token exchange also read, which is rejected otherwise.`,
 )
 const client = {
   client_id: text('Required without HTTP Basic.'),

@@ -174,7 +174,7 @@ describe('POST /oauth/introspect', () => {
     ],
   ]
   for (const [who, fields, code, body] of refused) {
-    it(`refuses ${who}`, async () => {
+    it(`rejects ${who}`, async () => {
       const answer = await introspect({ token: tokens.access_token, ...fields })
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
     })

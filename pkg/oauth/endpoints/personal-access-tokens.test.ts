@@ -225,7 +225,7 @@ describe(path, () => {
     ],
   ]
   for (const [what, body, description] of malformed) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(parsed(await ask('POST', body))).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: description },
@@ -233,7 +233,7 @@ describe(path, () => {
     })
   }
 
-  it('refuses another content type', async () => {
+  it('rejects another content type', async () => {
     const answer = await app.form(path, { name: 'a' }, { authorization: `Bearer ${token}` })
     expect(parsed(answer)).to.deep.equal([
       415,

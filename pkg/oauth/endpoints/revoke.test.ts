@@ -115,7 +115,7 @@ describe('POST /oauth/revoke', () => {
     ],
   ]
   for (const [who, fields, code, body] of refused) {
-    it(`refuses ${who}`, async () => {
+    it(`rejects ${who}`, async () => {
       const answer = await revoke(fields())
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
       expect((await sessionOf(tokens))?.ended).to.equal('')

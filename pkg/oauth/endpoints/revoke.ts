@@ -11,7 +11,7 @@ import type { EndpointOptions } from './dependencies.ts'
 /**
  * POST /oauth/revoke (RFC 7009). Revoking the access or refresh token of a login ends the login.
  * Unknown, expired and revoked tokens get the same response as valid ones (section 2.2). The token
- * of another client is refused and stays valid (section 2.1), even if this client is its audience.
+ * of another client is rejected and stays valid (section 2.1), even if this client is its audience.
  */
 export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return withAudit(audit, 'revoke', async (req, res, event) => {

@@ -142,7 +142,7 @@ describe('POST /oauth/authenticate', () => {
     })
   }
 
-  it('refuses another content type', async () => {
+  it('rejects another content type', async () => {
     const answer = await send('token=x', 'application/x-www-form-urlencoded')
     expect([answer.code, JSON.parse(answer.body).message]).to.deep.equal([
       415,

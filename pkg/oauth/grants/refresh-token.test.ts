@@ -229,7 +229,7 @@ describe('refresh_token', () => {
     ],
   ]
   for (const [what, make, body] of hostile) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const answer = await refresh(await make())
       expect(answer.code).to.equal(400)
       expect(JSON.parse(answer.body)).to.deep.equal(body)

@@ -195,7 +195,7 @@ describe('token exchange', () => {
     ],
   ]
   for (const [what, token, more, description] of refused) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const { code, body } = await exchange(await token(), more)
       const error = description.startsWith('invalid audience') ? 'invalid_target' : 'invalid_request'
       expect([code, body]).to.deep.equal([400, { error, error_description: description }])

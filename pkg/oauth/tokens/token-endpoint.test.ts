@@ -219,7 +219,7 @@ describe('POST /oauth/token', () => {
       ],
     ]
     for (const [what, changes, code, body] of refused) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         const answer = await app.token({ ...alice, ...changes })
         expectError(answer, code, body)
         expect(answer.headers['retry-after']).to.equal(code === 429 ? '600' : undefined)

@@ -210,7 +210,7 @@ describe('createEventApi', () => {
     '/auditing/events?sort=up': 'sort must be one of desc, asc, not "up"',
   }
   for (const [path, message] of Object.entries(refused)) {
-    it(`refuses ${path}`, async () => {
+    it(`rejects ${path}`, async () => {
       const { code, text } = await ask(path)
       const status = JSON.parse(text)
       expect([code, status.kind, status.reason]).to.deep.equal([400, 'Status', 'BadRequest'])

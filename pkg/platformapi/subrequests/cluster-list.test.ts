@@ -191,7 +191,7 @@ describe('createClusterList', () => {
     ['/kapis/resources.kapis.io/v1alpha3/things?clusters=east', 404, 'resource "things" is not supported'],
   ]
   for (const [query, code, message] of refused)
-    it(`refuses ${query.slice(0, 60)}`, async () => {
+    it(`rejects ${query.slice(0, 60)}`, async () => {
       const answer = await ask(query)
       expect([answer.code, answer.body.message]).to.deep.equal([code, message])
     })

@@ -138,7 +138,7 @@ describe('createMergedList', () => {
     ['?kinds=pods&seniority=5', 'invalid seniority "5": expected a number from 0 to 4'],
   ]
   for (const [query, message] of refused)
-    it(`refuses ${query || 'no kinds'}`, async () => {
+    it(`rejects ${query || 'no kinds'}`, async () => {
       const { code, body } = await ask(query)
       expect(code).to.equal(400)
       expect(body.message).to.equal(message)

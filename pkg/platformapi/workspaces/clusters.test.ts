@@ -51,7 +51,7 @@ describe('createClusterView', () => {
     expect(await ask(`${root}/workspaces/blue/clusters`)).to.deep.equal([native, 'list', '', 'host'])
   })
 
-  it('refuses watches and writes, and hides no failure', async () => {
+  it('rejects watches and writes, and hides no failure', async () => {
     expect(await ask(`${root}/clusters?watch=true`)).to.deep.equal([
       400,
       'watch is not supported here; watch clusters of the resources group',

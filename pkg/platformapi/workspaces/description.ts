@@ -22,7 +22,7 @@ const ofWorkspaces = [query('manager', 'The manager of the workspaces.')]
 const asCaller = 'kube-apiserver authorizes the caller, as for its own objects.'
 const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 const template = anyObject(
-  'A WorkspaceTemplate of tenant.<group domain>/v1alpha2: spec.template.spec is the spec of the Workspace, spec.template.metadata adds labels and annotations. Placement on other clusters and overrides are refused.',
+  'A WorkspaceTemplate of tenant.<group domain>/v1alpha2: spec.template.spec is the spec of the Workspace, spec.template.metadata adds labels and annotations. Placement on other clusters and overrides are rejected.',
 )
 
 function write(summary: string, parameters: readonly Parameter[], types: readonly string[], schema: Schema) {

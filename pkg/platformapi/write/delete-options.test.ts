@@ -32,7 +32,7 @@ describe('parseDeleteOptions', () => {
     ],
   ]
   for (const [body, message] of invalid)
-    it(`refuses ${JSON.stringify(body)}`, () => {
+    it(`rejects ${JSON.stringify(body)}`, () => {
       const refusal = { code: 400, reason: 'BadRequest', message }
       expect(refusalOf(() => parseDeleteOptions(body))).to.deep.equal(refusal)
     })

@@ -190,7 +190,7 @@ describe('MemberClusters', function () {
     expect(readyOf('m')).to.include({ status: 'False' })
     expect(refusal('m')).to.deep.equal({
       code: 503,
-      message: 'the cluster "m" is not ready: the cluster refuses the credential of the kubeconfig',
+      message: 'the cluster "m" is not ready: the cluster rejects the credential of the kubeconfig',
     })
     host.put(secretsOf, 'm', await toKubeconfig('good'))
     await until(() => refusal('m') === undefined && readyOf('m').status === 'True')
@@ -240,7 +240,7 @@ describe('MemberClusters', function () {
     expect(await why(good)).to.equal('valid')
     expect(await why(wrong)).to.deep.equal([
       400,
-      'invalid cluster: the cluster refuses the credential of the kubeconfig',
+      'invalid cluster: the cluster rejects the credential of the kubeconfig',
     ])
     const { data: other } = await toKubeconfig('other')
     expect(await why(other)).to.deep.equal([400, 'invalid cluster: the cluster responded with 404'])

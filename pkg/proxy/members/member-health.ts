@@ -118,7 +118,7 @@ async function optional(read: () => Promise<unknown>): Promise<unknown> {
 
 function describe(error: unknown): string {
   if (error instanceof Status && error.code === 401)
-    return 'the cluster refuses the credential of the kubeconfig'
+    return 'the cluster rejects the credential of the kubeconfig'
   // The response was not a Status. The address may be that of any server, so its text is not shown.
   if (error instanceof Status && error.reason === 'InternalError')
     return `the cluster responded with ${error.code}`

@@ -53,7 +53,7 @@ describe('toMemberIdentity', () => {
     { ...jane, isTrimmed: true },
   ]
   for (const identity of refused) {
-    it(`refuses ${identity.username}`, () => {
+    it(`rejects ${identity.username}`, () => {
       expect(() => toMemberIdentity(identity))
         .to.throw(
           `user ${JSON.stringify(identity.username)} is known to this cluster only, and cannot act in a member cluster`,

@@ -101,7 +101,7 @@ describe('createMemberList', () => {
     ])
   })
 
-  it('sends nothing for callers and clusters for which requests are refused', async () => {
+  it('sends nothing for callers and clusters for which requests are denied', async () => {
     answer = (_req, res) => res.writeHead(200).end(text)
     const before = kapis.requests.length
     expect(await read({ via: '1.1 kapis-clusters' })).to.deep.equal([

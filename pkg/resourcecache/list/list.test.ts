@@ -247,7 +247,7 @@ describe('listPage', () => {
     ],
   ]
   for (const [query, message] of refused) {
-    it(`refuses ?${query}`, () => {
+    it(`rejects ?${query}`, () => {
       expect(refusalOf(() => page(store, query))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

@@ -110,14 +110,14 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   })
   const refusedFor = counter(registry, {
     name: 'kapis_logs_refused_lines_total',
-    help: 'Log lines that the store refused, by protocol and reason: their time, or the quota of their namespace.',
+    help: 'Log lines that the store rejected, by protocol and reason: their time, or the quota of their namespace.',
     labels: ['protocol', 'reason'],
   })
   const noteChanges = createLineLog(lines =>
     logger.warn({ lines }, 'log lines exceeded a limit and were stored with changes'),
   )
   const noteRefusals = createLineLog(lines =>
-    logger.warn({ lines }, 'log lines were refused for their time or the quota of their namespace'),
+    logger.warn({ lines }, 'log lines were rejected for their time or the quota of their namespace'),
   )
   const space = streams && createSpaceCheck(streams.lines.ingest)
   const none: Handler = () => {

@@ -3,7 +3,7 @@ import type { Config } from '../../../config/config.ts'
 /**
  * Returns the names of enabled features, by which consoles show or hide pages. `multicluster` is
  * never one of them: with it, KubeSphere's console places workspaces on clusters, which Kapis
- * refuses, and no page of this cluster works.
+ * rejects, and no page of this cluster works.
  *
  * @param config `logs.store` enables logs and events, `audit.path` enables audit events
  */

@@ -83,7 +83,7 @@ describe('createListenerMetrics', () => {
   })
 
   for (const method of ['POST', 'PUT', 'DELETE', 'HEAD']) {
-    it(`refuses ${method} without a request to kapis-oauth`, async () => {
+    it(`rejects ${method} without a request to kapis-oauth`, async () => {
       await listen('')
       const { code, headers } = await (await startFront()).get('/metrics/oauth', { method })
       expect([code, headers.allow]).to.deep.equal([405, 'GET'])

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
  */
 export type RecentBatches = {
   readonly has: (name: string) => boolean
-  /** Reports whether a line was refused when its batch was stored. */
+  /** Reports whether a line was rejected when its batch was stored. */
   readonly isRefused: (name: string, index: number) => boolean
   /** Adds a stored batch. @param refused indexes of the lines that were not stored */
   readonly add: (name: string, refused?: ReadonlySet<number>) => void

@@ -183,8 +183,8 @@ export class StoreWriter {
     const firstDay = firstKeptDay({ days: Math.min(days, this.#retention.days) }, nowMs)
     const late = rejectionOf(record.timeNs, firstDay)
     if (late !== undefined) return { reason: late, cause: 'time' }
-    // A retry must get the same result: its lines are not counted again, and those refused before
-    // are refused again.
+    // A retry must get the same result: its lines are not counted again, and those rejected before
+    // are rejected again.
     const over = this.#recent.has(key)
       ? this.#recent.isRefused(key, index)
         ? this.#quotas.reasonOf(record.namespace)

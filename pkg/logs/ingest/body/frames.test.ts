@@ -36,7 +36,7 @@ describe('uncompressFrames', () => {
       ['other data', [Buffer.from('{"log":"x"}\n')]],
     ]
     for (const [what, parts] of invalid) {
-      it(`refuses ${what} in ${name}`, async () => {
+      it(`rejects ${what} in ${name}`, async () => {
         expect(await rejectionOf(uncompress(...parts))).to.include({
           code: 400,
           message: `the body is truncated or not valid ${name}`,

@@ -72,7 +72,7 @@ describe('uncompressSnappy', () => {
     'a reserved chunk type that cannot be skipped': [...stream, 0x02, 0, 0, 0],
   }
   for (const [what, bytes] of Object.entries(invalid)) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const refusal = await rejectionOf(uncompressSnappy(Buffer.from(bytes), limit))
       expect(refusal).to.include({
         code: 400,

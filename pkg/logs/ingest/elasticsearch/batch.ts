@@ -5,7 +5,7 @@ import type { BatchReading, Problem } from '../raw-batch.ts'
 import { filterOfMember, filterValue, parseFilterPath } from './filter-path.ts'
 import { type BulkItem, parseBulk } from './parse.ts'
 
-// Error types of refused lines: those of Elasticsearch for an exceeded shard limit and for a time
+// Error types of rejected lines: those of Elasticsearch for an exceeded shard limit and for a time
 // outside the range of an index. The status is 400, which shippers treat as final. After 429 they
 // would repeat the line, and block later lines, until the quota is renewed.
 const refusals = { quota: 'validation_exception', time: 'timestamp_error' } as const

@@ -451,7 +451,7 @@ describe('parseDocument', () => {
   })
 
   for (const [document, problem] of invalid) {
-    it(`refuses ${textOf(document).slice(0, 60)}`, () => {
+    it(`rejects ${textOf(document).slice(0, 60)}`, () => {
       expect(parseDocument(textOf(document), limits)).to.deep.equal({ problem })
     })
   }

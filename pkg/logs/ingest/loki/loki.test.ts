@@ -230,7 +230,7 @@ describe('readLoki', () => {
     ['protobuf', '{"streams":[]}', 'the body is not a PushRequest: wire type 3 is not known'],
   ]
   for (const [encoding, body, message] of invalid) {
-    it(`refuses ${body} as ${encoding}`, () => {
+    it(`rejects ${body} as ${encoding}`, () => {
       const refusal = refusalOf(() => read(Buffer.from(body), encoding))
       expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })

@@ -196,7 +196,7 @@ describe('toLines for OTLP', () => {
     expect(linesOf(readExportRequest(wire, defaultLimits))[0]?.record?.log).to.equal('x')
   })
 
-  it('refuses a body that is another kind of request, of which nothing would be stored', () => {
+  it('rejects a body that is another kind of request, of which nothing would be stored', () => {
     const read = (text: string) => () => linesOf(readExportRequestJson(Buffer.from(text), defaultLimits))
     expect(refusalOf(read('{"resourceSpans":[]}'))).to.deep.equal({
       ...{ code: 400, reason: 'BadRequest' },
@@ -351,7 +351,7 @@ describe('readExportRequest', () => {
     text: Buffer.from('{"resourceLogs":[]}'),
   }
   for (const [what, body] of Object.entries(invalid)) {
-    it(`refuses ${what}`, () =>
+    it(`rejects ${what}`, () =>
       expect(() => linesOf(readExportRequest(body, defaultLimits))).to.throw(WireError))
   }
 
@@ -516,7 +516,7 @@ describe('readExportRequestJson', () => {
   })
 
   for (const [body, message] of Object.entries(invalid)) {
-    it(`refuses ${body}`, () => {
+    it(`rejects ${body}`, () => {
       const refusal = refusalOf(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))
       expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })

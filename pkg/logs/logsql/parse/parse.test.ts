@@ -89,7 +89,7 @@ describe('parseLogsql', () => {
     '* | limit x': 'query: invalid number "x" before this (at character 12)',
   }
   for (const [query, message] of Object.entries(refused)) {
-    it(`refuses ${JSON.stringify(query)}`, () => {
+    it(`rejects ${JSON.stringify(query)}`, () => {
       expect(refusalOf(query)).to.equal(message)
     })
   }

@@ -1,7 +1,7 @@
 import { maxPasskeys } from '../../../iam/factors/passkey.ts'
 import type { PasskeyProblem } from '../../../iam/factors/passkey-use.ts'
 
-/** Why a second factor is refused; for the audit log too. */
+/** Why a second factor is rejected; for the audit log too. */
 export type FactorProblem = PasskeyProblem | 'wrong_code'
 
 const explanations: Readonly<Record<PasskeyProblem, string>> = {

@@ -272,7 +272,7 @@ describe('serveResources', () => {
     ],
   ]
   for (const [method, path, code, reason, message] of refused) {
-    it(`refuses ${method} ${path} with ${code}`, async () => {
+    it(`rejects ${method} ${path} with ${code}`, async () => {
       const answer = await ask(`${g}${path}`, { method })
       expect(answer.code).to.equal(code)
       expect(json(answer)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })

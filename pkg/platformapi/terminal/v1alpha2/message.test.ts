@@ -15,7 +15,7 @@ describe('parseTerminalInput', () => {
     ...['{"Op":"resize","Cols":-1,"Rows":24}', '{"Op":"resize","Cols":80,"Rows":65536}'],
   ]
   for (const text of invalid)
-    it(`refuses ${JSON.stringify(text)}`, () =>
+    it(`rejects ${JSON.stringify(text)}`, () =>
       expect(() => parseTerminalInput(text)).to.throw('expected {"Op":"stdin"'))
 })
 

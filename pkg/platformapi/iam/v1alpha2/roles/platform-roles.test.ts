@@ -139,7 +139,7 @@ describe('createPlatformRoles', () => {
       ['that is a ClusterRole of the cluster', 'view', [], 422, /globalrole.*unknown role "view"/],
     ]
     for (const [title, role, denied, code, message] of refused)
-      it(`refuses a role ${title}, before anything is written`, async () => {
+      it(`rejects a role ${title}, before anything is written`, async () => {
         const { calls, error } = await prepare('joe', role, { denied })
         expect(error).to.include({ code })
         expect(String(error)).to.match(message)

@@ -183,7 +183,7 @@ describe('patchOwnUser', () => {
     ],
   ]
   for (const [title, patch, how, code, message] of refused)
-    it(`refuses a change ${title}`, async () => {
+    it(`rejects a change ${title}`, async () => {
       const answer = await send(patch, how)
       expect([answer.code, answer.events]).to.deep.equal([code, []])
       expect(answer.message).to.match(message)

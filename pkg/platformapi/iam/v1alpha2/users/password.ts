@@ -19,7 +19,7 @@ export type PasswordOptions = {
   /**
    * Writes an audit event.
    *
-   * @param refusal the reason for a refused change: one word of a fixed set
+   * @param refusal the reason for a rejected change: one word of a fixed set
    */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
