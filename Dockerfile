@@ -43,6 +43,7 @@ ENV HOME=/home/nonroot \
     MALLOC_ARENA_MAX=2 \
     NODE_ENV=production \
     NODE_NO_WARNINGS=1 \
+    NODE_OPTIONS=--max-semi-space-size=16 \
     KAPIS_COMMIT="${COMMIT}"
 USER 65532:65532
 EXPOSE 10250
