@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KeyPair } from '../../certs/issue.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
-import { Reflector } from '../../kubeclient/watch/reflector.ts'
+import { byName, type Change, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { type AggregatedApi, parseAggregatedApi } from './aggregated-api.ts'
+import { type ParsedAggregatedApi, parseAggregatedApi } from './aggregated-api.ts'
 import { type Availability, checkAggregatedApi } from './api-health.ts'
 import { type AggregatedApiUpstream, createAggregatedApiUpstream } from './api-upstream.ts'
 
@@ -16,7 +17,13 @@ export type AggregatedApisOptions = {
   readonly pair: () => KeyPair | undefined
 }
 
-type Entry = { readonly object: KubeObject; readonly upstream: AggregatedApiUpstream | undefined }
+type Entry = {
+  readonly object: KubeObject
+  readonly pair: KeyPair | undefined
+  /** The component, or why the APIService is invalid. */
+  readonly parsed: ParsedAggregatedApi
+  readonly upstream: AggregatedApiUpstream | undefined
+}
 
 const version = 'v1alpha1'
 const checkEveryMs = 10_000
@@ -28,101 +35,80 @@ const checkEveryMs = 10_000
 export class AggregatedApis {
   readonly #options: AggregatedApisOptions
   readonly #path: string
-  readonly #reflector: Reflector
   /** By name of the APIService, in the format `<version>.<group>`. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #apis: Informer<Entry>
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: AggregatedApisOptions) {
     this.#options = options
     this.#path = `/apis/extensions.${options.groupDomain}/${version}/apiservices`
-    this.#reflector = new Reflector({
-      client: options.client,
+    this.#apis = new Informer({
+      ...options,
       path: this.#path,
-      handler: {
-        replace: items => {
-          const names = new Set(items.map(({ metadata }) => metadata.name))
-          for (const name of this.#entries.keys()) if (!names.has(name)) this.#remove(name)
-          for (const item of items) this.#put(item)
-        },
-        apply: events => {
-          for (const { type, object } of events) {
-            if (type === 'DELETED') this.#remove(object.metadata.name)
-            else if (type !== 'BOOKMARK') this.#put(object)
-          }
-        },
-        failed: err => options.logger.warn({ err }, 'failed to watch the APIServices of components'),
-      },
+      what: 'the APIServices of components',
+      key: byName,
+      parse: (object, before) => this.#toEntry(object, before),
+      onChange: changes => this.#changed(changes),
     })
   }
 
   start(): void {
-    void this.#reflector.start()
+    void this.#apis.start()
     this.#timer = setInterval(() => {
-      for (const entry of this.#entries.values()) void this.#check(entry)
+      for (const entry of this.#apis.all()) void this.#check(entry)
     }, checkEveryMs)
     this.#timer.unref()
   }
 
   stop(): void {
     clearInterval(this.#timer)
-    this.#reflector.stop()
-    for (const name of [...this.#entries.keys()]) this.#remove(name)
+    this.#apis.stop()
+    for (const { upstream } of this.#apis.all()) upstream?.close()
   }
 
   find(group: string, version: string): AggregatedApiUpstream | undefined {
-    return this.#entries.get(`${version}.${group}`)?.upstream
+    return this.#apis.get(`${version}.${group}`)?.upstream
   }
 
   /**
    * Opens new connections with the new certificate. Old connections close when their requests end.
    */
   certificateChanged(): void {
-    for (const { object } of [...this.#entries.values()]) {
-      this.#remove(object.metadata.name)
-      this.#put(object)
-    }
+    this.#changed([...this.#apis.all()].flatMap(({ object }) => this.#apis.put(object)))
   }
 
-  #put(object: KubeObject): void {
-    const { name } = object.metadata
-    const old = this.#entries.get(name)
+  #toEntry(object: KubeObject, before: Entry | undefined): Entry {
+    const pair = this.#options.pair()
     // Connections are kept after a change of the status alone: it does not affect requests.
-    if (old !== undefined && JSON.stringify(old.object.spec) === JSON.stringify(object.spec)) {
-      this.#entries.set(name, { ...old, object })
-      return
+    if (before !== undefined && before.pair === pair && isDeepStrictEqual(before.object.spec, object.spec))
+      return { ...before, object }
+    const parsed = parseAggregatedApi(object, this.#options.isReserved)
+    if ('reason' in parsed) return { object, pair, parsed, upstream: undefined }
+    const ofClient = parsed.url.protocol === 'https:' ? pair : undefined
+    return { object, pair, parsed, upstream: createAggregatedApiUpstream(parsed, ofClient) }
+  }
+
+  #changed(changes: readonly Change<Entry>[]): void {
+    for (const { before, after } of changes) {
+      if (before?.upstream !== after?.upstream) before?.upstream?.close()
+      if (after === undefined || before?.parsed === after.parsed) continue
+      const { parsed, object } = after
+      if ('reason' in parsed) {
+        const { reason, message } = parsed
+        this.#options.logger.warn(
+          { component: object.metadata.name, why: message },
+          'invalid APIService of a component',
+        )
+        void this.#write(after, { status: 'False', reason, message })
+      } else void this.#check(after)
     }
-    this.#remove(name)
-    const component = parseAggregatedApi(object, this.#options.isReserved)
-    const upstream = 'url' in component ? this.#connect(component) : undefined
-    const entry = { object, upstream }
-    this.#entries.set(name, entry)
-    if ('reason' in component) {
-      this.#options.logger.warn(
-        { component: name, why: component.message },
-        'invalid APIService of a component',
-      )
-      void this.#write(entry, { status: 'False', reason: component.reason, message: component.message })
-    } else void this.#check(entry)
-  }
-
-  #connect(component: AggregatedApi): AggregatedApiUpstream {
-    return createAggregatedApiUpstream(
-      component,
-      component.url.protocol === 'https:' ? this.#options.pair() : undefined,
-    )
-  }
-
-  #remove(name: string): void {
-    this.#entries.get(name)?.upstream?.close()
-    this.#entries.delete(name)
   }
 
   async #check(entry: Entry): Promise<void> {
     const { upstream } = entry
     if (upstream === undefined) return
     const availability = await checkAggregatedApi(upstream)
-    const current = this.#entries.get(entry.object.metadata.name)
+    const current = this.#apis.get(entry.object.metadata.name)
     if (current?.upstream === upstream) await this.#write(current, availability)
   }
 
