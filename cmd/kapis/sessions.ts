@@ -1,15 +1,19 @@
 import { parseArgs } from 'node:util'
-import { itemsOf } from './access/review.ts'
 import { type Command, UsageError } from './command.ts'
-import { loginNames } from './login/names.ts'
-import { parseJson } from './session/http.ts'
-import { connectPlatform, findGroupDomain, type Platform } from './session/platform-client.ts'
-import { serverOptions, serverUsage } from './session/server-address.ts'
+import {
+  connectPlatform,
+  itemsOf,
+  type Members,
+  type Platform,
+  platformOptions,
+  platformOptionValues,
+} from './session/platform-client.ts'
+import { serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 import { playCast } from './sessions/play.ts'
-import { assertOutput } from './usage-options.ts'
+import { actionsOf, readAction } from './usage-options.ts'
 
-const actions = ['list', 'get', 'play']
+const actions = { list: '', get: 'a NAME', play: 'a NAME' } as const
 const maxPage = 1_000
 
 export const sessions: Command = {
@@ -30,52 +34,37 @@ ${serverUsage}  --namespace NAME, -n   of this namespace (default: of all namesp
   kapis sessions play 6f9c2a9e-4c55-4a6e-9f5e-1f7a3f7b4d10 -n shop --speed 2
   kapis sessions get 6f9c2a9e-4c55-4a6e-9f5e-1f7a3f7b4d10 > session.cast    # for asciinema and other players
 `,
-  complete: words => (words.length === 0 ? actions : []),
-  values: { '--context': loginNames, '--output': () => ['json'] },
+  complete: words => (words.length === 0 ? actionsOf(actions) : []),
+  values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: {
-        ...serverOptions,
+        ...platformOptions,
         namespace: { type: 'string', short: 'n', default: '' },
         user: { type: 'string', default: '' },
         pod: { type: 'string', default: '' },
         speed: { type: 'string', default: '1' },
         'idle-limit': { type: 'string', default: '2' },
-        output: { type: 'string', short: 'o', default: '' },
       },
     })
-    assertOutput(values.output)
-    const [action, name = '', ...more] = positionals
+    const { action, argument } = readAction(positionals, actions)
     const pace = {
       speed: readNumber('speed', values.speed),
       idleLimit: readNumber('idle-limit', values['idle-limit']),
     }
-    if (more.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(more[0])}`)
-    if (action === undefined || !actions.includes(action)) {
-      const what = action === undefined ? 'missing action' : `unknown action ${JSON.stringify(action)}`
-      throw new UsageError(`${what}; supported: ${actions.join(', ')}`)
-    }
-    if (action === 'list' ? name !== '' : name === '')
-      throw new UsageError(
-        action === 'list' ? `unexpected argument ${JSON.stringify(name)}` : `${action} needs a NAME`,
-      )
     const platform = await connectPlatform(values, io)
-    const domain = await findGroupDomain(platform, io)
+    const domain = await platform.groupDomain()
     const within = values.namespace === '' ? '' : `/namespaces/${encodeURIComponent(values.namespace)}`
     const path = `/kapis/logging.${domain}/v1alpha2${within}/sessionrecordings`
     if (action === 'list') {
       const items = await listAll(platform, path, { user: values.user, pod: values.pod })
-      io.out(
-        values.output === 'json'
-          ? `${JSON.stringify(items, null, 2)}\n`
-          : toTable([head, ...items.map(toRow)]),
-      )
+      platform.show(items, () => io.out(toTable([head, ...items.map(toRow)])))
       return 0
     }
     const headers = { accept: 'application/x-asciicast, application/json' }
-    const { text } = await platform.call('read the recording', `${path}/${encodeURIComponent(name)}`, {
+    const text = await platform.text('read the recording', `${path}/${encodeURIComponent(argument)}`, {
       headers,
     })
     if (action === 'get') io.out(text)
@@ -84,19 +73,17 @@ ${serverUsage}  --namespace NAME, -n   of this namespace (default: of all namesp
   },
 }
 
-type Item = Readonly<Record<string, unknown>>
-
 async function listAll(
   platform: Platform,
   path: string,
   filters: Readonly<Record<string, string>>,
-): Promise<readonly Item[]> {
-  const items: Item[] = []
+): Promise<readonly Members[]> {
+  const items: Members[] = []
   let next = ''
   do {
     const given = Object.entries({ ...filters, continue: next }).filter(([, value]) => value !== '')
     const query = new URLSearchParams([['limit', String(maxPage)], ...given])
-    const list = parseJson(await platform.call('list the recordings', `${path}?${query}`))
+    const list = await platform.call('list the recordings', `${path}?${query}`)
     items.push(...itemsOf(list.items))
     next = String(Object(list.metadata).continue ?? '')
   } while (next !== '')
@@ -105,7 +92,7 @@ async function listAll(
 
 const head = ['NAME', 'NAMESPACE', 'POD', 'USER', 'COMMAND', 'STARTED', 'SECONDS', 'POLICY']
 
-function toRow(item: Item): readonly string[] {
+function toRow(item: Members): readonly string[] {
   const [metadata, spec, status] = [Object(item.metadata), Object(item.spec), Object(item.status)]
   const ms = Date.parse(status.endTimestamp) - Date.parse(metadata.creationTimestamp)
   const user = spec.impersonator ? `${spec.user} (by ${spec.impersonator})` : spec.user

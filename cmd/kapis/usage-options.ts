@@ -39,3 +39,33 @@ export function assertOutput(value: string): void {
   if (value !== '' && value !== 'text' && value !== 'json')
     throw new UsageError(`invalid --output ${JSON.stringify(value)}; supported: text, json`)
 }
+
+/**
+ * Parses `ACTION [ARGUMENT]`.
+ *
+ * @param actions the argument that each action takes, such as `a NAME`; '' for none
+ * @throws UsageError
+ */
+export function readAction<Action extends string>(
+  positionals: readonly string[],
+  actions: Readonly<Record<Action, string>>,
+): { readonly action: Action; readonly argument: string } {
+  const [given, argument = '', ...more] = positionals
+  const action = actionsOf(actions).find(name => name === given)
+  if (action === undefined) {
+    const what = given === undefined ? 'missing action' : `unknown action ${JSON.stringify(given)}`
+    throw new UsageError(`${what}; supported: ${actionsOf(actions).join(', ')}`)
+  }
+  const takes = actions[action]
+  const [unexpected] = takes === '' && argument !== '' ? [argument] : more
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(unexpected)}`)
+  if (takes !== '' && argument === '') throw new UsageError(`${action} needs ${takes}`)
+  return { action, argument }
+}
+
+/** Returns the names of actions. */
+export function actionsOf<Action extends string>(
+  actions: Readonly<Record<Action, string>>,
+): readonly Action[] {
+  return Object.keys(actions).filter((name): name is Action => name in actions)
+}

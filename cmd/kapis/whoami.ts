@@ -1,11 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
-import { loginNames } from './login/names.ts'
-import { parseJson } from './session/http.ts'
-import { connectPlatform } from './session/platform-client.ts'
+import { connectPlatform, platformOptions, platformOptionValues, whoAmI } from './session/platform-client.ts'
 import { printable } from './session/printable.ts'
-import { serverOptions, serverUsage } from './session/server-address.ts'
-import { assertOutput } from './usage-options.ts'
+import { serverUsage } from './session/server-address.ts'
 
 export const whoami: Command = {
   usage: `[OPTION]…
@@ -20,27 +17,16 @@ ${serverUsage}  --output FORMAT, -o    json: the UserInfo of Kubernetes
   KAPIS_TOKEN=$TOKEN kapis whoami --server https://kapis.example.org -o json
 `,
   complete: () => [],
-  values: { '--context': loginNames, '--output': () => ['json'] },
+  values: platformOptionValues,
   async run(args, io) {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { ...serverOptions, output: { type: 'string', short: 'o', default: '' } },
-    })
-    assertOutput(values.output)
+    const { values } = parseArgs({ args: [...args], options: platformOptions })
     const platform = await connectPlatform(values, io)
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-    const answer = await platform.call('get the user', path, {
-      method: 'POST',
-      body: JSON.stringify(review),
-    })
-    const { userInfo } = Object(parseJson(answer).status)
-    const { username, groups } = Object(userInfo)
-    if (values.output === 'json') io.out(`${JSON.stringify(userInfo, null, 2)}\n`)
-    else {
+    const userInfo = await whoAmI(platform)
+    platform.show(userInfo, () => {
+      const { username, groups } = userInfo
       const names = Array.isArray(groups) ? groups.join(', ') : ''
       io.out(`${printable(String(username))}\n  groups: ${printable(names)}\n  server: ${platform.url}\n`)
-    }
+    })
     return 0
   },
 }

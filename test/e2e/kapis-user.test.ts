@@ -110,8 +110,8 @@ describe('kapis user', function () {
       2,
       'unknown action "frob"; supported: create, list, get, disable, enable, unlock, set-password, reset-factors, delete',
     ],
-    [['user', 'get'], 2, 'get needs one NAME'],
-    [['user', 'list', 'x'], 2, 'list takes no NAME'],
+    [['user', 'get'], 2, 'get needs a NAME'],
+    [['user', 'list', 'x'], 2, 'unexpected argument "x"'],
     [['user', 'create', 'x'], 2, 'create needs --email'],
   ]
   for (const [args, code, message] of wrong) {

@@ -1,16 +1,10 @@
 import type { Io } from '../command.ts'
-import { parseJson } from '../session/http.ts'
-import type { Platform } from '../session/platform-client.ts'
+import { itemsOf, type Platform, whoAmI } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
 import { toTable } from '../session/table.ts'
 
-export type AccessCall = {
-  readonly platform: Platform
-  readonly domain: string
-  readonly isJson: boolean
-  readonly io: Pick<Io, 'out' | 'err'>
-}
-export type Decision = 'Approved' | 'Denied' | 'Revoked'
+type AccessCall = { readonly platform: Platform; readonly io: Pick<Io, 'out' | 'err'> }
+type Decision = 'Approved' | 'Denied' | 'Revoked'
 
 /** The columns of an AccessRequest in tables. */
 type Shown = {
@@ -32,89 +26,71 @@ export async function requestAccess(
     readonly seconds: number
     readonly reason: string
   },
-): Promise<number> {
-  const { platform, domain, io } = call
+): Promise<void> {
+  const { platform, io } = call
   const { name, ...spec } = request
-  const { username, uid } = await whoAmI(platform)
-  const answer = await platform.call('request access', pathOf(call), {
+  const { username, uid } = await callerOf(platform)
+  const domain = await platform.groupDomain()
+  const made = await platform.call('request access', await pathOf(platform), {
     method: 'POST',
-    body: JSON.stringify({
+    body: {
       apiVersion: `iam.${domain}/v1alpha2`,
       kind: 'AccessRequest',
       metadata: { name },
       spec: { user: username, userUid: uid, ...spec },
-    }),
+    },
   })
-  const made = parseJson(answer)
-  if (call.isJson) return printJson(call, made)
-  const { group, until } = toShown(made)
-  io.out(`${name}\n`)
-  io.err(`${printable(`Requested the group ${group} until ${until.toISOString()}`)}.\n`)
-  io.err(`Users who may impersonate it can approve the request: kapis access approve ${name}\n`)
-  return 0
+  platform.show(made, () => {
+    const { group, until } = toShown(made)
+    io.out(`${name}\n`)
+    io.err(`${printable(`Requested the group ${group} until ${until.toISOString()}`)}.\n`)
+    io.err(`Users who may impersonate it can approve the request: kapis access approve ${name}\n`)
+  })
 }
 
 /**
  * Approves or denies an AccessRequest. @throws Error with the message of the server, or if the
  * request has expired
  */
-export async function decide(call: AccessCall, name: string, decision: Decision): Promise<number> {
-  const { platform, io } = call
-  const path = `${pathOf(call)}/${encodeURIComponent(name)}`
-  const found = toShown(parseJson(await platform.call('read the request', path)))
+export async function decide({ platform, io }: AccessCall, name: string, decision: Decision): Promise<void> {
+  const path = `${await pathOf(platform)}/${encodeURIComponent(name)}`
+  const found = toShown(await platform.call('read the request', path))
   if (decision === 'Approved' && found.until.getTime() <= Date.now())
     throw new Error(`the request ${name} expired at ${found.until.toISOString()}: create another request`)
-  const { username } = await whoAmI(platform)
-  const answer = await platform.call(`decide about the request ${name}`, `${path}/status`, {
+  const { username } = await callerOf(platform)
+  const decided = await platform.call(`decide about the request ${name}`, `${path}/status`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/merge-patch+json' },
-    body: JSON.stringify({ status: { state: decision, by: username } }),
+    body: { status: { state: decision, by: username } },
   })
-  if (call.isJson) return printJson(call, parseJson(answer))
-  const { user, group, reason, until } = found
-  const whose = user === username ? 'your own request' : `the request of ${user}`
-  const end = decision === 'Approved' ? ` until ${until.toISOString()}` : ''
-  io.err(`${printable(`${decision} ${whose} for the group ${group}${end} (reason: ${reason})`)}.\n`)
-  return 0
+  platform.show(decided, () => {
+    const { user, group, reason, until } = found
+    const whose = user === username ? 'your own request' : `the request of ${user}`
+    const end = decision === 'Approved' ? ` until ${until.toISOString()}` : ''
+    io.err(`${printable(`${decision} ${whose} for the group ${group}${end} (reason: ${reason})`)}.\n`)
+  })
 }
 
 /** Prints the AccessRequests. @throws Error with the message of the server */
-export async function listRequests(call: AccessCall): Promise<number> {
-  const { platform, io } = call
-  const { items } = parseJson(await platform.call('list the requests', pathOf(call)))
-  const found: readonly unknown[] = Array.isArray(items) ? items : []
-  if (call.isJson) return printJson(call, found)
-  const rows = found
-    .map(toShown)
-    .toSorted((a, b) => b.until.getTime() - a.until.getTime())
-    .map(({ name, user, group, state, until, by, reason }) => [
-      ...[name, user, group, state, until.toISOString(), by, reason],
-    ])
-  io.out(toTable([['NAME', 'USER', 'GROUP', 'STATE', 'UNTIL', 'BY', 'REASON'], ...rows]))
-  return 0
+export async function listRequests({ platform, io }: AccessCall): Promise<void> {
+  const found = itemsOf((await platform.call('list the requests', await pathOf(platform))).items)
+  platform.show(found, () => {
+    const rows = found
+      .map(toShown)
+      .toSorted((a, b) => b.until.getTime() - a.until.getTime())
+      .map(({ name, user, group, state, until, by, reason }) => [
+        ...[name, user, group, state, until.toISOString(), by, reason],
+      ])
+    io.out(toTable([['NAME', 'USER', 'GROUP', 'STATE', 'UNTIL', 'BY', 'REASON'], ...rows]))
+  })
 }
 
-function pathOf({ domain }: AccessCall): string {
-  return `/apis/iam.${domain}/v1alpha2/accessrequests`
+async function pathOf(platform: Platform): Promise<string> {
+  return `/apis/iam.${await platform.groupDomain()}/v1alpha2/accessrequests`
 }
 
-function printJson({ io }: AccessCall, value: unknown): number {
-  io.out(`${JSON.stringify(value, null, 2)}\n`)
-  return 0
-}
-
-/** Returns the name and uid of the caller, as kube-apiserver reports them. */
-async function whoAmI(platform: Platform): Promise<{ readonly username: string; readonly uid: string }> {
-  const answer = await platform.call(
-    'find your user name',
-    '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-    {
-      method: 'POST',
-      body: JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }),
-    },
-  )
-  const { userInfo } = Object(parseJson(answer).status)
-  const { username, uid } = Object(userInfo)
+async function callerOf(platform: Platform) {
+  const { username, uid } = await whoAmI(platform)
   return { username: String(username ?? ''), uid: String(uid ?? '') }
 }
 

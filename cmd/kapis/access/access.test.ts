@@ -24,7 +24,10 @@ const documents: Readonly<Record<string, object>> = {
 }
 const platform: Platform = {
   url: '',
-  call: async (_what, path) => ({ status: 200, headers: {}, text: JSON.stringify(documents[path]) }),
+  text: async (_what, path) => JSON.stringify(documents[path]),
+  call: async (_what, path) => Object(documents[path]),
+  groupDomain: async () => 'kapis.io',
+  show: (_response, print) => print(),
 }
 
 describe('arguments of who-can and can-i', () => {

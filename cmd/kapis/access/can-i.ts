@@ -1,12 +1,16 @@
 import { parseArgs } from 'node:util'
 import type { Command } from '../command.ts'
-import { loginNames } from '../login/names.ts'
-import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
+import {
+  connectPlatform,
+  itemsOf,
+  type Members,
+  platformOptions,
+  platformOptionValues,
+} from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
-import { serverOptions, serverUsage } from '../session/server-address.ts'
-import { assertOutput } from '../usage-options.ts'
+import { serverUsage } from '../session/server-address.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
-import { createReview, itemsOf, type Members, refText, ruleText } from './review.ts'
+import { createReview, refText, ruleText } from './review.ts'
 import { verbs } from './verbs.ts'
 
 export const canI: Command = {
@@ -25,40 +29,33 @@ ${serverUsage}${accessUsage}  --why                  the bindings that allow it,
   kapis can-i list secrets --user system:serviceaccount:shop:ci --why
 `,
   complete: words => (words.length === 0 ? verbs : []),
-  values: { '--context': loginNames, '--output': () => ['json'] },
+  values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: {
-        ...serverOptions,
+        ...platformOptions,
         ...accessOptions,
         why: { type: 'boolean', default: false },
         user: { type: 'string', default: '' },
         group: { type: 'string', multiple: true, default: [] },
       },
     })
-    assertOutput(values.output)
     readPositionals(positionals)
     const platform = await connectPlatform(values, io)
-    const domain = await findGroupDomain(platform, io)
     const attributes = await readAttributes(platform, { ...values, positionals }, io.err)
     const subject = { user: values.user, groups: values.group }
-    const status = await createReview(platform, domain, {
+    const status = await createReview(platform, {
       plural: 'explainaccesses',
       kind: 'ExplainAccess',
       spec: { ...subject, ...attributes },
     })
-    if (values.output === 'json') io.out(`${JSON.stringify(status, null, 2)}\n`)
-    else {
-      io.out(status.allowed === true ? 'yes\n' : 'no\n')
-      if (values.why)
-        io.out(
-          reasonsOf(status)
-            .map(line => `${printable(line)}\n`)
-            .join(''),
-        )
-    }
+    platform.show(status, () => {
+      const reasons = values.why ? reasonsOf(status) : []
+      const lines = [status.allowed === true ? 'yes' : 'no', ...reasons]
+      io.out(lines.map(line => `${printable(line)}\n`).join(''))
+    })
     return status.allowed === true ? 0 : 1
   },
 }

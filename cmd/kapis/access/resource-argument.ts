@@ -1,6 +1,5 @@
 import { UsageError } from '../command.ts'
-import { parseJson } from '../session/http.ts'
-import type { Platform } from '../session/platform-client.ts'
+import { itemsOf, type Members, type Platform } from '../session/platform-client.ts'
 
 /** The attributes of the reviewed request. */
 export type Attributes =
@@ -18,7 +17,6 @@ export const accessOptions = {
   namespace: { type: 'string', short: 'n', default: '' },
   'all-namespaces': { type: 'boolean', short: 'A', default: false },
   subresource: { type: 'string', default: '' },
-  output: { type: 'string', short: 'o', default: '' },
 } as const
 
 export const accessUsage = `  --namespace NAME, -n   in this namespace
@@ -81,9 +79,9 @@ async function findResource(platform: Platform, target: string): Promise<Resourc
   const wanted = target.toLowerCase()
   for (const path of ['/api', '/apis']) {
     const answer = await platform.call('find the resource', path, { headers: { accept: aggregated } })
-    for (const group of listOf(parseJson(answer).items)) {
-      for (const version of listOf(group.versions)) {
-        const found = listOf(version.resources).find(resource => namesOf(resource).includes(wanted))
+    for (const group of itemsOf(answer.items)) {
+      for (const version of itemsOf(group.versions)) {
+        const found = itemsOf(version.resources).find(resource => namesOf(resource).includes(wanted))
         if (found !== undefined)
           return { resource: String(found.resource), group: String(Object(group.metadata).name ?? '') }
       }
@@ -92,11 +90,7 @@ async function findResource(platform: Platform, target: string): Promise<Resourc
   return undefined
 }
 
-function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value.map(Object) : []
-}
-
-function namesOf(resource: Readonly<Record<string, unknown>>): readonly string[] {
+function namesOf(resource: Members): readonly string[] {
   const { shortNames, responseKind } = resource
   const names = [resource.resource, resource.singularResource, Object(responseKind).kind]
   return [...names, ...(Array.isArray(shortNames) ? shortNames : [])].map(name => String(name).toLowerCase())

@@ -1,29 +1,21 @@
-import { parseJson } from '../session/http.ts'
-import type { Platform } from '../session/platform-client.ts'
-
-export type Members = Readonly<Record<string, unknown>>
+import type { Members, Platform } from '../session/platform-client.ts'
 
 /**
- * Creates a review in `resources.<domain>` and returns its status.
+ * Creates a review in `resources.<group domain>` and returns its status.
  *
  * @throws Error with the message of the server
  */
 export async function createReview(
   platform: Platform,
-  domain: string,
   review: { readonly plural: string; readonly kind: string; readonly spec: object },
 ): Promise<Members> {
   const { plural, kind, spec } = review
-  const apiVersion = `resources.${domain}/v1alpha3`
-  const answer = await platform.call('review the access', `/apis/${apiVersion}/${plural}`, {
+  const apiVersion = `resources.${await platform.groupDomain()}/v1alpha3`
+  const { status } = await platform.call('review the access', `/apis/${apiVersion}/${plural}`, {
     method: 'POST',
-    body: JSON.stringify({ apiVersion, kind, spec }),
+    body: { apiVersion, kind, spec },
   })
-  return Object(parseJson(answer).status)
-}
-
-export function itemsOf(value: unknown): readonly Members[] {
-  return Array.isArray(value) ? value.map(Object) : []
+  return Object(status)
 }
 
 /** Formats a reference to a role or binding, such as `RoleBinding/shop/dev`. */

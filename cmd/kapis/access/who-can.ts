@@ -1,13 +1,16 @@
 import { parseArgs } from 'node:util'
 import type { Command } from '../command.ts'
-import { loginNames } from '../login/names.ts'
-import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
+import {
+  connectPlatform,
+  itemsOf,
+  platformOptions,
+  platformOptionValues,
+} from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
-import { serverOptions, serverUsage } from '../session/server-address.ts'
+import { serverUsage } from '../session/server-address.ts'
 import { toTable } from '../session/table.ts'
-import { assertOutput } from '../usage-options.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
-import { createReview, itemsOf, refText, ruleText } from './review.ts'
+import { createReview, refText, ruleText } from './review.ts'
 import { verbs } from './verbs.ts'
 
 export const whoCan: Command = {
@@ -25,33 +28,34 @@ ${serverUsage}${accessUsage}  --output FORMAT, -o    json: the status of the Who
   kapis who-can get /metrics
 `,
   complete: words => (words.length === 0 ? verbs : []),
-  values: { '--context': loginNames, '--output': () => ['json'] },
+  values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { ...serverOptions, ...accessOptions },
+      options: { ...platformOptions, ...accessOptions },
     })
-    assertOutput(values.output)
     readPositionals(positionals)
     const platform = await connectPlatform(values, io)
-    const domain = await findGroupDomain(platform, io)
     const spec = await readAttributes(platform, { ...values, positionals }, io.err)
-    const status = await createReview(platform, domain, { plural: 'whocans', kind: 'WhoCan', spec })
-    if (values.output === 'json') {
-      io.out(`${JSON.stringify(status, null, 2)}\n`)
-      return 0
-    }
-    const rows = itemsOf(status.subjects).flatMap(subject => {
-      const name = [subject.namespace, subject.name].filter(part => part !== undefined).join('/')
-      const grants = itemsOf(subject.grants)
-      const cells = grants.map(({ binding, role, rule }) => [refText(binding), refText(role), ruleText(rule)])
-      return (cells.length > 0 ? cells : [['', '', '']]).map(more => [String(subject.kind), name, ...more])
+    const status = await createReview(platform, { plural: 'whocans', kind: 'WhoCan', spec })
+    platform.show(status, () => {
+      const rows = itemsOf(status.subjects).flatMap(subject => {
+        const name = [subject.namespace, subject.name].filter(part => part !== undefined).join('/')
+        const grants = itemsOf(subject.grants)
+        const cells = grants.map(({ binding, role, rule }) => [
+          refText(binding),
+          refText(role),
+          ruleText(rule),
+        ])
+        return (cells.length > 0 ? cells : [['', '', '']]).map(more => [String(subject.kind), name, ...more])
+      })
+      io.out(toTable([['KIND', 'NAME', 'BINDING', 'ROLE', 'RULE'], ...rows]))
+      for (const note of Array.isArray(status.notes) ? status.notes : [])
+        io.err(`${printable(`Note: ${note}`)}\n`)
+      if (status.incomplete === true)
+        io.err(`${printable(`Incomplete: ${String(status.evaluationError)}`)}\n`)
     })
-    io.out(toTable([['KIND', 'NAME', 'BINDING', 'ROLE', 'RULE'], ...rows]))
-    for (const note of Array.isArray(status.notes) ? status.notes : [])
-      io.err(`${printable(`Note: ${note}`)}\n`)
-    if (status.incomplete === true) io.err(`${printable(`Incomplete: ${String(status.evaluationError)}`)}\n`)
     return 0
   },
 }

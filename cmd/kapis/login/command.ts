@@ -24,7 +24,7 @@ import { passwordLogin } from '../session/password-login.ts'
 import { printable } from '../session/printable.ts'
 import type { Server } from '../session/server-address.ts'
 import type { Tokens } from '../session/token-response.ts'
-import { assertNotEmpty, assertOutput } from '../usage-options.ts'
+import { actionsOf, assertNotEmpty, assertOutput, readAction } from '../usage-options.ts'
 import { list } from './list.ts'
 import { loginNames } from './names.ts'
 import { loginOptions } from './options.ts'
@@ -33,6 +33,8 @@ import { use } from './use.ts'
 
 type Parsed = ReturnType<typeof parseLoginArgs>['values']
 type Values = Omit<Parsed, 'output'>
+
+const actions = { list: '', use: 'a NAME', remove: 'a NAME' } as const
 
 export const login: Command = {
   usage: `[OPTION]…
@@ -73,14 +75,13 @@ changes. Each login has the name of its context, so there can be several, even a
 `,
   complete(words, io) {
     const [action] = words
-    if (action === undefined) return ['list', 'use', 'remove']
+    if (action === undefined) return actionsOf(actions)
     return words.length === 1 && action !== 'list' ? loginNames(io) : []
   },
   values: { '--context': loginNames, '--output': () => ['json'] },
   async run(args, io) {
     const { values, positionals } = parseLoginArgs(args)
-    const [action, name = '', ...more] = positionals
-    if (action !== undefined) return manage(action, name, more, values, io)
+    if (positionals.length > 0) return manage(positionals, values, io)
     if (values['exec-credential']) return printToken(values, io)
     return logIn(values, io)
   },
@@ -90,21 +91,12 @@ function parseLoginArgs(args: readonly string[]) {
   return parseArgs({ args: [...args], allowPositionals: true, options: loginOptions })
 }
 
-async function manage(
-  action: string,
-  name: string,
-  more: readonly string[],
-  values: Parsed,
-  io: Io,
-): Promise<number> {
-  if (!['list', 'use', 'remove'].includes(action))
-    throw new UsageError(`unknown action ${JSON.stringify(action)}; supported: list, use, remove`)
-  if ((action === 'list') !== (name === '') || more.length > 0)
-    throw new UsageError(action === 'list' ? 'list takes no NAME' : `${action} needs one NAME`)
+async function manage(positionals: readonly string[], values: Parsed, io: Io): Promise<number> {
+  const { action, argument } = readAction(positionals, actions)
   assertOutput(values.output)
   if (action === 'list') list(values.output, io)
-  else if (action === 'use') await use(name, values, io)
-  else await remove(name, values, io)
+  else if (action === 'use') await use(argument, values, io)
+  else await remove(argument, values, io)
   return 0
 }
 

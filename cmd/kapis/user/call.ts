@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util'
 import type { Io } from '../command.ts'
-import type { Platform } from '../session/platform-client.ts'
-import { serverOptions } from '../session/server-address.ts'
+import { type Members, type Platform, platformOptions } from '../session/platform-client.ts'
 
 const options = {
-  ...serverOptions,
+  ...platformOptions,
   email: { type: 'string' },
   'display-name': { type: 'string' },
   lang: { type: 'string' },
@@ -12,7 +11,6 @@ const options = {
   'must-change-password': { type: 'boolean', default: false },
   'no-password': { type: 'boolean', default: false },
   own: { type: 'boolean', default: false },
-  output: { type: 'string', short: 'o', default: '' },
 } as const
 
 type Values = ReturnType<typeof parseUserArgs>['values']
@@ -23,9 +21,6 @@ export type Call = {
   readonly values: Values
   readonly io: Io
 }
-/** An object in a response of the platform. */
-export type Member = Readonly<Record<string, unknown>>
-
 export function parseUserArgs(args: readonly string[]) {
   return parseArgs({ args: [...args], allowPositionals: true, options })
 }
@@ -36,7 +31,6 @@ export function pathOf({ domain }: Call, rest = ''): string {
 }
 
 /** Prints a text for humans, or the response for programs. */
-export function tell({ values, io }: Call, answer: Member, done: string): void {
-  if (values.output === 'json') io.out(`${JSON.stringify(answer, null, 2)}\n`)
-  else io.err(`${done}\n`)
+export function tell({ platform, io }: Call, response: Members, done: string): void {
+  platform.show(response, () => io.err(`${done}\n`))
 }

@@ -1,28 +1,29 @@
-import { type Command, UsageError } from '../command.ts'
-import { loginNames } from '../login/names.ts'
-import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
+import type { Command } from '../command.ts'
+import { connectPlatform, platformOptionValues } from '../session/platform-client.ts'
 import { serverUsage } from '../session/server-address.ts'
-import { assertOutput } from '../usage-options.ts'
+import { actionsOf, readAction } from '../usage-options.ts'
 import { type Call, parseUserArgs } from './call.ts'
 import { get, list } from './show.ts'
 import { create, remove, resetFactors, setPassword, setState, unlock } from './write.ts'
 
-const actions: Readonly<
-  Record<string, { takesName: boolean; run: (call: Call, name: string) => Promise<void> }>
-> = {
-  create: { takesName: true, run: create },
-  list: { takesName: false, run: list },
-  get: { takesName: true, run: get },
-  disable: {
-    takesName: true,
-    run: (call, name) => setState(call, name, 'Disabled', 'disabled; all their logins have ended'),
-  },
-  enable: { takesName: true, run: (call, name) => setState(call, name, 'Active', 'enabled') },
-  unlock: { takesName: true, run: unlock },
-  'set-password': { takesName: true, run: setPassword },
-  'reset-factors': { takesName: true, run: resetFactors },
-  delete: { takesName: true, run: remove },
-}
+type Run = (call: Call, name: string) => Promise<void>
+
+const runs = {
+  create,
+  list,
+  get,
+  disable: (call, name) => setState(call, name, 'Disabled', 'disabled; all their logins have ended'),
+  enable: (call, name) => setState(call, name, 'Active', 'enabled'),
+  unlock,
+  'set-password': setPassword,
+  'reset-factors': resetFactors,
+  delete: remove,
+} as const satisfies Readonly<Record<string, Run>>
+const named = 'a NAME'
+const actions = {
+  ...{ create: named, list: '', get: named, disable: named, enable: named, unlock: named },
+  ...{ 'set-password': named, 'reset-factors': named, delete: named },
+} as const satisfies Readonly<Record<keyof typeof runs, string>>
 
 export const user: Command = {
   usage: `ACTION [NAME] [OPTION]…
@@ -54,22 +55,13 @@ ${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
   kapis user reset-factors alice                 # the phone is lost
   printf '%s\\n' "$PASSWORD" | kapis user create ci --email ci@example.org
 `,
-  complete: words => (words.length === 0 ? Object.keys(actions) : []),
-  values: { '--context': loginNames, '--output': () => ['json'] },
+  complete: words => (words.length === 0 ? actionsOf(actions) : []),
+  values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseUserArgs(args)
-    assertOutput(values.output)
-    const [action = '', name = '', ...more] = positionals
-    const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined
-    if (chosen === undefined)
-      throw new UsageError(
-        `${action === '' ? 'missing action' : `unknown action ${JSON.stringify(action)}`}; supported: ${Object.keys(actions).join(', ')}`,
-      )
-    if (chosen.takesName !== (name !== '') || more.length > 0)
-      throw new UsageError(chosen.takesName ? `${action} needs one NAME` : `${action} takes no NAME`)
+    const { action, argument } = readAction(positionals, actions)
     const platform = await connectPlatform(values, io)
-    const domain = await findGroupDomain(platform, io)
-    await chosen.run({ platform, domain, values, io }, name)
+    await runs[action]({ platform, domain: await platform.groupDomain(), values, io }, argument)
     return 0
   },
 }

@@ -1,5 +1,4 @@
 import { UsageError } from '../command.ts'
-import { parseJson } from '../session/http.ts'
 import { Prompt } from '../session/prompt.ts'
 import { type Call, pathOf, tell } from './call.ts'
 
@@ -22,27 +21,21 @@ export async function create(call: Call, name: string): Promise<void> {
       password,
     },
   }
-  const made = await platform.call('create the user', pathOf(call), {
-    method: 'POST',
-    body: JSON.stringify(body),
-  })
-  tell(call, parseJson(made), `user ${name} created`)
+  const made = await platform.call('create the user', pathOf(call), { method: 'POST', body })
+  tell(call, made, `user ${name} created`)
 }
 
 export async function setState(call: Call, name: string, state: string, done: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/status`)
-  const body = JSON.stringify({ status: { state } })
-  tell(
-    call,
-    parseJson(await call.platform.call('change the user', path, { method: 'PUT', body })),
-    `user ${name} is ${done}`,
-  )
+  const body = { status: { state } }
+  const changed = await call.platform.call('change the user', path, { method: 'PUT', body })
+  tell(call, changed, `user ${name} is ${done}`)
 }
 
 /** Unlocks a user. It must not enable a user whom an administrator has disabled. */
 export async function unlock(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
-  const { status } = parseJson(await call.platform.call('read the user', path))
+  const { status } = await call.platform.call('read the user', path)
   if (Object(status).state === 'Disabled')
     throw new Error(`user ${name} is disabled, not locked: run \`kapis user enable ${name}\``)
   await setState(call, name, 'Active', 'unlocked')
@@ -55,19 +48,19 @@ export async function setPassword(call: Call, name: string): Promise<void> {
     password: await prompt.newPassword(`New password of ${name}: `),
   }))
   const path = pathOf(call, `/${encodeURIComponent(name)}/password`)
-  const body = JSON.stringify({ currentPassword, password })
+  const body = { currentPassword, password }
   const answer = await platform.call('set the password', path, { method: 'PUT', body })
-  tell(call, parseJson(answer), `password of user ${name} changed; all their logins have ended`)
+  tell(call, answer, `password of user ${name} changed; all their logins have ended`)
 }
 
 export async function remove(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
   const answer = await call.platform.call('delete the user', path, { method: 'DELETE' })
-  tell(call, parseJson(answer), `user ${name} deleted`)
+  tell(call, answer, `user ${name} deleted`)
 }
 
 export async function resetFactors(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/factors`)
   const answer = await call.platform.call('reset the second factors', path, { method: 'DELETE' })
-  tell(call, parseJson(answer), `second factors of user ${name} removed; all their logins have ended`)
+  tell(call, answer, `second factors of user ${name} removed; all their logins have ended`)
 }
