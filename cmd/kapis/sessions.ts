@@ -19,7 +19,7 @@ const maxPage = 1_000
 export const sessions: Command = {
   usage: `list | get NAME | play NAME [OPTION]…
 
-Recorded sessions of exec and attach. Takes the right to list or get \`sessionrecordings\` of the logging group, in the namespace or
+Recorded sessions of exec and attach. Requires permission to list or get \`sessionrecordings\` of the logging group, in the namespace or
 in all of them.
 
 ${serverUsage}  --namespace NAME, -n   of this namespace (default: of all namespaces)

@@ -18,7 +18,7 @@ const schemeNames: Readonly<Record<Scheme, string>> = {
   password: 'user name and password by HTTP Basic',
   client: 'an OAuth client, by HTTP Basic or form',
   browser: 'the login of a browser',
-  none: 'no right in particular',
+  none: 'none',
 }
 
 export function sectionId({ key }: Pick<DescribedSection, 'key'>): string {
@@ -48,8 +48,8 @@ function operationHtml(method: Method, path: string, operation: Operation): Html
   const { summary, description, parameters = [], body, answers, security } = operation
   return html`<details id="${toOperationId(method, path)}">
 <summary><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> <span class="what">${summary}</span></summary>
-${description === undefined ? undefined : html`<p>${description}</p>\n`}<p>For: ${security.map(scheme => schemeNames[scheme]).join('; or ')}.</p>
-${parameters.length === 0 ? undefined : parametersHtml(parameters)}${body === undefined ? undefined : html`<h3>Body</h3>\n${contentHtml(body.content)}`}<h3>Answers</h3>
+${description === undefined ? undefined : html`<p>${description}</p>\n`}<p>Authentication: ${security.map(scheme => schemeNames[scheme]).join('; or ')}.</p>
+${parameters.length === 0 ? undefined : parametersHtml(parameters)}${body === undefined ? undefined : html`<h3>Body</h3>\n${contentHtml(body.content)}`}<h3>Responses</h3>
 <dl>
 ${Object.entries(answers).map(([code, answer]) => answerHtml(code, answer))}</dl>
 <h3>Try it</h3>

@@ -68,7 +68,8 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     const realm = parameter('realm')
     if (!/^bearer/i.test(challenge) || realm === undefined) return undefined
     const from = URL.parse(realm, url.href)
-    if (from === null) throw unavailable(`the registry ${url.host} returned an invalid token server`)
+    if (from === null)
+      throw unavailable(`the registry ${url.host} returned an invalid URL of its token server`)
     for (const name of ['service', 'scope']) {
       const value = parameter(name)
       if (value !== undefined) from.searchParams.set(name, value)

@@ -120,7 +120,7 @@ export function createTokenVerifier(options: {
     try {
       const payload = await check(token, rules[kind])
       if (payload.token_type !== `${kind === 'refresh' ? 'refresh' : 'access'}_token`)
-        throw new Error('the token has another type')
+        throw new Error('the token has an unexpected type')
       const latest = Date.now() / 1000 + clockSkewSeconds
       const claims = toClaims(payload)
       const isForAll = claims.aud.includes(audience) && !claims.aud.includes(onlineAudience(audience))

@@ -16,10 +16,10 @@ import { verbs } from './verbs.ts'
 export const canI: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…
 
-Prints yes or no: whether you, or another user, may make a request, as kube-apiserver decides. Exits with 1 for no.
+Prints yes if kube-apiserver allows a request of yours, or of another user; otherwise prints no and exits with 1.
 
 ${serverUsage}${accessUsage}  --why                  the bindings that allow it, or those that come closest and the rule that is missing
-  --user NAME            another user (takes the right to list roles and bindings)
+  --user NAME            another user (requires permission to list roles and bindings)
   --group NAME           group of that user (may be repeated)
   --output FORMAT, -o    json: the status of the ExplainAccess
 `,

@@ -16,8 +16,8 @@ import { verbs } from './verbs.ts'
 export const whoCan: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…
 
-Lists the users, groups and service accounts that may make a request, with the binding, role and rule that allow it. Takes the
-right to list roles and bindings.
+Lists the users, groups and service accounts that may make a request, with the binding, role and rule that allow it. Requires
+permission to list roles and bindings.
 
 ${serverUsage}${accessUsage}  --output FORMAT, -o    json: the status of the WhoCan
 `,

@@ -36,7 +36,7 @@ export const doctor: Command = {
   usage: `[OPTION]…
 
 Checks an installation and suggests fixes; it changes nothing. Exit code 0: no errors; 1: errors; 2: wrong usage.
-Needs permission to read the namespace of Kapis, including its Secrets.
+Requires permission to read the namespace of Kapis, including its Secrets.
 
   --kubeconfig FILE      credentials to use (KUBECONFIG, ~/.kube/config, or the service account of the Pod)
   --namespace NAME, -n   namespace of Kapis (kapis-system)

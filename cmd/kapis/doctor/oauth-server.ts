@@ -37,7 +37,7 @@ async function answerProblems(installation: Installation): Promise<readonly Find
     return [error(`kapis-apiserver is not responding: ${body.slice(0, 200)}`, fix)]
   }
   if (code !== 200) {
-    const fix = `kubectl -n ${namespace} logs deployment/kapis -c oauth; existing sessions still work`
+    const fix = `kubectl -n ${namespace} logs deployment/kapis -c oauth; existing logins still work`
     return [error(`kapis-oauth is not responding: ${code} ${body.slice(0, 200)}`, fix)]
   }
   const issuer = textOf(membersOf(JSON.parse(body)).issuer)

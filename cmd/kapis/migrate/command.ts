@@ -21,26 +21,26 @@ type Options = {
 export const migrate: Command = {
   usage: `config FILE | providers FILE | users [OPTION]…
 
-Moves from KubeSphere 3.4 to Kapis; docs/migration.md has the whole way.
+Migrates from KubeSphere 3.4 to Kapis. docs/migration.md describes all steps.
 
-  config FILE            print the configuration of Kapis for a kubesphere.yaml, or for the ConfigMap or Secret that holds it
-                         (- for standard input); every key without a counterpart is named with the reason
-  providers FILE         print a Secret for each identity provider in it
-  users                  say which users would be made, from those of KubeSphere in the same cluster; --write makes them.
-                         A user that is there already is left as it is
+  config FILE            print the configuration of Kapis for a kubesphere.yaml, or for the ConfigMap or Secret that
+                         contains it (- for standard input); keys that cannot be translated are listed with the reason
+  providers FILE         print a Secret for each identity provider in that file
+  users                  list the users that would be created, from the users of KubeSphere in the same cluster;
+                         --write creates them. Existing users are not changed
 
-What is printed by config and providers holds passwords.
+The output of config and providers contains passwords.
 
-  --write                make the users
-  --kubeconfig FILE      whose rights to use (KUBECONFIG, ~/.kube/config)
+  --write                create the users
+  --kubeconfig FILE      credentials to use (KUBECONFIG, ~/.kube/config)
   --group-domain DOMAIN  domain of the API groups of Kapis (kapis.io)
-  --from DOMAIN          that of the users there are (kubesphere.io)
-  --namespace NAME, -n   where Kapis runs (kapis-system)
+  --from DOMAIN          domain of the API groups of KubeSphere (kubesphere.io)
+  --namespace NAME, -n   namespace of Kapis (kapis-system)
 `,
   examples: `
   kubectl -n kubesphere-system get cm kubesphere-config -o yaml | kapis migrate config - > kapis.yaml
   kapis migrate providers kubesphere.yaml | kubectl apply -f -
-  kapis migrate users                                # what would be done
+  kapis migrate users                                # list the users only
   kapis migrate users --write
 `,
   complete: words => (words.length === 0 ? ['config', 'providers', 'users'] : undefined),

@@ -303,15 +303,15 @@ describe('createNarrowedLists', () => {
       expect(shown).to.deep.equal(['a'])
       expect(message).to.equal(
         `pods is forbidden: User "${jane.username}" cannot watch resource "pods" in API group "" in the namespace "b": ` +
-          'lists show the namespaces "b", "c", where you may not watch; watch with sendInitialEvents=true, ' +
-          'which shows where you may do both, or watch a namespace',
+          'you may list but not watch in the namespaces "b", "c"; watch one namespace, or watch with ' +
+          'sendInitialEvents=true, which covers the namespaces where you may list and watch',
       )
     })
 
     it('names the cluster scope in that error if lists show the whole cluster', async () => {
       const { shown, message } = await watchOf(to('watches', 'a'), to('lists'))
       expect(shown).to.deep.equal(['a'])
-      expect(message).to.contain('at the cluster scope: lists show the whole cluster')
+      expect(message).to.contain('at the cluster scope: you may list but not watch in the whole cluster')
     })
 
     it('does not watch namespaces that the caller may not list', async () => {

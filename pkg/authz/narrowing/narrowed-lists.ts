@@ -283,6 +283,6 @@ function refuseToFollow({ attributes, identity }: Asked, unwatched: readonly str
   const named = unwatched.slice(0, mostNamed).map(name => JSON.stringify(name))
   const rest = unwatched.length > mostNamed ? ` and ${unwatched.length - mostNamed} more` : ''
   const where = first === '' ? 'the whole cluster' : `the namespaces ${named.join(', ')}${rest}`
-  const reason = `lists show ${where}, where you may not watch; watch with sendInitialEvents=true, which shows where you may do both, or watch a namespace`
+  const reason = `you may list but not watch in ${where}; watch one namespace, or watch with sendInitialEvents=true, which covers the namespaces where you may list and watch`
   return forbidden({ ...attributes, namespace: first }, identity, reason)
 }

@@ -5,7 +5,7 @@ const policy = section({
   name: requiredText({
     pattern: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
     is: 'a DNS label',
-    description: 'Name of the policy, which recordings and the notice at the start of a session contain.',
+    description: 'Name of the policy, shown in recordings and in the notice at the start of a session.',
   }),
   namespaces: texts({
     item: z

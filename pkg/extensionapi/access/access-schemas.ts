@@ -57,7 +57,7 @@ export const accessSchemas: Schemas = {
   ),
   AccessibleNamespacesSpec: object('The user and the right.', {
     ...subject,
-    resourceAttributes: ref('AccessClusterAttributes', 'The request, in whatever namespace.'),
+    resourceAttributes: ref('AccessClusterAttributes', 'The request, in any namespace.'),
   }),
   AccessibleNamespacesStatus: object('The namespaces in which a user has a right.', {
     ...evaluated,
@@ -75,7 +75,7 @@ export const accessSchemas: Schemas = {
   }),
   SubjectAccessReportStatus: object('What a user may do.', {
     ...evaluated,
-    cluster: array('Bindings that count in the whole cluster.', ref('AccessBinding')),
+    cluster: array('Bindings that apply in the whole cluster.', ref('AccessBinding')),
     namespaces: array('Bindings that apply in one namespace, in addition.', ref('AccessNamespace')),
     roles: array('The roles of these bindings with their rules.', ref('AccessRole')),
     notes,
@@ -111,7 +111,7 @@ export const accessSchemas: Schemas = {
     },
     ['verb', 'resource'],
   ),
-  AccessClusterAttributes: object('A request for a resource, in whatever namespace.', attributes, [
+  AccessClusterAttributes: object('A request for a resource, in any namespace.', attributes, [
     'verb',
     'resource',
   ]),
@@ -134,7 +134,7 @@ export const accessSchemas: Schemas = {
   AccessNearMiss: object('A binding that does not allow the request, and why.', {
     binding: ref('AccessObjectReference', 'The binding.'),
     role: ref('AccessObjectReference', 'The role that is bound.'),
-    rule: ref('AccessPolicyRule', 'The rule that is closest; not there when the role does not exist.'),
+    rule: ref('AccessPolicyRule', 'The rule that is closest; omitted if the role does not exist.'),
     missing: texts('The reasons why the binding does not allow the request.'),
   }),
   AccessBinding: object('A binding and its role.', {

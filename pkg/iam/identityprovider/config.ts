@@ -64,7 +64,7 @@ const document = section({
   hidden: boolean({ default: false, description: 'Whether the login page shows no button for it.' }),
   disabled: boolean({
     default: false,
-    description: 'Whether logins with the provider are disabled; existing sessions end.',
+    description: 'Whether logins with the provider are disabled; existing logins end.',
   }),
   mappingMethod: choice({
     of: ['auto', 'lookup', 'manual'],

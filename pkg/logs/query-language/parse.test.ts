@@ -133,7 +133,7 @@ describe('parseQuery', () => {
     ['"b\\', 'unterminated "', 1],
     ['a\\', 'missing character after \\', 2],
     ['pod:', 'missing value after pod:', 4],
-    ['case:a*', 'case: takes a text, without wildcards and not empty', 1],
+    ['case:a*', 'case: expected a non-empty text without wildcards', 1],
     ['a /b(/', 'invalid regular expression: missing closing ): `b(`', 4],
     ['/(?=a)/', 'invalid regular expression: invalid or unsupported Perl syntax: `(?=`', 2],
     ['/(a{10}){101}/', 'invalid regular expression: invalid repeat count: `{101}`', 2],

@@ -54,7 +54,7 @@ function literal({ field, value, position }: Term): string {
     ? []
     : value.pieces.map(piece => (typeof piece === 'string' ? '' : piece.text))
   if (texts.length === 0 || texts.includes('')) {
-    syntaxError(`${field}: takes a text, without wildcards and not empty`, position)
+    syntaxError(`${field}: expected a non-empty text without wildcards`, position)
   }
   return texts.join('')
 }

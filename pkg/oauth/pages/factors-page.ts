@@ -74,6 +74,6 @@ function codes(csrf: string, left: number): Html {
 <p>${left === 1 ? 'One code is' : `${left} codes are`} left. New codes replace all earlier ones.</p>
 <form method="post" action="/oauth/factors">
 ${hiddenFields({ csrf })}
-<button name="action" value="renew-codes" class="second">Make new codes</button>
+<button name="action" value="renew-codes" class="second">Create new codes</button>
 </form>`
 }

@@ -25,7 +25,7 @@ ${totp && totpPart(fields, totp, error !== undefined)}`
 }
 
 function passkeyPart(fields: Readonly<Record<string, string>>, options: object, isChoice: boolean): Html {
-  const body = html`<p>A passkey is a key on this device, on your phone or on a security key. It works at this address alone, so a fake site cannot use it.</p>
+  const body = html`<p>A passkey is a key on this device, on your phone or on a security key. It works only at this address, so a fake site cannot use it.</p>
 <label for="name">Name, to tell your passkeys apart</label>
 <input id="name" name="name" value="Passkey" maxlength="64" autocomplete="off" required>
 <button>Create a passkey</button>`

@@ -22,12 +22,12 @@ const count = integer('', { minimum: 0 })
  * The OpenAPI operation of the query API of VictoriaLogs. Parameters may also be sent as a form.
  */
 export const logsqlOperation: Operation = operation(
-  'Answers LogsQL queries as VictoriaLogs does',
+  'Serves LogsQL queries like VictoriaLogs',
   {
     200: {
       description: 'query and tail: one row per line; all others: one JSON object.',
       content: {
-        ...json(anyObject('As VictoriaLogs has it.')),
+        ...json(anyObject('In the format of VictoriaLogs.')),
         ...content(['application/stream+json', 'application/x-ndjson'], text()),
       },
     },

@@ -56,7 +56,7 @@ const templates: PathRow = {
     form: 'items',
     own: ofWorkspaces,
   }),
-  post: write('Makes a workspace', [], jsonType, template),
+  post: write('Creates a workspace', [], jsonType, template),
 }
 const oneTemplate: PathRow = {
   get: objectOperation('A workspace as a WorkspaceTemplate', [workspace]),
@@ -76,9 +76,9 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
     get: listOperation('The namespaces that the caller sees', { form: 'items', own: ofNamespaces }),
   },
   '/workspaces/{workspace}/namespaces': {
-    get: listOperation('Those of a workspace', { form: 'items', segments: [workspace] }),
+    get: listOperation('The namespaces of a workspace', { form: 'items', segments: [workspace] }),
     post: write(
-      'Makes a namespace in a workspace',
+      'Creates a namespace in a workspace',
       [workspace],
       jsonType,
       kubeRef('io.k8s.api.core.v1.Namespace'),

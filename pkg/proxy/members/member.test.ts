@@ -86,7 +86,7 @@ describe('readMember', () => {
     it(`reads ${what}`, () => expect(member).to.deep.equal({ name: 'm', kube, kapis }))
 
   const missing =
-    'there is no kubeconfig: expected the key kubeconfig in the Secret m, or spec.connection.kubeconfig'
+    'missing kubeconfig: expected the key kubeconfig in the Secret m, or spec.connection.kubeconfig'
   const invalid: readonly (readonly [what: string, read: unknown, reason: string, message: string])[] = [
     [
       'a tunnel',

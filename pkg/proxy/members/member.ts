@@ -44,7 +44,7 @@ export function readMember(cluster: KubeObject, secret: KubeObject | undefined):
   }
   const kubeconfig = kubeconfigOf(connection, secret)
   if (kubeconfig === undefined) {
-    const message = `there is no kubeconfig: expected the key kubeconfig in the Secret ${name}, or spec.connection.kubeconfig`
+    const message = `missing kubeconfig: expected the key kubeconfig in the Secret ${name}, or spec.connection.kubeconfig`
     return { reason: 'NoKubeconfig', message, code: 503 }
   }
   try {

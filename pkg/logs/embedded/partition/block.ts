@@ -119,7 +119,7 @@ export class BlockBuilder {
 export function decodeColumns(head: Uint8Array, count: number, hasFields: boolean): Columns {
   const { buffer, byteOffset, byteLength } = decompress(head, 32 * count)
   if (byteLength !== (hasFields ? 20 : 16) * count)
-    throw new BlockError('a block has columns of another length')
+    throw new BlockError('the columns of a block have different lengths')
   const times = new Float64Array(buffer, byteOffset, count)
   const ends = new Uint32Array(buffer, byteOffset + 8 * count, count)
   const streams = new Uint32Array(buffer, byteOffset + 12 * count, count)

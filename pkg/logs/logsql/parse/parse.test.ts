@@ -73,7 +73,8 @@ describe('parseLogsql', () => {
     'a"b"': 'query: missing space before "\\"b\\""; put special characters in quotes (at character 2)',
     'x:in(error | fields x)':
       'query: expected , or ) in in(), not "|"; queries within queries are not supported (at character 12)',
-    '_time:yesterday': 'query: invalid duration "yesterday" before this; 1h30m is one (at character 16)',
+    '_time:yesterday':
+      'query: invalid duration "yesterday" before this: expected a duration such as 1h30m (at character 16)',
     '_time:[2026-13, now]': 'query: invalid time "2026-13" from character 8 on (at character 15)',
     '~"("': 'query: invalid regular expression: missing closing ): `(` (at character 5)',
     'options(concurrency=2) *': 'query: options() is not supported (at character 1)',

@@ -245,7 +245,7 @@ function parsePatterns({ tokens }: FilterContext): Pipe {
 }
 
 function parseFieldNames({ tokens }: FilterContext): Pipe {
-  const part = tokens.take('filter') ? tokens.text('a part of names') : ''
+  const part = tokens.take('filter') ? tokens.text('a substring of field names') : ''
   const isNamed = tokens.take('as') || !tokens.isEnd
   return { kind: 'fieldNames', result: isNamed ? fieldOf(tokens) : 'name', part }
 }

@@ -32,7 +32,9 @@ function readDuration(tokens: Tokens): number {
   const text = tokens.text('a duration')
   const duration = parseDuration(text)
   if (duration === undefined)
-    throw tokens.error(`invalid duration ${JSON.stringify(current.raw)} before this; 1h30m is one`)
+    throw tokens.error(
+      `invalid duration ${JSON.stringify(current.raw)} before this: expected a duration such as 1h30m`,
+    )
   return duration
 }
 

@@ -54,10 +54,10 @@ describe('createLoggingApi', () => {
 
   const logs = 'use /kapis/tenant.example.org/v1alpha2/logs'
   const removed: Readonly<Record<string, string>> = {
-    '/workspaces/w': `logs by workspace are no longer served here: ${logs}?namespaces= with the namespaces of the workspace`,
-    '/namespaces/n': `logs by namespace are no longer served here: ${logs}?namespaces=n`,
-    '/namespaces/n/workloads/w': `logs by workload are no longer served here: ${logs}?namespaces=n&workloads=w`,
-    '/namespaces/n/pods/p': `logs by pod are no longer served here: ${logs}?namespaces=n&pods=p`,
+    '/workspaces/w': `logs by workspace are no longer served here: use ${logs}?namespaces= with the namespaces of the workspace`,
+    '/namespaces/n': `logs by namespace are no longer served here: use ${logs}?namespaces=n`,
+    '/namespaces/n/workloads/w': `logs by workload are no longer served here: use ${logs}?namespaces=n&workloads=w`,
+    '/namespaces/n/pods/p': `logs by pod are no longer served here: use ${logs}?namespaces=n&pods=p`,
     '/fluentbit/outputs':
       'log settings are no longer served here: configure Fluent Bit itself to send to /kapis/logging.example.org/v1alpha2/ingest',
     '/fluentbit/outputs/1/x':

@@ -64,12 +64,12 @@ function replacementOf(parts: readonly string[], groupDomain: string): string | 
     return `log settings are no longer served here: configure Fluent Bit itself to send to /kapis/logging.${groupDomain}/v1alpha2/ingest`
   }
   if (first === 'workspaces' && parts.length === 2) {
-    return `logs by workspace are no longer served here: ${query}?namespaces= with the namespaces of the workspace`
+    return `logs by workspace are no longer served here: use ${query}?namespaces= with the namespaces of the workspace`
   }
   if (first !== 'namespaces' || namespace === undefined) return undefined
   const parameter = second === 'workloads' || second === 'pods' ? second : undefined
   if (parts.length === 2)
-    return `logs by namespace are no longer served here: ${query}?namespaces=${namespace}`
+    return `logs by namespace are no longer served here: use ${query}?namespaces=${namespace}`
   if (parts.length !== 4 || parameter === undefined) return undefined
-  return `logs by ${parameter.slice(0, -1)} are no longer served here: ${query}?namespaces=${namespace}&${parameter}=${name}`
+  return `logs by ${parameter.slice(0, -1)} are no longer served here: use ${query}?namespaces=${namespace}&${parameter}=${name}`
 }

@@ -81,6 +81,6 @@ export function createLogPage(options: LogPageOptions): LogPage {
     if (path === '/logs/callback') return login.callback(exchange)
     if (path === '/logs/logout') return login.logout(exchange)
     if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-    if (!documents.send(req, res, path)) throw unknownResource(`There is no page ${path.slice(0, 200)}.`)
+    if (!documents.send(req, res, path)) throw unknownResource(`Page ${path.slice(0, 200)} not found.`)
   }
 }

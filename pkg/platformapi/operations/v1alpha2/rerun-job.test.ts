@@ -161,7 +161,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   const refused: readonly (readonly [query: string, code: number, message: string])[] = [
     ['', 400, 'invalid action "": expected rerun'],
     ['?action=stop&resourceVersion=7', 400, 'invalid action "stop": expected rerun'],
-    ['?action=rerun', 400, 'resourceVersion is required: that of the Job'],
+    ['?action=rerun', 400, 'resourceVersion of the Job is required'],
     ['?action=rerun&resourceVersion=6', 409, conflict],
     ['?action=rerun&resourceVersion=7&dryRun=x', 400, 'dryRun must be All, not "x"'],
   ]

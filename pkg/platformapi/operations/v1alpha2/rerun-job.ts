@@ -28,7 +28,7 @@ export async function rerunJob(
 ): Promise<void> {
   const isTried = isDryRun(exchange)
   const resourceVersion = exchange.query.get('resourceVersion') ?? ''
-  if (resourceVersion === '') throw badRequest('resourceVersion is required: that of the Job')
+  if (resourceVersion === '') throw badRequest('resourceVersion of the Job is required')
   const jobs = `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs`
   const path = `${jobs}/${encodeURIComponent(name)}`
   const read = async () => parseObject(JSON.parse((await callAs(exchange, { path })).text))

@@ -122,7 +122,7 @@ export const resourcePaths = {
       { 200: { description: 'A page of objects.', content: json(merged) } },
       {
         description:
-          'One sorted list. Each kind is authorized and narrowed as a list of its own; one that fails has its Status in kinds.',
+          'One sorted list. Each kind is authorized and narrowed like a separate list; one that fails has its Status in kinds.',
         parameters: [
           requiredQuery('kinds', 'Comma-separated plurals, at most 50.'),
           query('namespace', 'Lists in one namespace.'),

@@ -49,7 +49,7 @@ export const groupPaths = {
   '/workspaces/{workspace}/groups': {
     get: list('Groups of a workspace'),
     post: {
-      ...write('Makes a group', [workspace], kubeObject),
+      ...write('Creates a group', [workspace], kubeObject),
       answers: {
         201: { description: 'The object was created.', content: json(kubeObject) },
         ...kubeErrors(404, 409, 413, 415, 422),
@@ -60,34 +60,34 @@ export const groupPaths = {
     get: objectOperation('A group', [workspace, group]),
     put: write('Replaces a group', [workspace, group], kubeObject),
     patch: write('Changes a group', [workspace, group], kubeObject, patchTypes),
-    delete: remove('Removes a group, its members and the bindings that Kapis has made for it', [
+    delete: remove('Removes a group, its members and the bindings that Kapis created for it', [
       workspace,
       group,
     ]),
   },
   '/workspaces/{workspace}/groupbindings': {
-    get: list('Which users have a group in spec.groups'),
+    get: list('The members of the groups of a workspace, by spec.groups of users'),
     post: {
       ...write('Adds users to groups', [workspace], memberships),
       answers: { ...ok(bindings), ...kubeErrors(404, 409, 413, 415, 422) },
     },
   },
   '/workspaces/{workspace}/groupbindings/{groupbinding}': {
-    delete: remove('Takes a user out of a group', [
+    delete: remove('Removes a user from a group', [
       workspace,
       segment('groupbinding', 'The group, a colon and the user.'),
     ]),
   },
   '/workspaces/{workspace}/workspacerolebindings': {
     get: list('The roles of groups in a workspace'),
-    post: write('Gives groups roles in a workspace', [workspace], bindings),
+    post: write('Assigns roles in a workspace to groups', [workspace], bindings),
   },
   '/workspaces/{workspace}/workspacerolebindings/{rolebinding}': {
-    delete: remove('Takes the roles of a workspace from a group', [workspace, binding]),
+    delete: remove('Removes the roles of a group in a workspace', [workspace, binding]),
   },
   '/workspaces/{workspace}/rolebindings': { get: list('RoleBindings of groups in a workspace') },
   '/namespaces/{namespace}/rolebindings': {
-    post: write('Gives groups roles in a namespace', [namespace], bindings),
+    post: write('Assigns roles in a namespace to groups', [namespace], bindings),
   },
   '/namespaces/{namespace}/rolebindings/{rolebinding}': {
     delete: remove('Removes a RoleBinding', [namespace, binding]),

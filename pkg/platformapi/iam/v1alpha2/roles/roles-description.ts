@@ -71,7 +71,7 @@ function rolesOf(summary: string, segments: readonly Parameter[], user: string):
 function members(summary: string, segments: readonly Parameter[], role: string): PathRow {
   const list = arrayOf(member)
   return {
-    get: listOperation(summary, { form: 'items', segments, own: [query(role, 'A role that they have.')] }),
+    get: listOperation(summary, { form: 'items', segments, own: [query(role, 'A role of the users.')] }),
     post: operation('Assigns roles to users', ok(list), {
       description: asCaller,
       parameters: [...segments, dryRun],
@@ -102,7 +102,7 @@ function oneMember(segments: readonly Parameter[], name: string): PathRow {
 export const rolePaths = {
   '/globalroles': roles('Roles of the whole platform', []),
   '/globalroles/{globalrole}': role([], 'globalrole'),
-  '/users/{user}/globalroles': rolesOf('Those that a user has', [], 'user'),
+  '/users/{user}/globalroles': rolesOf('The platform roles of a user', [], 'user'),
   '/clusterroles': roles('Roles of the cluster', []),
   '/clusterroles/{clusterrole}': role([], 'clusterrole'),
   '/clustermembers': members('Users who have a role in the whole cluster', [], 'clusterrole'),
