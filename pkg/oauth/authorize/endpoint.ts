@@ -126,7 +126,7 @@ async function decide(
     const { provider, amr, authTime } = login
     const idToken = readIdToken(exchange.req)
     const progress = { user: login.user, provider, amr, authTime, idToken, returnTo: toPath(asked.params) }
-    return continueLogin(options, exchange, newProgress(progress), event)
+    return continueLogin(options, exchange, newProgress(progress, { isInSession: true }), event)
   }
   if (await needsConsent(options.tools, target.client, { ...request, user })) {
     if (isSilent) throw oauthError(400, 'consent_required', '')

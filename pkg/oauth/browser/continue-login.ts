@@ -53,6 +53,11 @@ async function sendNextStep(
     await sendPasswordPage(options, exchange, progress)
     return 'password_to_change'
   }
+  // An administrator, or the user in another browser, has removed the factor that this login used.
+  if (!hasOne && hasOwnFactor(amr))
+    throw oauthError(400, 'invalid_request', 'the second factor was removed in the meantime: log in again', {
+      why: 'second_factor_removed',
+    })
   if (isWanted || lacksSecondFactor(factors, user, amr)) {
     await sendSetUpPage(options, exchange, progress)
     return 'second_factor_to_set_up'

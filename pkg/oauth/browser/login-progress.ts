@@ -22,6 +22,10 @@ export type LoginProgress = {
    * session.
    */
   readonly sid: string
+  /** When the login began, in seconds since the epoch: its pages are valid for a limited time. */
+  readonly beganAt: number
+  /** Whether the user of a browser session goes on, instead of a user who has just logged in. */
+  readonly isInSession: boolean
   /** The secret of an authenticator app that is being set up. */
   readonly totpSecret?: string | undefined
   /** What a passkey must answer on the page of this ticket. */
@@ -29,14 +33,21 @@ export type LoginProgress = {
 }
 
 const lifeSeconds = 600
+// Otherwise each page with an error would prolong a login, and its password, for another ten minutes.
+const wholeLifeSeconds = 1_800
 
-export function newProgress(done: Omit<LoginProgress, 'sid'>): LoginProgress {
-  return { ...done, sid: randomUUID() }
+/** @param isInSession whether the user of the browser session goes on */
+export function newProgress(
+  done: Omit<LoginProgress, 'sid' | 'beganAt' | 'isInSession'>,
+  { isInSession = false } = {},
+): LoginProgress {
+  return { ...done, sid: randomUUID(), beganAt: Math.floor(Date.now() / 1000), isInSession }
 }
 
 /**
  * Issues a ticket with the progress of a login, for a hidden field of the next form. It is signed,
- * and valid for ten minutes in this browser. It becomes invalid when the password changes.
+ * and valid for ten minutes in this browser. It becomes invalid when the password changes, half an
+ * hour after the login began, and with the browser session that it goes on from.
  *
  * @param csrf the CSRF token of the browser
  */
@@ -49,7 +60,8 @@ export function issueProgressTicket(
   const { name: sub, uid, credential } = user
   const time = authTime === undefined ? {} : { auth_time: authTime }
   const page = { totp: totpSecret, challenge }
-  const claims = { sub, uid, credential, idp: provider, amr, ...time, id_token: idToken, ...page }
+  const from = { began: progress.beganAt, session: Number(progress.isInSession) }
+  const claims = { sub, uid, credential, idp: provider, amr, ...time, id_token: idToken, ...page, ...from }
   return internalJwts.sign(
     'login-progress',
     { ...claims, browser: digestOf(csrf) },
@@ -57,20 +69,32 @@ export function issueProgressTicket(
   )
 }
 
-/** @returns undefined if the ticket is invalid or expired, or belongs to another browser */
+type Given = {
+  readonly ticket: string
+  readonly csrf: string
+  readonly returnTo: string
+  /** Returns the user of the browser session. */
+  readonly sessionUser: () => Promise<Pick<User, 'uid'> | undefined>
+}
+
+/** @returns undefined if the ticket is invalid or expired, or belongs to another browser or an ended session */
 export async function readProgressTicket(
   { internalJwts, users }: Pick<GrantTools, 'internalJwts' | 'users'>,
-  { ticket, csrf, returnTo }: { readonly ticket: string; readonly csrf: string; readonly returnTo: string },
+  { ticket, csrf, returnTo, sessionUser }: Given,
 ): Promise<LoginProgress | undefined> {
   const claims = await internalJwts.verify('login-progress', ticket)
   const user = claims && users.get(String(claims.sub))
   if (claims === undefined || user === undefined) return undefined
   if (user.uid !== claims.uid || user.credential !== claims.credential) return undefined
   if (claims.browser !== digestOf(csrf)) return undefined
+  const { began: beganAt } = claims
+  if (typeof beganAt !== 'number' || Date.now() / 1000 > beganAt + wholeLifeSeconds) return undefined
   assertUserEnabled(user)
+  const isInSession = claims.session === 1
+  if (isInSession && (await sessionUser())?.uid !== user.uid) return undefined
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')
   return {
-    ...{ user, returnTo, sid: claims.jti, provider: text('idp'), amr: text('amr') },
+    ...{ user, returnTo, sid: claims.jti, provider: text('idp'), amr: text('amr'), beganAt, isInSession },
     authTime: typeof claims.auth_time === 'number' ? claims.auth_time : undefined,
     idToken: text('id_token') || undefined,
     totpSecret: text('totp') || undefined,

@@ -6,6 +6,7 @@ import { csrfField, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import { type LoginProgress, readProgressTicket } from './login-progress.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
+import { readBrowserLogin } from './session.ts'
 
 export type Exchange = { readonly req: Request; readonly res: Response }
 export type LoginStep = {
@@ -31,8 +32,10 @@ export function createLoginStep(
       const form = readForm(req)
       requireOwnForm(req, form, issuer)
       const returnTo = readReturnTo(form.get('return_to'))
-      const given = { ticket: form.get('ticket') ?? '', csrf: form.get(csrfField) ?? '', returnTo }
-      const progress = await readProgressTicket(tools, given)
+      const progress = await readProgressTicket(tools, {
+        ...{ ticket: form.get('ticket') ?? '', csrf: form.get(csrfField) ?? '', returnTo },
+        sessionUser: async () => (await readBrowserLogin(tools, req))?.user,
+      })
       if (progress === undefined) {
         audit.refused(req, event, 'ticket_invalid')
         return res.redirect(303, toLoginPath(returnTo))

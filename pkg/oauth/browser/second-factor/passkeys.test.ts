@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { totpCode } from '../../../iam/factors/fixtures.ts'
-import { type CeremonyOptions, createAuthenticator } from '../../../iam/factors/passkey-fixtures.ts'
+import { createAuthenticator } from '../../../iam/factors/passkey-fixtures.ts'
 import { issuer } from '../../../jwt/fixtures.ts'
 import {
   type Authorization,
@@ -11,50 +11,24 @@ import {
 } from '../../authorize/fixtures.ts'
 import { memoryUser } from '../../memory-fixtures.ts'
 import type { Answer } from '../../request-fixtures.ts'
-import { type Browser, createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
+import { createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
+import { ceremonyOf, changeFactors, makePasskey, takePasskey } from './fixtures.ts'
 
 const session = '__Host-kapis-session'
 const { origin } = new URL(issuer)
 
-/** What the form of a page hands to the browser, and the fields to send with the answer. */
-function ceremonyOf({ body }: Answer, kind: 'create' | 'get') {
-  const [, form = '', escaped = ''] =
-    new RegExp(`(<form[^>]* data-passkey="${kind}" data-options="([^"]*)".*?</form>)`, 's').exec(body) ?? []
-  const options: CeremonyOptions = JSON.parse(escaped.replaceAll('&quot;', '"') || '{}')
-  return { options, fields: hiddenFieldsOf(form) }
-}
-
-type Key = ReturnType<typeof createAuthenticator>
-
-/** Makes a passkey on a page that offers it. */
-function make(browser: Browser, page: Answer, key: Key, name = 'laptop'): Promise<Answer> {
-  const { options, fields } = ceremonyOf(page, 'create')
-  return browser.post('/oauth/factor/passkey', { ...fields, name, passkey: key.create(options) })
-}
-
-/** Uses a passkey on the page of the second factor. */
-function use(browser: Browser, page: Answer, key: Key): Promise<Answer> {
-  const { options, fields } = ceremonyOf(page, 'get')
-  return browser.post('/oauth/factor', { ...fields, passkey: key.get(options) })
-}
-
 describe('passkeys in the login', () => {
   let setup: Authorization
-  let key: Key
+  let key: ReturnType<typeof createAuthenticator>
   beforeEach(async () => {
     setup = await startAuthorization()
     key = createAuthenticator(origin)
   })
   afterEach(() => setup.app.close())
 
-  async function change(browser: Browser, action: string, more: Readonly<Record<string, string>> = {}) {
-    const page = await browser.get('/oauth/factors')
-    return browser.post('/oauth/factors', { ...hiddenFieldsOf(page.body), action, ...more })
-  }
-
   /** Adds a passkey for alice, who is logged in; the login goes on when she has stored the codes. */
   async function enrol(browser = setup.browser, added = key): Promise<void> {
-    const answer = await make(browser, await change(browser, 'set-up-passkey'), added)
+    const answer = await makePasskey(browser, await changeFactors(browser, 'set-up-passkey'), added)
     const done =
       answer.code === 303 ? answer : await browser.post('/oauth/factor', hiddenFieldsOf(answer.body))
     expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/factors'])
@@ -80,7 +54,7 @@ describe('passkeys in the login', () => {
     expect(page.headers['content-security-policy']).to.include("script-src 'self'; ")
     expect(page.body).to.match(/<script src="\/oauth\/passkey\.js\?v=[\w-]+" defer>/)
     expect(page.body).to.include('Use a passkey of <strong>alice</strong>').and.not.include('name="code"')
-    const answer = await use(setup.browser, page, key)
+    const answer = await takePasskey(setup.browser, page, key)
     expect(answer.code).to.equal(303)
     const sent = locationOf(await setup.browser.get(String(answer.headers.location)))
     const tokens = JSON.parse((await setup.exchange(sent.searchParams.get('code') ?? '')).body)
@@ -97,7 +71,7 @@ describe('passkeys in the login', () => {
   it('are offered together with an authenticator app, which works without JavaScript', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
-    const page = await change(setup.browser, 'set-up-totp')
+    const page = await changeFactors(setup.browser, 'set-up-totp')
     const secret = /secret=([A-Z2-7]{32})/.exec(page.body)?.[1] ?? ''
     const code = totpCode(secret)
     await setup.browser.post('/oauth/factor/totp', { ...hiddenFieldsOf(page.body), code })
@@ -107,7 +81,7 @@ describe('passkeys in the login', () => {
     delete fields.passkey
     const answer = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
     expect(answer.code).to.equal(303)
-    expect((await use(setup.browser, await begin(), key)).code).to.equal(303)
+    expect((await takePasskey(setup.browser, await begin(), key)).code).to.equal(303)
   })
 
   it('are valid for one page of one browser and user, once', async () => {
@@ -147,7 +121,9 @@ describe('passkeys in the login', () => {
     ])
     expect(setup.browser.cookies.has(session)).to.equal(false)
     // The page that comes with the error has a challenge of its own.
-    expect((await use(setup.browser, replayed, key)).body).to.include('This login was completed before')
+    expect((await takePasskey(setup.browser, replayed, key)).body).to.include(
+      'This login was completed before',
+    )
     expect(audited('second-factor').filter(line => line !== 'success')).to.deep.equal([
       'failure wrong_passkey',
       'failure ticket_invalid',
@@ -172,8 +148,8 @@ describe('passkeys in the login', () => {
     await enrol()
     const page = await begin()
     const wrong = createAuthenticator(origin)
-    for (let i = 0; i < 5; i++) await use(setup.browser, page, wrong)
-    const locked = await use(setup.browser, page, key)
+    for (let i = 0; i < 5; i++) await takePasskey(setup.browser, page, wrong)
+    const locked = await takePasskey(setup.browser, page, key)
     expect([locked.code, Number(locked.headers['retry-after'])]).to.deep.equal([429, 600])
     expect(locked.body).to.include('Too many wrong attempts. Try again in 10 minutes.')
     expect((await createBrowser(setup.app).logIn('alice', 'right')).code).to.equal(429)
@@ -186,7 +162,7 @@ describe('passkeys in the login', () => {
     setup.app.users.set('alice', memoryUser('alice', { uid: 'uid-of-a-later-user' }))
     const added = { ...ceremonyOf(page, 'get').fields, name: 'x', passkey: key.create({ challenge: '' }) }
     for (const answer of [
-      await use(setup.browser, page, key),
+      await takePasskey(setup.browser, page, key),
       await setup.browser.post('/oauth/factor/passkey', added),
     ])
       expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
@@ -194,11 +170,12 @@ describe('passkeys in the login', () => {
 
   it('are added by one of two concurrent browsers, and the other must then use it', async () => {
     const other = createBrowser(setup.app)
-    await other.logIn('alice', 'right')
-    const late = await change(other, 'set-up-passkey')
+    setup.app.requiredGroups.push('dev')
+    const late = await other.logIn('alice', 'right')
+    setup.app.requiredGroups.pop()
     await setup.browser.logIn('alice', 'right')
     await enrol()
-    const answer = await make(other, late, createAuthenticator(origin))
+    const answer = await makePasskey(other, late, createAuthenticator(origin))
     expect([answer.code, answer.body.includes('data-passkey="get"')]).to.deep.equal([200, true])
     expect(audited('second-factor-enrolment').at(-1)).to.equal('failure second_factor_required')
     // The ticket of the page that asks for it adds none either.
@@ -222,50 +199,53 @@ describe('passkeys in the login', () => {
     setup.app.requiredGroups.push('dev')
     const page = await setup.browser.logIn('alice', 'right', authorizePath({ scope: 'openid' }))
     expect(page.body).to.include('Set up a second factor').and.include('<svg')
-    const again = await make(
+    const again = await makePasskey(
       setup.browser,
       { ...page, body: page.body.replace(/challenge&quot;:&quot;./, 'challenge&quot;:&quot;_') },
       key,
     )
     expect([again.code, again.body.includes('The passkey was not accepted.')]).to.deep.equal([400, true])
-    const codes = await make(setup.browser, again, key)
+    const codes = await makePasskey(setup.browser, again, key)
     expect(codes.body).to.include('Your recovery codes')
     expect(setup.browser.cookies.has(session)).to.equal(false)
     await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
     expect(setup.browser.cookies.has(session)).to.equal(true)
     const factors = await setup.browser.get('/oauth/factors')
     expect(factors.body).to.include('can only be replaced').and.not.include('value="remove-passkey"')
-    const refused = await change(setup.browser, 'remove-passkey', { passkey: key.id })
+    const refused = await changeFactors(setup.browser, 'remove-passkey', { passkey: key.id })
     expect([refused.code, refused.body.includes('This user needs a second factor')]).to.deep.equal([
       403,
       true,
     ])
     const next = createAuthenticator(origin)
     await enrol(setup.browser, next)
-    expect((await change(setup.browser, 'remove-passkey', { passkey: key.id })).code).to.equal(303)
-    expect((await use(setup.browser, await begin(), next)).code).to.equal(303)
+    expect((await changeFactors(setup.browser, 'remove-passkey', { passkey: key.id })).code).to.equal(303)
+    expect((await takePasskey(setup.browser, await begin(), next)).code).to.equal(303)
   })
 
   it('can be renamed, and replaced by a recovery code', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
-    const renamed = await change(setup.browser, 'rename-passkey', { passkey: key.id, name: '<b>"phone"' })
+    const renamed = await changeFactors(setup.browser, 'rename-passkey', {
+      passkey: key.id,
+      name: '<b>"phone"',
+    })
     expect(renamed.code).to.equal(303)
     const { body } = await setup.browser.get('/oauth/factors')
     expect(body).to.include('&lt;b&gt;&quot;phone&quot;').and.not.include('<b>')
-    const codes = await change(setup.browser, 'renew-codes')
+    const codes = await changeFactors(setup.browser, 'renew-codes')
     const [, recovery_code = ''] = /<li>([\w-]{14})<\/li>/.exec(codes.body) ?? []
     const { fields } = ceremonyOf(await begin(), 'get')
     delete fields.passkey
     expect((await setup.browser.post('/oauth/factor', { ...fields, recovery_code })).code).to.equal(303)
-    await change(setup.browser, 'remove-passkey', { passkey: key.id })
+    await changeFactors(setup.browser, 'remove-passkey', { passkey: key.id })
     expect((await begin()).code).to.equal(303)
   })
 
   it('are required by acr_values for a session without one (step-up)', async () => {
     await setup.browser.logIn('alice', 'right')
     const page = await setup.authorize({ scope: 'openid', acr_values: 'mfa' })
-    const codes = await make(setup.browser, page, key)
+    const codes = await makePasskey(setup.browser, page, key)
     const done = await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
     const sent = locationOf(await setup.browser.get(String(done.headers.location)))
     expect(sent.searchParams.get('code')).to.be.a('string')
@@ -275,7 +255,7 @@ describe('passkeys in the login', () => {
 
   it('with invalid parameters are rejected with a page that explains the error', async () => {
     await setup.browser.logIn('alice', 'right')
-    const page = await change(setup.browser, 'set-up-passkey')
+    const page = await changeFactors(setup.browser, 'set-up-passkey')
     const { options, fields } = ceremonyOf(page, 'create')
     const passkey = key.create(options)
     const expected = 'expected the JSON of a PublicKeyCredential'

@@ -127,5 +127,6 @@ async function requireRecentLogin(
 
 /** Returns the login of the browser as a login whose next step is a second factor. */
 function toProgress(req: Request, { user, provider, amr, authTime }: BrowserLogin) {
-  return newProgress({ user, provider, amr, authTime, idToken: readIdToken(req), returnTo: factorsPath })
+  const done = { user, provider, amr, authTime, idToken: readIdToken(req), returnTo: factorsPath }
+  return newProgress(done, { isInSession: true })
 }

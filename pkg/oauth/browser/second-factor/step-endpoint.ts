@@ -1,13 +1,16 @@
 import type { RequestHandler, Response } from 'express'
-import type { Enrolment } from '../../../iam/factors/factor-service.ts'
+import type { Enrolment, EnteredCode } from '../../../iam/factors/factor-service.ts'
+import { hasFactors } from '../../../iam/factors/factors.ts'
 import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { endLoginsWithoutFactor } from '../../../iam/sessions/revoke-session.ts'
 import { type FactorMethod, hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
 import { sourceOf } from '../../server/client-info.ts'
+import type { Form } from '../../server/form.ts'
 import { goneSignal } from '../../tokens/token-endpoint.ts'
 import { continueLogin } from '../continue-login.ts'
 import type { BrowserOptions } from '../dependencies.ts'
 import { explainLock } from '../login-failure.ts'
+import type { LoginProgress } from '../login-progress.ts'
 import { createLoginStep, type Exchange, type LoginStep } from '../login-step.ts'
 import { readBrowserLogin } from '../session.ts'
 import { explainFactor, type FactorProblem } from './factor-problem.ts'
@@ -31,8 +34,12 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
   return createLoginStep(options, 'second-factor', async ({ req, res }, { progress, form, event }) => {
     // The form of the page with recovery codes: the login has set up and proven its factor.
     if (hasOwnFactor(progress.amr)) return continueLogin(options, { req, res }, progress, event)
+    const entered = readEntered(form)
+    // The factors were removed since the page was sent.
+    if (!hasFactors(await options.tools.factors.read(progress.user)))
+      return continueLogin(options, { req, res }, progress, event)
     event.user = progress.user.name
-    const { verdict, problem, methods } = await checkFactor(options, { req, res }, { progress, form })
+    const { verdict, problem, methods } = await checkFactor(options, { req, res }, progress, entered)
     if (verdict.outcome === 'right') {
       const proven = { ...progress, amr: withFactor(progress.amr, methods) }
       return continueLogin(options, { req, res }, proven, event)
@@ -42,24 +49,28 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
   })
 }
 
+type Entered = { readonly passkey: ReturnType<typeof readAssertion> } | EnteredCode
+
+function readEntered(form: Form): Entered {
+  if (form.has('passkey')) return { passkey: readAssertion(form) }
+  const recoveryCode = form.get('recovery_code')
+  return recoveryCode === undefined
+    ? { kind: 'totp', code: form.get('code') ?? '' }
+    : { kind: 'recovery', code: recoveryCode }
+}
+
 async function checkFactor(
   { tools }: BrowserOptions,
   { req, res }: Exchange,
-  { progress, form }: Pick<LoginStep, 'progress' | 'form'>,
+  { user, challenge = '' }: LoginProgress,
+  entered: Entered,
 ): Promise<Checked> {
-  const { user, challenge = '' } = progress
   const attempt = { user, source: sourceOf(req), signal: goneSignal(res) }
-  if (form.has('passkey')) {
-    const checked = await tools.factors.checkPasskey(attempt, { response: readAssertion(form), challenge })
+  if ('passkey' in entered) {
+    const checked = await tools.factors.checkPasskey(attempt, { response: entered.passkey, challenge })
     return { ...checked, methods: passkeyMethods }
   }
-  const recoveryCode = form.get('recovery_code')
-  const verdict = await tools.factors.checkCode(
-    attempt,
-    recoveryCode === undefined
-      ? { kind: 'totp', code: form.get('code') ?? '' }
-      : { kind: 'recovery', code: recoveryCode },
-  )
+  const verdict = await tools.factors.checkCode(attempt, entered)
   return { verdict, problem: 'wrong_code', methods: ['otp'] }
 }
 
