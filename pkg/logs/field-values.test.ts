@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { formatJson, parseFields } from './field-values.ts'
+import { type Fields, formatJson, parseFields, pickFields } from './field-values.ts'
 
 describe('parseFields', () => {
   it('parses what formatJson returns', () => {
@@ -12,4 +12,28 @@ describe('parseFields', () => {
       expect(() => parseFields(json)).to.throw('invalid fields of a line: expected an object of values')
     })
   }
+})
+
+describe('pickFields', () => {
+  const fields: Fields = {
+    ...{ a: 'x', 'b"': 'y', 'c\\': 'z', 'x,"a': 1, 'é\n': 2 },
+    ...{ text: ',"d":1', list: ['d', ',"d":"}]', 'd'], d: -1.5e-7, e: true, f: '', g: [] },
+    ...{ h: 9007199254740993n, i: ['[1]', 2, false, 2n ** 64n], j: 'a\\', k: '\\"', last: 1 },
+  }
+  const json = formatJson(fields)
+
+  for (const name of [...Object.keys(fields), 'missing', '', 'A']) {
+    it(`finds what parseFields finds: ${JSON.stringify(name)}`, () => {
+      const all = Object.entries(parseFields(json))
+      expect(pickFields(json, [name])).to.deep.equal(Object.fromEntries(all.filter(([key]) => key === name)))
+    })
+  }
+
+  it('finds several fields, those named like members of every object too', () => {
+    const named = '{"__proto__":"x","toString":"y","a":1}'
+    expect(Object.entries(pickFields(named, ['toString', 'constructor', '__proto__']))).to.deep.equal([
+      ['toString', 'y'],
+      ['__proto__', 'x'],
+    ])
+  })
 })

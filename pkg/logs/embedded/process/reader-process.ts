@@ -51,7 +51,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
         return yield* search.page(partitions, request.query)
       case 'rows':
         return yield* searchRows(
-          (asked, maxChars) => search.page(store.partitions(), asked, maxChars),
+          (asked, limits) => search.page(store.partitions(), asked, limits),
           request.query,
         )
       case 'statistics':

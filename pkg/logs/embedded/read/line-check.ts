@@ -1,4 +1,4 @@
-import { type Fields, fieldValues, parseFields } from '../../field-values.ts'
+import { type Fields, fieldValues, parseFields, pickFields } from '../../field-values.ts'
 import type { Expression, Test } from '../../filter/expression.ts'
 import { createTest } from '../../filter/matcher.ts'
 import { fold } from '../../filter/words.ts'
@@ -50,10 +50,16 @@ export function lineText({ columns: { ends }, text }: OpenBlock, place: number):
   return text().slice(ends[place - 1] ?? 0, ends[place])
 }
 
-export function lineFields({ columns: { fieldEnds }, fields }: OpenBlock, place: number): Fields | undefined {
+/** Returns the fields of a line, only those with the given names if there are any. */
+export function lineFields(
+  { columns: { fieldEnds }, fields }: OpenBlock,
+  place: number,
+  names?: readonly string[],
+): Fields | undefined {
   if (fieldEnds === undefined) return undefined
   const json = fields().slice(fieldEnds[place - 1] ?? 0, fieldEnds[place])
-  return json === '' ? undefined : parseFields(json)
+  if (json === '') return undefined
+  return names === undefined ? parseFields(json) : pickFields(json, names)
 }
 
 /**
@@ -101,7 +107,7 @@ function createTextCheck(partition: PartitionReader, range: LineRange, test: Tes
 
 function createFieldCheck(name: string, test: Test): LineCheck {
   const passes = createTest(test)
-  const check: LineCheck = (block, place) => fieldValues(lineFields(block, place), name).some(passes)
+  const check: LineCheck = (block, place) => fieldValues(lineFields(block, place, [name]), name).some(passes)
   if (test.kind !== 'contains' || !test.text.isWellFormed()) return check
   // Searching the JSON text first avoids parsing most lines.
   const mayPass = createPartCheck({ ...test, text: JSON.stringify(test.text).slice(1, -1) }, 'fields')

@@ -8,6 +8,7 @@ import type { LogRecord } from '../../record.ts'
 import type { Hit, LogStore, RowPage, RowQuery } from '../../store.ts'
 import { line, openTestStore, testDayNs, useFolder } from '../fixtures.ts'
 import { searchRows } from './search-rows.ts'
+import { type LineParts, wholeLines } from './selected-lines.ts'
 
 const file = new URL('../../../../test/fixtures/logsql.json', import.meta.url)
 type Recorded = { readonly query: string; readonly rows: readonly string[] }
@@ -93,6 +94,29 @@ describe('searchRows', () => {
     const { page } = run({ ...asked, pipes: [format] })
     expect(page.rows.length).to.be.within(20, 100)
     expect(page.next).to.equal(String(page.rows.length - 1))
+  })
+
+  it('reads only the parts of lines that the fields need', () => {
+    const partsOf = (fields: RowQuery['fields']): LineParts | undefined => {
+      let parts: LineParts | undefined
+      const work = searchRows(
+        function* (_, limits) {
+          ;({ parts } = limits)
+          yield
+          return { total: undefined, hits: [], isCut: false }
+        },
+        { ...asked, fields },
+      )
+      while (!work.next().done);
+      return parts
+    }
+    expect(partsOf(['_time', 'pod', 'labels.app'])).to.deep.equal({ text: false, fields: [] })
+    expect(partsOf(['_msg', 'level', '__proto__'])).to.deep.equal({
+      text: true,
+      fields: ['level', '__proto__'],
+    })
+    expect(partsOf(['fields.pod', 'level'])).to.deep.equal({ text: false, fields: undefined })
+    expect(partsOf(undefined)).to.deep.equal(wholeLines)
   })
 
   it('builds only the required fields, and no empty row', () => {

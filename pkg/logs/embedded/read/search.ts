@@ -15,7 +15,16 @@ import { countByTime, countLines, distinctStreams } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
-import { firstPlaces, firstWithin, type Place, placesFrom, readHits, type Wanted } from './selected-lines.ts'
+import {
+  firstPlaces,
+  firstWithin,
+  type LineParts,
+  type Place,
+  placesFrom,
+  readHits,
+  type Wanted,
+  wholeLines,
+} from './selected-lines.ts'
 import {
   candidateWindows,
   isWithin,
@@ -40,12 +49,17 @@ export type Arrived = {
   readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
 }
 
+export type PageLimits = {
+  /** Maximum length of the lines and their fields. */
+  readonly maxChars: number
+  readonly parts: LineParts
+}
+
 export type Search = {
-  /** Searches a page. @param maxChars maximum length of its lines and fields */
   readonly page: (
     partitions: readonly PartitionReader[],
     asked: LogQuery,
-    maxChars?: number,
+    limits?: PageLimits,
   ) => Work<QueryResult>
   readonly histogram: (
     partitions: readonly PartitionReader[],
@@ -70,8 +84,8 @@ export type Search = {
  */
 export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
   return {
-    page: (partitions, asked, maxChars = maxPageChars) =>
-      searchPage(results, partsOf(partitions, asked.filter, windowLines), asked, maxChars),
+    page: (partitions, asked, limits = { maxChars: maxPageChars, parts: wholeLines }) =>
+      searchPage(results, partsOf(partitions, asked.filter, windowLines), asked, limits),
     histogram: (partitions, filter, interval) =>
       searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
     statistics: (partitions, filter) => searchStatistics(results, partsOf(partitions, filter, windowLines)),
@@ -147,7 +161,7 @@ function* searchPage(
   results: Results,
   searched: Work<readonly Part[]>,
   { order, size, start, withTotal }: LogQuery,
-  maxChars: number,
+  { maxChars, parts: ofLines }: PageLimits,
 ): Work<QueryResult> {
   const skipped = 'from' in start ? start.from : 0
   const wanted: Wanted = {
@@ -170,7 +184,7 @@ function* searchPage(
   }
   const found = places.slice(skipped)
   const read = firstWithin(found, maxChars)
-  const hits = yield* readHits(read)
+  const hits = yield* readHits(read, ofLines)
   return { total: withTotal ? total : undefined, hits, isCut: read.length < found.length }
 }
 

@@ -94,28 +94,40 @@ export function firstWithin(places: readonly Place[], maxChars: number): readonl
   return count === -1 ? places : places.slice(0, Math.max(count, 1))
 }
 
-/** Reads lines. Decompresses each block only once. */
-export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
-  const hits = new Map<Place, Hit>()
-  for (const [partition, own] of Map.groupBy(places, place => place.partition)) {
-    for (const [block, ofBlock] of Map.groupBy(own, place => place.block)) {
-      const open = openBlock(partition, block, true)
-      for (const place of ofBlock) {
-        hits.set(place, { record: recordAt(open, place), cursor: formatCursor(place) })
-      }
-      yield
-    }
-  }
-  return places.flatMap(place => hits.get(place) ?? [])
+/** What is read of each line. Unread fields are missing, an unread text is empty. */
+export type LineParts = {
+  readonly text: boolean
+  /** Names of the fields; undefined for all. */
+  readonly fields: readonly string[] | undefined
 }
 
-function recordAt(open: OpenBlock, { partition, day, time, index }: Place): LogRecord {
+export const wholeLines: LineParts = { text: true, fields: undefined }
+
+/** Reads lines. Decompresses each block only once. */
+export function* readHits(places: readonly Place[], parts = wholeLines): Work<readonly Hit[]> {
+  const opened = new Map<Block, OpenBlock>()
+  const hits: Hit[] = []
+  for (const place of places) {
+    const { partition, block } = place
+    let open = opened.get(block)
+    if (open === undefined) {
+      open = openBlock(partition, block, true)
+      opened.set(block, open)
+      yield
+    }
+    hits.push({ record: recordAt(open, place, parts), cursor: formatCursor(place) })
+  }
+  return hits
+}
+
+function recordAt(open: OpenBlock, place: Place, parts: LineParts): LogRecord {
+  const { partition, day, time, index } = place
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
   // Copied: a substring would keep the text of its whole block in memory, and a page may use many
   // blocks.
-  const log = ownText(lineText(open, index))
+  const log = parts.text ? ownText(lineText(open, index)) : ''
   const record = { timeNs: toTimeNs(day, time), log, ...stream }
-  const fields = lineFields(open, index)
+  const fields = parts.fields?.length === 0 ? undefined : lineFields(open, index, parts.fields)
   return fields === undefined ? record : { ...record, fields }
 }
