@@ -1,10 +1,9 @@
-import { type RequestHandler, Router } from 'express'
 import { createConsent } from '../authorize/consent-endpoint.ts'
 import { createAuthorize } from '../authorize/endpoint.ts'
 import { createDeviceAuthorization } from '../device/authorization-endpoint.ts'
 import { createDevicePages } from '../device/page-endpoint.ts'
 import { pageAssets } from '../pages/page.ts'
-import { oauthError } from '../server/error.ts'
+import type { Methods } from '../server/routes.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import { createLogin, createLoginPage } from './login-endpoint.ts'
 import { createPasswordChange } from './password-endpoint.ts'
@@ -17,17 +16,11 @@ import {
 } from './second-factor/step-endpoint.ts'
 import { createLoggedOutPage, createSessionEnd, createSessionPage } from './session-endpoint.ts'
 
-type Methods = { readonly get?: RequestHandler; readonly post?: RequestHandler }
-
-/** Creates the routes of the pages and of the authorization endpoint. */
-export function createBrowserRoutes(
-  options: BrowserOptions,
-  before: readonly RequestHandler[],
-  form: RequestHandler,
-): Router {
+/** Returns the routes of the pages and of the authorization endpoint. */
+export function browserRoutes(options: BrowserOptions): Readonly<Record<string, Methods>> {
   const authorize = createAuthorize(options)
   const device = createDevicePages(options)
-  const routes: Readonly<Record<string, Methods>> = {
+  return {
     '/oauth/authorize': { get: authorize, post: authorize },
     '/oauth/consent': { post: createConsent(options) },
     '/oauth/login': { get: createLoginPage(options), post: createLogin(options) },
@@ -44,17 +37,4 @@ export function createBrowserRoutes(
     '/oauth/logged-out': { get: createLoggedOutPage(options) },
     ...Object.fromEntries(pageAssets.map(({ path, handler }) => [path, { get: handler }])),
   }
-  const router = Router({ caseSensitive: true, strict: true })
-  for (const [path, { get, post }] of Object.entries(routes)) {
-    const route = router.route(path).all(...before)
-    if (get !== undefined) route.get(get)
-    if (post !== undefined) route.post(form, post)
-    const allow = [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])].join(', ')
-    route.all(() => {
-      throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, {
-        headers: { allow },
-      })
-    })
-  }
-  return router
 }

@@ -11,7 +11,7 @@ import {
   createLogoutConfirmation,
   createLogoutDecision,
 } from '../browser/logout-confirmation.ts'
-import { createBrowserRoutes } from '../browser/routes.ts'
+import { browserRoutes } from '../browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from '../client.ts'
 import type { ClientAssertions } from '../client-assertion.ts'
 import { createIntrospection } from '../endpoints/introspect.ts'
@@ -32,6 +32,7 @@ import { allowAnyOrigin, allowClientOrigins } from './cors.ts'
 import { toDiscovery } from './discovery.ts'
 import { oauthError } from './error.ts'
 import { formLimit, toErrorHandler } from './error-handler.ts'
+import { addRoutes, type Methods } from './routes.ts'
 
 export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf' | 'changePassword'> & {
   readonly groupDomain: string
@@ -111,75 +112,57 @@ export function createOAuthApp(given: AppOptions): Express {
   app.use(clientEndpoints, allowClientOrigins(options.registry, 'POST'))
   app.use(['/oauth/userinfo', '/oauth/personal-access-tokens'], requireValidCredential(options.check))
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: formLimit })
-  app.post('/oauth/token', requireReady(isReady), form, createTokenEndpoint(options))
-  app.all('/oauth/token', refuseMethod('POST'))
-  app.post('/oauth/revoke', requireReady(isReady), form, createRevocation(options))
-  app.all('/oauth/revoke', refuseMethod('POST'))
-  app.post('/oauth/introspect', requireReady(isReady), form, createIntrospection(options))
-  app.all('/oauth/introspect', refuseMethod('POST'))
   const json = express.text({ type: 'application/json', limit: reviewLimit })
-  app.post('/oauth/authenticate', requireReady(isReady), json, createTokenReview(options))
-  app.all('/oauth/authenticate', refuseMethod('POST'))
-  app
-    .route('/oauth/userinfo')
-    .all(requireReady(isReady))
-    .get(createUserinfo(options))
-    .post(form, createUserinfo(options))
-    .all(refuseMethod('GET, HEAD, POST'))
-  app
-    .route('/oauth/logout')
-    .head(refuseMethod('GET, POST'))
-    .all(requireReady(isReady))
-    .get(createLogout(options))
-    .post(form, createLogout(options))
-    .all(refuseMethod('GET, POST'))
-  app
-    .route(confirmationPath)
-    .head(refuseMethod('GET, POST'))
-    .all(requireReady(isReady))
-    .get(createLogoutConfirmation(options))
-    .post(form, createLogoutDecision(options))
-    .all(refuseMethod('GET, POST'))
-  // Express routes HEAD to GET handlers, but HEAD must not have their effects (RFC 9110 section
-  // 9.2.1).
-  app.head('/oauth/login/:idp', refuseMethod('GET, POST'))
-  app.head('/oauth/callback/:idp', refuseMethod('GET'))
-  app.post('/oauth/login/:idp', requireReady(isReady), form, createPasswordLogin(options))
-  app.get('/oauth/login/:idp', requireReady(isReady), createRedirectStart(options))
-  app.all('/oauth/login/:idp', refuseMethod('GET, POST'))
-  app.get('/oauth/callback/:idp', requireReady(isReady), createCallback(options))
-  app.all('/oauth/callback/:idp', refuseMethod('GET'))
-  app.use(createBrowserRoutes(options, [requireReady(isReady)], form))
   const personal = createPersonalAccessTokens(options)
-  app
-    .route('/oauth/personal-access-tokens')
-    .all(requireReady(isReady))
-    .get(personal.list)
-    .post(json, personal.create)
-    .all(refuseMethod('GET, HEAD, POST'))
-  app
-    .route('/oauth/personal-access-tokens/:id')
-    .all(requireReady(isReady))
-    .delete(personal.remove)
-    .all(refuseMethod('DELETE'))
-  app.get(documents, (_req, res) => void res.json(toDiscovery(issuer)))
-  app.all(documents, refuseMethod('GET, HEAD'))
-  app.get('/oauth/keys', (_req, res) => {
-    res.set('cache-control', `public, max-age=${keysMaxAgeSeconds}`).json(keys.current().jwks())
-  })
-  app.all('/oauth/keys', refuseMethod('GET, HEAD'))
-  const configPath = platformConfigPath(options.groupDomain)
-  app.get(
-    configPath,
-    requireReady(isReady),
-    createPlatformConfig({
-      issuer,
-      clients: () => [...options.registry.all()].map(({ client }) => client),
-      providers: () => options.tools.providers.store.all(),
-      lifetimes: options.tools.lifetimes,
-    }),
+  const userinfo = createUserinfo(options)
+  const logout = createLogout(options)
+  addRoutes(
+    app,
+    { before: [requireReady(isReady)], form },
+    {
+      '/oauth/token': { post: createTokenEndpoint(options) },
+      '/oauth/revoke': { post: createRevocation(options) },
+      '/oauth/introspect': { post: createIntrospection(options) },
+      '/oauth/authenticate': { post: createTokenReview(options), body: json },
+      '/oauth/userinfo': { get: userinfo, post: userinfo },
+      '/oauth/logout': { get: logout, post: logout, isHeadRefused: true },
+      [confirmationPath]: {
+        get: createLogoutConfirmation(options),
+        post: createLogoutDecision(options),
+        isHeadRefused: true,
+      },
+      '/oauth/login/:idp': {
+        get: createRedirectStart(options),
+        post: createPasswordLogin(options),
+        isHeadRefused: true,
+      },
+      '/oauth/callback/:idp': { get: createCallback(options), isHeadRefused: true },
+      ...browserRoutes(options),
+      '/oauth/personal-access-tokens': { get: personal.list, post: personal.create, body: json },
+      '/oauth/personal-access-tokens/:id': { delete: personal.remove },
+      [platformConfigPath(options.groupDomain)]: {
+        get: createPlatformConfig({
+          issuer,
+          clients: () => [...options.registry.all()].map(({ client }) => client),
+          providers: () => options.tools.providers.store.all(),
+          lifetimes: options.tools.lifetimes,
+        }),
+      },
+    },
   )
-  app.all(configPath, refuseMethod('GET, HEAD'))
+  const discovery: Methods = { get: (_req, res) => void res.json(toDiscovery(issuer)) }
+  addRoutes(
+    app,
+    { before: [], form },
+    {
+      ...Object.fromEntries(documents.map(path => [path, discovery])),
+      '/oauth/keys': {
+        get(_req, res) {
+          res.set('cache-control', `public, max-age=${keysMaxAgeSeconds}`).json(keys.current().jwks())
+        },
+      },
+    },
+  )
   app.use(() => {
     throw oauthError(404, 'invalid_request', 'unknown endpoint')
   })
@@ -198,14 +181,6 @@ function requireReady(isReady: () => boolean): RequestHandler {
     if (isReady()) return next()
     throw oauthError(503, 'temporarily_unavailable', 'kapis-oauth is starting', {
       headers: { 'retry-after': '1' },
-    })
-  }
-}
-
-function refuseMethod(allow: string): RequestHandler {
-  return () => {
-    throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, {
-      headers: { allow },
     })
   }
 }
