@@ -7,7 +7,7 @@ export type Io = {
   readonly version: string
 }
 
-/** A command of `kapis`: one file, named after it. */
+/** A command of `kapis`, in the file of the same name. */
 export type Command = {
   /**
    * The help text after the name of the command: synopsis, description, and one line per option.

@@ -33,7 +33,7 @@ const secretParameters = new Set([
 export function cappedLevel(level: Level, info: RequestInfo): Level {
   if (level !== 'Request' && level !== 'RequestResponse') return level
   const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
-  // What a path of the platform API of a member contains is only known there.
+  // Only the member knows what a path of its platform API contains.
   const isOfMember = info.cluster !== '' && isPlatformPrefix(info.prefix)
   // Non-resource requests include login forms of kapis-oauth and unknown paths.
   return isSecret || isOfMember || !info.isResource ? 'Metadata' : level

@@ -64,7 +64,7 @@ export async function impersonateConstrained(attempt: Attempt): Promise<readonly
   return undefined
 }
 
-/** Reports whether an error is a refusal (403), and not a failed check. */
+/** Reports whether an error is a 403, and not a failed check. */
 export function isForbidden(error: unknown): error is Status {
   return error instanceof Status && error.code === 403
 }

@@ -36,7 +36,7 @@ export type Explain = (
 ) => Promise<string>
 
 /**
- * @param narrow called before a refusal: reports whether the handler filters the list by the
+ * @param narrow called before a 403 is thrown: reports whether the handler filters the list by the
  * permissions of the caller
  */
 export type Authorize = (
@@ -87,7 +87,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   async function refuse(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
     const isAllowed = async (right: RequestInfo) => (await decide(right, identity)).isAllowed
-    // If the explanation fails, the refusal has none.
+    // If the explanation fails, the 403 is sent without one.
     const why = await explain(info, identity, isAllowed).catch(() => '')
     const reasons = [reason, why].filter(text => text !== '')
     throw refusalFor(info, identity, { reason: reasons.join('; '), group: options.group })

@@ -7,7 +7,7 @@ import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 /** Whether the last read of the file was valid, and when the last valid read was. */
 export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
 
-/** What other packages read of the configuration file. */
+/** The fields of the configuration file that other packages read. */
 export type Reloads = {
   /**
    * Returns the configuration with current values of reloadable options; other options are as at

@@ -84,13 +84,13 @@ export class HookedRequest extends http.IncomingMessage {
   }
 }
 
-/** @throws TypeError for a response that is no {@link HookedResponse} */
+/** @throws TypeError for a response that is not a {@link HookedResponse} */
 export function hooksOf(res: ServerResponse): HookedResponse {
   if (res instanceof HookedResponse) return res
   throw new TypeError('the server creates responses without hooks')
 }
 
-/** @throws TypeError for a request that is no {@link HookedRequest} */
+/** @throws TypeError for a request that is not a {@link HookedRequest} */
 export function requestHooksOf(req: IncomingMessage): HookedRequest {
   if (req instanceof HookedRequest) return req
   throw new TypeError('the server creates requests without hooks')

@@ -48,7 +48,7 @@ export function contextClassOf(methods: AuthenticationMethods): ContextClass | u
 }
 
 /**
- * Returns the context class that the client prefers, if the methods reach none of its `acr_values`
+ * Returns the context class that the client prefers if the methods satisfy none of its `acr_values`
  * (OpenID Connect Core section 3.1.2.1); undefined otherwise. Unknown values are ignored, since
  * acr_values is a voluntary request.
  */

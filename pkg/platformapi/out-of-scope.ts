@@ -1,4 +1,4 @@
-/** What to use in place of APIs of KubeSphere 3.4 that Kapis does not have, by group. */
+/** Replacements for APIs of KubeSphere 3.4 that Kapis does not have, by group. */
 const instead: Readonly<Record<string, string>> = {
   monitoring: 'monitoring is not part of Kapis: ask Prometheus',
   metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
@@ -24,7 +24,7 @@ export function describeOutOfScope(group: string, groupDomain: string): string |
   return isOfPlatform && Object.hasOwn(instead, name) ? instead[name] : undefined
 }
 
-/** What to use in place of resources of `tenant.<group domain>/v1alpha2`. */
+/** Replacements for resources of `tenant.<group domain>/v1alpha2`. */
 const tenantInstead: Readonly<Record<string, string>> = {
   resourcequotas: 'quotas of workspaces are not part of Kapis: use a ResourceQuota in each namespace',
   federatednamespaces: 'federated projects are not part of Kapis: create the namespace in each cluster',

@@ -14,7 +14,7 @@ export type KubeConnections = {
 }
 
 /**
- * Maximum numbers of connections. Watches and log streams have a limit of their own, so that they
+ * Maximum numbers of connections. Watches and log streams have a separate limit, so that they
  * cannot block short requests.
  */
 export type ConnectionLimits = { readonly short: number; readonly long: number }

@@ -58,7 +58,7 @@ type Pair = { readonly req: IncomingMessage; readonly res: ServerResponse }
 const ours: ReadonlySet<string> = new Set(['audit-id'])
 /** Framing headers must not be in trailers (RFC 9110 section 6.5.1). */
 const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audit-id'])
-// Responses with a longer body are no errors of kube-apiserver and are passed on.
+// Responses with a longer body are not errors of kube-apiserver and are passed on.
 const maxHeldBytes = 65_536
 
 /**

@@ -151,7 +151,7 @@ describe('RequestInfo', () => {
       // Requests that Kapis rejects are not compared.
       if (line === undefined) continue
       if (info === undefined) {
-        // A deprecated prefix without a resource is no resource request in Kapis either.
+        // A deprecated prefix without a resource is not a resource request in Kapis either.
         expect(error, request.target).to.include('unable to determine kind and namespace')
         expect(line.info.isResource, request.target).to.equal(false)
         continue

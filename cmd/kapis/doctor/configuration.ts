@@ -18,7 +18,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const source = itemsOf(pod.volumes)
     .map(toSource)
     .find(one => one !== undefined)
-  // Without Pods, Kapis runs outside the cluster, where its configuration is too.
+  // Without Pods, Kapis runs outside the cluster, and so its configuration is not in the cluster.
   if (source === undefined) return { config: undefined, findings: [] }
   const { kind, name } = source
   const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)

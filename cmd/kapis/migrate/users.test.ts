@@ -114,7 +114,7 @@ describe('an object that cannot be migrated', () => {
     ])
   })
 
-  it('is skipped alone if kube-apiserver fails on it', async () => {
+  it('is skipped if kube-apiserver fails for this user only', async () => {
     const items = ['ann', 'bad', 'joe'].map(user)
     const { steps } = await migrate(items, name => (name === 'bad' ? 500 : 0))
     expect(steps).to.deep.equal([

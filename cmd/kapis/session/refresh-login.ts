@@ -41,8 +41,8 @@ async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> 
   const login = readLogin(io.env, key)
   if (login === undefined) throw ended(key)
   if (isFresh(login)) return login
-  // Not the signal of the command: an interrupt after the server has replaced the refresh token
-  // would lose the new one.
+  // Does not use the signal of the command: an interrupt after the server has replaced the refresh
+  // token would lose the new one.
   const { signal } = new AbortController()
   const connection = new Connection({ url: login.url, ca }, { ...io, signal })
   const client = { id: login.clientId, secret: login.clientSecret }

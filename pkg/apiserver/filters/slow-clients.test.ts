@@ -74,7 +74,7 @@ describe('createPace', () => {
     expect(isClosed).to.equal(true)
   })
 
-  it('keeps the seat of a request that takes long by itself', async () => {
+  it('keeps the seat of a slow request whose client is not slow', async () => {
     serve = (_req, res) => void setTimeout(() => res.end('done'), 400)
     client.resume().write(get)
     await sleep(300)

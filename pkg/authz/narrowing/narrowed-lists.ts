@@ -273,7 +273,7 @@ function toGivenKey({ allNamespaces, namespaces }: AllowedNamespaces): string {
 const mostNamed = 3
 
 /**
- * Returns the refusal of a watch that continues a list, if the list shows more than the watch may.
+ * Returns the 403 for a watch that continues a list, if the list shows more than the watch may.
  *
  * @param unwatched namespaces in which the caller may list but not watch; '' for all namespaces
  */

@@ -13,16 +13,16 @@ export const narrowingRole = 'kapis:narrowed-lists'
 
 export type NarrowingRole = {
   /**
-   * Returns the attributes that authorize an allowed request instead; undefined if the decision
-   * stands.
+   * Returns the attributes with which an allowed request must be authorized instead; undefined if
+   * the decision is final.
    *
    * @param reason the reason why kube-apiserver has allowed the request
    * @throws Status 503 before the first lists
    */
   readonly decidedBy: (info: RequestInfo, identity: Identity, reason: string) => RequestInfo | undefined
   /**
-   * Returns the attributes by which a denied list is narrowed: also in single namespaces, the
-   * permissions of the role must not grant access.
+   * Returns the attributes with which a denied list is authorized in single namespaces, where the
+   * permissions of the narrowing role must not grant access either.
    *
    * @throws Status 503 before the first lists
    */

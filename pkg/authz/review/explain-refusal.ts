@@ -7,8 +7,8 @@ import { rightsFor } from './rbac-read-permission.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**
- * Creates explanations of refusals, for callers who may list all roles and bindings. An explanation
- * names the closest binding, or the missing rule.
+ * Creates explanations of 403 responses, for callers who may list all roles and bindings. An
+ * explanation names the closest binding, or the missing rule.
  */
 export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {

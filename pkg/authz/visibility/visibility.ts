@@ -81,8 +81,8 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
 }
 
 /**
- * Returns a refusal for an identity that may have lost spaces: kube-apiserver has only authorized
- * the list, and the objects in it must be filtered by the exact name.
+ * Returns a 403 for an identity that may have lost spaces: kube-apiserver has only authorized the
+ * list, and the objects in it must be filtered by the exact name.
  */
 function trimmed(resource: string): Status {
   return new Status(

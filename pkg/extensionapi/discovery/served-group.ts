@@ -28,7 +28,7 @@ export function verbsOf(resource: ServedResource): readonly string[] {
   return resource.verbs ?? ['get', 'list', 'watch']
 }
 
-/** Returns whether a resource has a list, which kinds that are created but not stored have not. */
+/** Returns whether a resource can be listed: kinds that are created but not stored cannot. */
 export function isListed(resource: ServedResource): boolean {
   return verbsOf(resource).includes('list')
 }

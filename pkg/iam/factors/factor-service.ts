@@ -26,10 +26,10 @@ export type FactorService = {
    */
   readonly checkCode: (attempt: FactorAttempt, entered: EnteredCode) => Promise<PasswordVerdict>
   /**
-   * Verifies the response of a passkey, whose challenge is then used up. Failures count in the same
-   * way.
+   * Verifies the response of a passkey, and uses up its challenge. Failures count like those of
+   * codes.
    *
-   * @throws the same
+   * @throws Status 503; the reason of the signal if the client has disconnected
    */
   readonly checkPasskey: (
     attempt: FactorAttempt,
@@ -112,7 +112,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     })
   }
 
-  /** Verifies a passkey, and uses up its challenge. @returns undefined if it is right */
+  /** Verifies a passkey, and uses up its challenge. @returns undefined if the passkey is valid */
   async function takePasskey(
     user: User,
     { response, challenge }: Answer<AuthenticationResponseJSON>,

@@ -108,7 +108,7 @@ describe('createFailedLoginCounter', () => {
     expect(calls.filter(({ path }) => decodeURIComponent(path).includes(label))).to.have.length(2)
   })
 
-  it('does not count for a user what an identity provider has rejected', async () => {
+  it('does not count a failure at an identity provider for a local user', async () => {
     const { ledger } = make([['1', 30]], 'ldap')
     expect(await ledger.countOf(user())).to.equal(0)
     expect(await ledger.countFrom('192.0.2.1')).to.equal(1)

@@ -46,8 +46,8 @@ export type FailedLoginCounter = {
 
 /**
  * Counts failed logins over all replicas. Each failure is an object in kube-apiserver, and resource
- * versions order them. So all replicas agree which failures of a burst came first, and reveal for
- * no more of them whether the password was correct.
+ * versions order them. All replicas therefore agree which failures of a burst came first, and after
+ * the allowed number none reveals whether a password was correct.
  */
 export function createFailedLoginCounter(options: FailedLoginCounterOptions): FailedLoginCounter {
   const { client, groupDomain, writer, windowSeconds } = options

@@ -12,7 +12,7 @@ describe('createLoginKeys', () => {
     'ａlice doe',
     'alice\u00a0doe',
   ])
-    it(`treats ${JSON.stringify(spelled)} as the name that a directory finds by it`, () => {
+    it(`treats ${JSON.stringify(spelled)} as the name that a directory would find`, () => {
       expect(keys.login(spelled)).to.equal(keys.login('alice doe'))
     })
 

@@ -150,8 +150,8 @@ async function* scan(
   while (start !== undefined) {
     const left = { ...limits, timeoutMs: leftMs() }
     const page: Page = await readPage(filter, start, left).catch((error: unknown) => {
-      // Throws the timeout error of the whole query if its time is over. The error of the store
-      // would name only the time that was left.
+      // Throws the timeout error of the whole query if its time has expired. The error of the store
+      // would name only the remaining time.
       leftMs()
       throw error
     })

@@ -71,7 +71,7 @@ function toPath(params: Form): string {
 }
 
 /**
- * Answers a request whose client and redirect URI are valid: errors are sent to the client from
+ * Responds to a request whose client and redirect URI are valid: errors are sent to the client from
  * here on (RFC 6749 section 4.1.2.1).
  */
 async function answer(

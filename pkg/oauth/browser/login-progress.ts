@@ -28,7 +28,7 @@ export type LoginProgress = {
   readonly isInSession: boolean
   /** The secret of an authenticator app that is being set up. */
   readonly totpSecret?: string | undefined
-  /** What a passkey must answer on the page of this ticket. */
+  /** The challenge for a passkey on the page of this ticket. */
   readonly challenge?: string | undefined
 }
 

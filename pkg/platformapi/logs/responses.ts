@@ -6,7 +6,7 @@ import { tooMuchText } from '../../logs/query/page-parameters.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
-/** A query for a store; without a filter, the caller has access to no lines. */
+/** A query for a store. The filter is undefined if the caller has access to no lines. */
 export type Asked = {
   readonly store: LogStore
   readonly filter: LogFilter | undefined

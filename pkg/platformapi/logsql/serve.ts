@@ -46,7 +46,7 @@ export type LogsqlOptions = LogApiOptions &
 
 const maxBytes = 32 * 1024 * 1024
 
-/** A request with its scope; without a filter, the caller has access to no lines. */
+/** A request with its scope. The filter is undefined if the caller has access to no lines. */
 type Request = {
   readonly exchange: AuthenticatedExchange
   readonly parameters: LogsqlParameters

@@ -35,7 +35,7 @@ export type ClusterListOptions = {
 type Place = { readonly leave: () => void }
 
 const allClusters = '*'
-// Neither many clusters nor slow ones may take more memory or time.
+// Limits time and memory, regardless of the number and speed of the clusters.
 const maxClusters = 32
 const maxObjects = 1_000
 const maxBytes = 16 * 1024 * 1024
@@ -77,7 +77,8 @@ export function createClusterList(options: ClusterListOptions): Handler {
         const limit = query.page * query.limit
         const list = { url: toUrl(exchange, limit), limit, query, kind, groupDomain, maxBytes: share, signal }
         const read = createClusterReader(options, exchange, list)
-        // The members first: the rights of the caller here may change while they are read.
+        // Reads the member clusters first, since the permissions of the caller in this cluster may
+        // change in the meantime.
         const inMembers = new Map(
           await Promise.all(
             names.filter(name => name !== hostCluster).map(async name => [name, await read(name)] as const),

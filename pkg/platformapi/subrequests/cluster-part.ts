@@ -62,7 +62,7 @@ export type ClusterRequest = {
 }
 
 /**
- * Returns a function that reads the list of a cluster, the first objects up to the end of the page.
+ * Returns a function that reads the list of one cluster, up to the end of the requested page.
  * Objects get the annotation `<group domain>/cluster`.
  */
 export function createClusterReader(

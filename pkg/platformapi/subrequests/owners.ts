@@ -17,7 +17,7 @@ export type OwnerTools = {
 // Limits the number of lists: an object may have ownerReferences to any number of kinds.
 const maxKinds = 16
 
-/** The uids of the intermediate objects that an owner owns, by the uid of the owner. */
+/** The uids of the direct children of an owner, by the uid of the owner. */
 type Children = Map<string, string[]>
 
 /**

@@ -35,7 +35,7 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
 }
 
 /**
- * Returns a store of the items of a list that is used for a single request. Items that are no
+ * Returns a store of the items of a list that is used for a single request. Items that are not
  * objects are skipped.
  *
  * @param sources the JSON text of each item

@@ -2,7 +2,7 @@ import { methodNotAllowed } from '../../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
 import type { DocumentRoute } from '../path-router.ts'
 
-/** Requires the permission `get` on this path, as /metrics does on its own. */
+/** Requires the permission `get` on this path, like /metrics. */
 const path = '/metrics/oauth'
 
 /** Serves the metrics of kapis-oauth to collectors, which cannot access its Unix socket. */

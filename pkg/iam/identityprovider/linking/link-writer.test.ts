@@ -37,7 +37,7 @@ function make(object: ReturnType<typeof stored>, { conflicts = 0, code = 409, ho
 }
 
 describe('createLinker', () => {
-  it('writes the link into the user that was read, and not into a later one of the name', async () => {
+  it('writes the link into the user that was read, and not into a later user with the same name', async () => {
     const { patches, run } = make(stored())
     expect((await run()).uid).to.equal('u1')
     expect(patches).to.deep.equal([

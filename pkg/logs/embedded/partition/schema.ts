@@ -38,7 +38,7 @@ export class DamagedError extends Error {
 
 const [corrupt, notADatabase] = [11, 26]
 
-/** Returns whether an error of SQLite says that the file is damaged, or no database. */
+/** Returns whether an error of SQLite reports that the file is damaged, or not a database. */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error)
   return code === corrupt || code === notADatabase

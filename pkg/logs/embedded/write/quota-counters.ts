@@ -15,10 +15,10 @@ export type QuotaCounters = {
 export const countersFile = 'quotas.db'
 
 /**
- * Opens the counters of a folder. They survive the end of the process at any time; a power failure
- * may take back the last seconds, since they are not worth a write to disk for each batch.
+ * Opens the counters of a folder. They survive a crash of the process. A power failure may lose
+ * those of the last seconds: a sync to disk for each batch would cost too much.
  *
- * @param report for a damaged file, which is replaced by an empty one
+ * @param report called for a damaged file, which is replaced by an empty one
  */
 export function openQuotaCounters(
   folder: string,
@@ -27,7 +27,7 @@ export function openQuotaCounters(
   const file = join(folder, countersFile)
   let counters: QuotaCounters | undefined
 
-  /** Damage may show at any use. Lines must be stored all the same. */
+  /** Damage may be detected at any use. Lines must be stored nevertheless. */
   function use<T>(work: (counters: QuotaCounters) => T): T {
     try {
       counters ??= open(file)

@@ -11,7 +11,7 @@ const countedNames = 100_000
 export type Quotas = {
   /** Counts a line. Returns the reason if the quota is exceeded. */
   readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
-  /** Returns the reason for refusing lines of a namespace. */
+  /** Returns the reason for rejecting lines of a namespace. */
   readonly reasonOf: (namespace: string) => string
   /** Saves the counts, before the lines are committed. @throws Error of SQLite */
   readonly save: () => void

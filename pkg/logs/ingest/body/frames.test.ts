@@ -44,7 +44,7 @@ describe('uncompressFrames', () => {
       })
     }
 
-    it(`holds what it has unpacked of ${name} before it unpacks more`, async () => {
+    it(`reports the decompressed bytes of ${name} before it decompresses more`, async () => {
       const held: number[] = []
       const hold = (bytes: number) => {
         held.push(bytes)

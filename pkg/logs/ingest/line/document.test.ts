@@ -377,7 +377,7 @@ describe('parseDocument', () => {
       expect(parseDocument(textOf(document), defaultLimits)).to.deep.equal({ record }))
   }
 
-  it('notes what only an object in a list repeats', () => {
+  it('adds a note if only an object in a list repeats a name', () => {
     const { record, notes } = parseDocument(`{"time":"${time}","log":"x","a":[{"b":1,"b":2}]}`, limits)
     expect([record?.fields, notes]).to.deep.equal([{ a: '[{"b":2}]' }, ['field_omitted']])
   })

@@ -128,7 +128,10 @@ function takeInnerText(flat: Flat): string | undefined {
   return undefined
 }
 
-/** Returns whether an object has only what the Elastic Common Schema says about the log of a line. */
+/**
+ * Returns whether an object has only fields that the Elastic Common Schema defines for the log of a
+ * line.
+ */
 function isEcsLog(log: unknown): boolean {
   return isRecord(log) && Object.keys(log).length > 0 && Object.keys(log).every(key => ecsLog.has(key))
 }

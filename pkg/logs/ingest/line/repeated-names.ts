@@ -5,7 +5,7 @@ import { parseExactJson } from '../../field-values.ts'
 export type RepeatedNames = {
   /** Values that a later one of the same object replaced, by flattened name (`a.b.c`). */
   readonly values: readonly (readonly [name: string, value: unknown])[]
-  /** Whether an object in a list repeats a name. Its earlier values have no name of their own. */
+  /** Whether an object in a list repeats a name. The replaced values cannot be stored by name. */
   readonly isInList: boolean
 }
 

@@ -18,9 +18,9 @@ export type Shared = {
 }
 
 /**
- * Returns a function that prepares shared data. `sharedBytes` limits what is added to all lines of
- * a batch, because a few megabytes could become gigabytes. Beyond the limit, lines only get their
- * origin.
+ * Returns a function that prepares shared data of the lines of a batch. Beyond `limits.sharedBytes`
+ * for the whole batch, lines only get their origin: otherwise a few megabytes could become
+ * gigabytes.
  */
 export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNotes) => Shared {
   let left = limits.sharedBytes
@@ -40,7 +40,8 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
 }
 
 /**
- * Limits shared data to what a line may have. Also returns its size and the part with the origin.
+ * Limits shared data to what one line may have. @returns the data, its size, and the part with the
+ * origin
  */
 export function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]

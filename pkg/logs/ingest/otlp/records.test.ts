@@ -140,7 +140,7 @@ describe('toLines for OTLP', () => {
     ).to.deep.equal([{ '': 'x' }, { '': 'x' }, { level: 'debug', severity_number: 7, 7: 'x' }, { '': 'x' }])
   })
 
-  it('keeps values whose type is another than the protocol says', () => {
+  it('keeps values whose type differs from that of the protocol', () => {
     const odd = {
       timeUnixNano: '5',
       body: 'plain',

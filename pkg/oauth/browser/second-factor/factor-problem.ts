@@ -14,7 +14,7 @@ const explanations: Readonly<Record<PasskeyProblem, string>> = {
   too_many_passkeys: `You have ${maxPasskeys} passkeys. Remove one first.`,
 }
 
-/** @param which of a new factor, or one that is set up */
+/** @param which whether the factor is being set up, or was set up before */
 export function explainFactor(problem: FactorProblem, which: 'new' | 'known'): string {
   if (problem !== 'wrong_code') return explanations[problem]
   return which === 'new'

@@ -123,7 +123,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
   }
 }
 
-/** One of the two pages with query parameters, whatever the text. */
+/** Returns the path of one of the two pages with query parameters, for any text. */
 function toReturnPath(text: string): string {
   const [page, search] = text.split(/\?(.*)/s)
   return `/logs${page === 'recordings' ? '/recordings' : ''}?${new URLSearchParams(search)}`

@@ -85,7 +85,7 @@ describe('createLogPage', () => {
   })
 
   const problems: readonly (readonly [string, string, number, RegExp])[] = [
-    ['GET', '/logs/<b>none', 404, /There is no page \/logs\/&lt;b&gt;none\./],
+    ['GET', '/logs/<b>none', 404, /Page \/logs\/&lt;b&gt;none not found\./],
     ['DELETE', '/logs', 405, /the server does not allow this method/],
     ['POST', '/logs/login', 405, /the server does not allow this method/],
     ['GET', '/logs/logout', 405, /the server does not allow this method/],

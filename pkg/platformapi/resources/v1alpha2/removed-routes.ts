@@ -6,7 +6,7 @@ import { routeOf } from '../../../openapi/route.ts'
 import { commandLine } from '../../../shell/command-line.ts'
 import { removedRoutePaths } from './removed-routes-description.ts'
 
-/** What to use in place of KubeSphere 3.4 routes that are not served. */
+/** Replacements for KubeSphere 3.4 routes that are not served. */
 const replacements: Readonly<Record<keyof typeof removedRoutePaths, (info: RequestInfo) => string>> = {
   '/git/verify': () =>
     'verification of git credentials is not supported: use git ls-remote where the repository is needed',

@@ -120,7 +120,7 @@ function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
   if (!isRecord(sent) || (sent.kind ?? kind) !== kind)
     throw badRequest(`the body must be a ${kind} as a JSON object`)
   const metadata = membersOf(sent.metadata)
-  // Lists show the role of Kapis with the name, and not the one that would be created.
+  // Lists would show the role of Kapis with this name instead of the created role.
   if (name === '' && presetsOf(place.scope, place.workspace).some(preset => preset.name === metadata.name)) {
     const { plural, isNative } = roleKinds[place.scope]
     const details = {
