@@ -10,8 +10,8 @@ export type Field =
 export class WireError extends Error {}
 
 /**
- * Iterates the fields of a message (protobuf.dev, Encoding), including unknown ones. Groups are not
- * supported, since no message of OTLP or Kubernetes uses them.
+ * Iterates the fields of a message (protobuf.dev, Encoding), including unknown ones. Skips groups,
+ * since no message of OTLP, Loki or Kubernetes uses them.
  *
  * @throws WireError
  */
@@ -45,16 +45,27 @@ export function* readFields(message: Buffer): Generator<Field> {
     return message.subarray(at - length, at)
   }
 
+  function fieldOf(number: number, type: number): Field {
+    if (type === 0) return { number, value: varint() }
+    if (type === 1) return { number, value: take(8).readBigUInt64LE() }
+    if (type === 2) return { number, bytes: take(small()) }
+    if (type === 5) return { number, value: BigInt(take(4).readUInt32LE()) }
+    throw new WireError(`wire type ${type} is not known`)
+  }
+
+  let groups = 0
   while (at < message.length) {
     const tag = small()
     const number = Math.floor(tag / 8)
     if (number === 0) throw new WireError('a field has the number 0')
-    if (tag % 8 === 0) yield { number, value: varint() }
-    else if (tag % 8 === 1) yield { number, value: take(8).readBigUInt64LE() }
-    else if (tag % 8 === 2) yield { number, bytes: take(small()) }
-    else if (tag % 8 === 5) yield { number, value: BigInt(take(4).readUInt32LE()) }
-    else throw new WireError(`wire type ${tag % 8} is not known`)
+    if (tag % 8 === 3) groups += 1
+    else if (tag % 8 === 4 && groups > 0) groups -= 1
+    else {
+      const field = fieldOf(number, tag % 8)
+      if (groups === 0) yield field
+    }
   }
+  if (groups > 0) throw new WireError('a group is not ended')
 }
 
 /** Iterates the fields of a message; stops without an error at the first that is malformed. */

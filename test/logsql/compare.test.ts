@@ -80,6 +80,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
       const asked = makeQuery(createRandom(seed * 10_007 + i))
       const [ours, theirs] = await Promise.all([rowsOf(ofKapis, asked.query), rowsOf(ofPeer, asked.query)])
       if (theirs.length > 0) found += 1
+      if (i % 100 === 99) console.log(`${i + 1} queries, ${different.length} differ`)
       if (!asked.isCountOnly && theirs.length < 12) recorded.push({ query: asked.query, rows: theirs })
       const why = differenceOf(asked, ours, theirs)
       if (why === undefined) continue

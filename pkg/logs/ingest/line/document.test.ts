@@ -49,6 +49,11 @@ const loggers: readonly [what: string, document: object | string, record: object
     lineOf({ fields: { level: 'INFO' } }),
   ],
   [
+    'Google Cloud',
+    { timestamp: { seconds: 1589644842, nanos: 608962452 }, severity: 'INFO', message: 'x' },
+    lineOf({ fields: { severity: 'INFO' } }),
+  ],
+  [
     'Log4j before 2.11',
     { timeMillis: 1589644842608, message: 'x' },
     lineOf({ timeNs: 1589644842608000000n }),

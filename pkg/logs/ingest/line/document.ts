@@ -155,7 +155,7 @@ function isTimeKey(key: string): key is TimeKey {
 function readTime(document: Document, key: TimeKey, text: string): bigint | undefined {
   const value = document[key]
   if (typeof value === 'string') return smallNumber.test(value) ? undefined : parseTimestamp(value)
-  // Log4j writes an object.
+  // Log4j and loggers for Google Cloud write an object.
   if (isRecord(value)) return readInstant(value)
   if (typeof value === 'bigint') return parseTimestamp(String(value))
   if (typeof value !== 'number' || value < minSeconds) return undefined
@@ -166,9 +166,10 @@ function readTime(document: Document, key: TimeKey, text: string): bigint | unde
 const minSeconds = 1e8
 const smallNumber = /^\d{1,8}(?:\.\d*)?$/
 
-function readInstant({ epochSecond, nanoOfSecond }: Document): bigint | undefined {
-  if (!Number.isSafeInteger(epochSecond) || !Number.isSafeInteger(nanoOfSecond)) return undefined
-  return BigInt(Number(epochSecond)) * 1_000_000_000n + BigInt(Number(nanoOfSecond))
+function readInstant({ epochSecond, nanoOfSecond, seconds, nanos }: Document): bigint | undefined {
+  const [whole, fraction] = [epochSecond ?? seconds, nanoOfSecond ?? nanos]
+  if (!Number.isSafeInteger(whole) || !Number.isSafeInteger(fraction)) return undefined
+  return BigInt(Number(whole)) * 1_000_000_000n + BigInt(Number(fraction))
 }
 
 /**

@@ -189,7 +189,7 @@ describe('readLoki', () => {
       'good',
       'the entry cannot be read: field 2 has the wrong wire type',
       'after a number',
-      'the entry cannot be read: wire type 3 is not known',
+      'the entry cannot be read: a group is not ended',
       'next',
       'first',
       'the stream cannot be read: a field is truncated',
@@ -197,6 +197,13 @@ describe('readLoki', () => {
       'metadata',
       'good',
     ])
+  })
+
+  it('gives a line whose time is unreadable the time of arrival', () => {
+    for (const part of [Buffer.from([0x08, 0x01]), field(1, field(1, '1'))]) {
+      const [line] = read(field(1, field(2, part, field(2, 'x'))), 'protobuf')
+      expect([line?.record?.log, line?.notes]).to.deep.equal(['x', ['time_of_arrival']])
+    }
   })
 
   it('reads no more streams than a batch can have lines', () => {
@@ -227,7 +234,7 @@ describe('readLoki', () => {
   const invalid: readonly (readonly ['json' | 'protobuf', string, string])[] = [
     ['json', '{', 'the body is not valid JSON'],
     ['json', '[]', 'invalid streams: expected a list of objects'],
-    ['protobuf', '{"streams":[]}', 'the body is not a PushRequest: wire type 3 is not known'],
+    ['protobuf', '{"streams":[]}', 'the body is not a PushRequest: a field is truncated'],
   ]
   for (const [encoding, body, message] of invalid) {
     it(`rejects ${body} as ${encoding}`, () => {

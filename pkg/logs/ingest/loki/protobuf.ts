@@ -1,4 +1,4 @@
-import { bytesOf, readFields, readValidFields, WireError } from '../../../protobuf/wire.ts'
+import { bytesOf, type Field, readFields, readValidFields, WireError } from '../../../protobuf/wire.ts'
 import type { LokiEntry, LokiStream } from './entry.ts'
 import { parseLabels } from './labels.ts'
 
@@ -55,7 +55,7 @@ function readEntry(message: Buffer): LokiEntry {
   let timeNs: bigint | undefined
   let line = ''
   for (const field of readFields(message)) {
-    if (field.number === entry.time) timeNs = readTimestamp(bytesOf(field))
+    if (field.number === entry.time) timeNs = readTimestamp(field)
     else if (field.number === entry.line) line = bytesOf(field).toString('utf8')
   }
   return { timeNs, timestamp: timeNs, line, metadata: readMetadata(message) }
@@ -66,14 +66,15 @@ function* readMetadata(message: Buffer): Generator<readonly [string, string]> {
     if (number === entry.metadata && bytes !== undefined) yield readLabel(bytes)
 }
 
-function readTimestamp(message: Buffer): bigint {
+/** Returns undefined if the time is invalid: a line without a time is not rejected. */
+function readTimestamp({ bytes }: Field): bigint | undefined {
   let [seconds, nanos] = [0n, 0n]
-  for (const { number, value } of readFields(message)) {
-    if (value === undefined) throw new WireError(`field ${number} has the wrong wire type`)
+  for (const { number, value } of readValidFields(bytes ?? Buffer.of())) {
+    if (value === undefined) return undefined
     if (number === timestamp.seconds) seconds = BigInt.asIntN(64, value)
     else if (number === timestamp.nanos) nanos = BigInt.asIntN(32, value)
   }
-  return seconds * 1_000_000_000n + nanos
+  return bytes === undefined ? undefined : seconds * 1_000_000_000n + nanos
 }
 
 function readLabel(message: Buffer): [string, string] {

@@ -6,6 +6,7 @@ import { upTo } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { tooDeep } from '../line/flatten.ts'
 import { createNotes, type LineNotes } from '../line/line-notes.ts'
+import { parseTimestamp } from '../line/timestamp.ts'
 import {
   type AnyMap,
   type AnyValue,
@@ -45,9 +46,8 @@ function* readResourceLogs(logs: unknown, at: string): Generator<OtlpGroup> {
     // The name before OTLP 0.19.
     const list = member(logs, 'scopeLogs') ?? member(logs, 'instrumentationLibraryLogs') ?? []
     if (!Array.isArray(list)) return yield toUnreadGroup(`${at}.scopeLogs: ${notList}`)
-    const resource = isRecord(logs.resource) ? logs.resource : {}
     const ofResource = createNotes()
-    const attributes = toMap(resource.attributes, 0, ofResource)
+    const attributes = toMap(toMessage(logs.resource, ofResource).attributes, 0, ofResource)
     for (const [j, group] of list.entries())
       yield readScopeLogs(group, `${at}.scopeLogs[${j}]`, attributes, ofResource)
   }
@@ -57,12 +57,11 @@ function readScopeLogs(group: unknown, at: string, attributes: AnyMap, ofResourc
   if (!isRecord(group)) return toUnreadGroup(`${at}: ${notObject}`)
   const list = member(group, 'logRecords') ?? []
   if (!Array.isArray(list)) return toUnreadGroup(`${at}.logRecords: ${notList}`)
-  const given = group.scope ?? member(group, 'instrumentationLibrary')
-  const own = isRecord(given) ? given : {}
   const notes = createNotes(ofResource.result().notes)
+  const own = toMessage(group.scope ?? member(group, 'instrumentationLibrary'), notes)
   const scope = {
-    name: toText(own.name),
-    version: toText(own.version),
+    name: toText(own.name, notes),
+    version: toText(own.version, notes),
     attributes: toMap(own.attributes, 0, notes),
   }
   return { attributes, scope, records: toRecords(list), notes }
@@ -76,17 +75,17 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
   if (!isRecord(record)) return { problem: notObject }
   const notes = createNotes()
   return {
-    time: toTime(member(record, 'timeUnixNano')),
-    observedTime: toTime(member(record, 'observedTimeUnixNano')),
-    severityNumber: toSeverity(member(record, 'severityNumber')),
-    severityText: toText(member(record, 'severityText')),
+    time: toTime(member(record, 'timeUnixNano'), notes),
+    observedTime: toTime(member(record, 'observedTimeUnixNano'), notes),
+    severityNumber: toSeverity(member(record, 'severityNumber'), notes),
+    severityText: toText(member(record, 'severityText'), notes),
     body: toValue(record.body, 0, notes),
     attributes: toMap(record.attributes, 0, notes),
-    traceId: toText(member(record, 'traceId')),
-    spanId: toText(member(record, 'spanId')),
-    eventName: toText(member(record, 'eventName')),
-    flags: toNumber(member(record, 'flags')),
-    droppedAttributes: toNumber(member(record, 'droppedAttributesCount')),
+    traceId: toText(member(record, 'traceId'), notes),
+    spanId: toText(member(record, 'spanId'), notes),
+    eventName: toText(member(record, 'eventName'), notes),
+    flags: toNumber(member(record, 'flags'), notes),
+    droppedAttributes: toNumber(member(record, 'droppedAttributesCount'), notes),
     notes,
   }
 }
@@ -96,8 +95,18 @@ function member(message: Message, name: string): unknown {
   return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
 }
 
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+/** Omits a value with a note, unless it is missing. */
+function omit<T>(value: unknown, notes: LineNotes, instead: T): T {
+  if (value !== undefined && value !== null) notes.add('field_omitted')
+  return instead
+}
+
+function toMessage(value: unknown, notes: LineNotes): Message {
+  return isRecord(value) ? value : omit(value, notes, {})
+}
+
+function toText(value: unknown, notes: LineNotes): string {
+  return isScalar(value) ? String(value) : omit(value, notes, '')
 }
 
 // Objects, which are invalid as keys, become ''.
@@ -105,29 +114,33 @@ function toKey(value: unknown): string {
   return typeof value === 'object' ? '' : String(value ?? '')
 }
 
-function toNumber(value: unknown): number {
-  return typeof value === 'object' ? 0 : Number(value) || 0
+function toNumber(value: unknown, notes: LineNotes): number {
+  const number = isScalar(value) ? Number(value) : Number.NaN
+  return Number.isFinite(number) ? number : omit(value, notes, 0)
 }
 
 const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
 
 /** Reads a severity number, also by its name in the .proto file (`SEVERITY_NUMBER_ERROR2`). */
-function toSeverity(value: unknown): number {
-  const [, name = '', step = 1] = /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(toText(value)) ?? []
+function toSeverity(value: unknown, notes: LineNotes): number {
+  const text = typeof value === 'string' ? value : ''
+  const [, name = '', step = 1] = /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(text) ?? []
   const place = severities.indexOf(name)
-  return place < 0 ? toNumber(value) : 4 * place + Number(step)
+  if (place >= 0) return 4 * place + Number(step)
+  return text === 'SEVERITY_NUMBER_UNSPECIFIED' ? 0 : toNumber(value, notes)
 }
 
 /** An invalid time becomes 0, "unknown" in the protocol. */
-function toTime(value: unknown): bigint {
-  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
-  return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n
+function toTime(value: unknown, notes: LineNotes): bigint {
+  const text = isScalar(value) ? String(value) : ''
+  if (/^\d{1,20}$/.test(text)) return BigInt(text)
+  return parseTimestamp(text) ?? omit(value, notes, 0n)
 }
 
 /** Converts a list of key-value pairs, or an object, which some senders write instead. */
 function toMap(value: unknown, depth: number, notes: LineNotes): AnyMap {
   if (isRecord(value)) return toPlainMap(value, depth, notes)
-  if (!Array.isArray(value)) return {}
+  if (!Array.isArray(value)) return omit(value, notes, {})
   const pairs = value.filter(isRecord)
   if (pairs.length < value.length) notes.add('field_omitted')
   return toAnyMap(pairs.map(pair => [toKey(pair.key), toValue(pair.value, depth, notes)] as const))

@@ -188,7 +188,7 @@ function readLogRecord(message: Buffer): OtlpRecord {
   let body: AnyValue = null
   const attributes: Pair[] = []
   addAttributes(attributes, message, logRecord.attributes, reading)
-  for (const field of readFields(message)) {
+  const read = (field: Field): void => {
     if (numberFields.has(field.number)) numbers.set(field.number, numberOf(field))
     else if (field.number === logRecord.severityText) severityText = textOf(field)
     else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0, reading)
@@ -196,6 +196,7 @@ function readLogRecord(message: Buffer): OtlpRecord {
     else if (field.number === logRecord.spanId) spanId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.eventName) eventName = textOf(field)
   }
+  for (const field of readFields(message)) orOmit(reading, () => read(field))
   const number = (field: number) => numbers.get(field) ?? 0n
   return {
     ...{ time: number(logRecord.time), observedTime: number(logRecord.observedTime) },

@@ -88,7 +88,7 @@ describe('toLines for OTLP', () => {
       [5n, undefined],
       [5n, undefined, 'time_unix_nano', BigInt(ahead)],
       arrived,
-      arrived,
+      ['now', ['field_omitted', 'time_of_arrival']],
       [...arrived, 'time_unix_nano', BigInt(ahead)],
       [...arrived, 'time_unix_nano', 2n ** 64n - 1n],
       [...arrived, 'observed_time_unix_nano', BigInt(ahead)],
@@ -403,15 +403,78 @@ describe('readExportRequest', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const time = Buffer.from('090500000000000000', 'hex')
-    const records = [Buffer.from([0x0a, 0xff]), Buffer.from([0x28, 0x01]), time]
+    const group = Buffer.from('6b0a01786b6c08016c', 'hex')
+    const records = [Buffer.from([0x0a, 0xff]), Buffer.concat([group, time]), group.subarray(0, 5)]
     const scopeLogs = Buffer.concat(records.map(record => message(2, record)))
     const lines = linesOf(readExportRequest(message(1, message(2, scopeLogs)), defaultLimits))
     expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([
       'a number is truncated',
-      'field 5 has the wrong wire type',
       5n,
+      'a group is not ended',
     ])
   })
+
+  it('omits unreadable parts of a record, and says so', () => {
+    const message = (number: number, bytes: Buffer) =>
+      Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+    const time = Buffer.from('090500000000000000', 'hex')
+    const body = message(5, message(1, Buffer.from('x')))
+    const parts = [
+      Buffer.from([0x18, 0x01]),
+      Buffer.from([0x28, 0x01]),
+      message(5, Buffer.from([0x0a, 0x7f])),
+    ]
+    for (const part of [
+      ...parts,
+      message(2, Buffer.of()),
+      message(8, Buffer.of()),
+      Buffer.from([0x48, 0x01]),
+    ]) {
+      const record = message(2, Buffer.concat([time, body, part]))
+      const [line] = linesOf(readExportRequest(message(1, message(2, record)), defaultLimits))
+      expect([line?.record?.timeNs, line?.record?.log, line?.notes]).to.deep.equal([
+        5n,
+        'x',
+        ['field_omitted'],
+      ])
+    }
+  })
+
+  const odd: readonly (readonly [given: object, fields: object | undefined, notes?: readonly string[]])[] = [
+    [
+      { traceId: 5, spanId: true, severityText: 1.5 },
+      { level: '1.5', trace_id: '5', span_id: 'true' },
+    ],
+    [{ traceId: { a: 1 } }, undefined, ['field_omitted']],
+    [{ eventName: ['a'] }, undefined, ['field_omitted']],
+    [{ severityNumber: 'high' }, undefined, ['field_omitted']],
+    [{ severityNumber: 'SEVERITY_NUMBER_UNSPECIFIED', traceId: null }, undefined],
+    [{ flags: 'x' }, undefined, ['field_omitted']],
+    [{ attributes: 'x' }, undefined, ['field_omitted']],
+    [{ attributes: null }, undefined],
+    [{ timeUnixNano: '1970-01-01T00:00:00.000000005Z' }, undefined],
+    [{ observedTimeUnixNano: 'noon' }, undefined, ['field_omitted']],
+    [{ observedTimeUnixNano: -1 }, undefined, ['field_omitted']],
+  ]
+  for (const [given, fields, notes] of odd) {
+    it(`keeps or reports a value of another type in JSON: ${JSON.stringify(given)}`, () => {
+      const logRecords = [{ timeUnixNano: '5', body: { stringValue: 'x' }, ...given }]
+      const json = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+      const [line] = linesOf(readExportRequestJson(json, defaultLimits))
+      expect([line?.record?.timeNs, line?.record?.log]).to.deep.equal([5n, 'x'])
+      expect([line?.record?.fields, line?.notes]).to.deep.equal([fields, notes])
+    })
+  }
+
+  for (const scopeLogs of [{ scope: 'x' }, { scope: { name: {} } }, { scope: { attributes: 7 } }]) {
+    it(`reports a scope that it omits: ${JSON.stringify(scopeLogs)}`, () => {
+      const logRecords = [{ timeUnixNano: '5' }]
+      const json = Buffer.from(
+        JSON.stringify({ resourceLogs: [{ scopeLogs: [{ ...scopeLogs, logRecords }] }] }),
+      )
+      expect(linesOf(readExportRequestJson(json, defaultLimits))[0]?.notes).to.deep.equal(['field_omitted'])
+    })
+  }
 
   it('rejects only the unreadable part of a request', () => {
     const message = (number: number, ...parts: readonly Buffer[]) => {

@@ -254,6 +254,15 @@ describe('createIngest', () => {
       })
     }
 
+    for (const encoding of ['identity', 'Identity, gzip', 'gzip, identity', ' GZIP ,']) {
+      it(`reads the list of encodings ${JSON.stringify(encoding)}`, async () => {
+        const body = Buffer.from(document('listed'))
+        const headers = { ...ndjson, 'content-encoding': encoding }
+        await send('/jsonlines', encoding === 'identity' ? body : gzipSync(body), { headers })
+        expect(logs()).to.deep.equal(['listed'])
+      })
+    }
+
     for (const [encoding, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
       it(`unpacks ${encoding} in several frames, as senders write it that flush each line`, async () => {
         const frames = ['a', 'b', 'c'].map(log => compress(Buffer.from(`${document(log)}\n`)))
@@ -422,6 +431,8 @@ describe('createIngest', () => {
         415,
         'Content-Encoding must be gzip, deflate, zstd, snappy or identity, not "br"',
       ])
+      const twice = { ...ndjson, 'content-encoding': 'gzip, gzip' }
+      expect(refusal(await send('/jsonlines', 'x', { headers: twice }))[0]).to.equal(415)
       const [code] = refusal(await send('/_bulk', 'x', { headers: { 'content-type': 'text/html' } }))
       expect(code).to.equal(415)
     })

@@ -52,7 +52,7 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
   const { mediaTypes, limitBytes, withinMs, hold } = limits
   checkMediaType(req, mediaTypes)
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  const encoding = (req.headers['content-encoding'] || limits.assumed || 'identity').trim().toLowerCase()
+  const encoding = encodingOf(req.headers['content-encoding'] || limits.assumed)
   const uncompress = wholes.get(encoding)
   const decoder = decode(req, uncompress === undefined ? encoding : 'identity')
   const timer = setTimeout(() => decoder.destroy(lateBody(withinMs)), withinMs)
@@ -67,6 +67,12 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
     req.unpipe(decoder)
     req.resume()
   }
+}
+
+/** Returns the compression in a Content-Encoding, which may list `identity` next to it. */
+function encodingOf(header = ''): string {
+  const codings = header.split(',').map(coding => coding.trim().toLowerCase())
+  return codings.filter(coding => coding !== '' && coding !== 'identity').join(', ') || 'identity'
 }
 
 function lateBody(withinMs: number): Status {
