@@ -1,7 +1,7 @@
 import { Status } from './status.ts'
 
 /** The fields of an error that a caller sees. */
-export type Refusal = { readonly code: number; readonly reason: string; readonly message: string }
+export type ErrorFields = { readonly code: number; readonly reason: string; readonly message: string }
 
 /** Returns the Status that `f` throws; the test fails if it throws anything else or nothing. */
 export function statusOf(f: () => unknown): Status {
@@ -15,8 +15,8 @@ export function statusOf(f: () => unknown): Status {
 }
 
 /** Returns code, reason and message of the Status that `f` throws. */
-export function refusalOf(f: () => unknown): Refusal {
-  return toRefusal(statusOf(f))
+export function refusalOf(f: () => unknown): ErrorFields {
+  return toErrorFields(statusOf(f))
 }
 
 export async function rejectionOf(promise: Promise<unknown>): Promise<Status> {
@@ -29,6 +29,6 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<Status> {
   throw new Error('nothing was thrown')
 }
 
-export function toRefusal({ code, reason, message }: Status): Refusal {
+export function toErrorFields({ code, reason, message }: Status): ErrorFields {
   return { code, reason, message }
 }

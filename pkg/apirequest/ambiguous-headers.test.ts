@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { refuseAmbiguousHead, refuseOverrides } from './ambiguous-headers.ts'
+import { rejectAmbiguousHead, rejectOverrides } from './ambiguous-headers.ts'
 
-describe('refuseAmbiguousHead', () => {
+describe('rejectAmbiguousHead', () => {
   const head = (rawHeaders: string[], httpVersion = '1.1') => ({ rawHeaders, httpVersion })
 
   it('accepts one Host header, and headers with similar names', () => {
@@ -16,8 +16,8 @@ describe('refuseAmbiguousHead', () => {
       ['Host', 'a', 'Transfer-Encoding', 'chunked'],
       ['Host', 'a', 'transfer-encoding', 'Chunked'],
     ])
-      expect(() => refuseAmbiguousHead(head(rawHeaders))).to.not.throw()
-    expect(() => refuseAmbiguousHead(head([], '1.0'))).to.not.throw()
+      expect(() => rejectAmbiguousHead(head(rawHeaders))).to.not.throw()
+    expect(() => rejectAmbiguousHead(head([], '1.0'))).to.not.throw()
   })
 
   it('rejects a second Host header, equal or not', () => {
@@ -25,7 +25,7 @@ describe('refuseAmbiguousHead', () => {
       ['Host', 'a', 'Host', 'b'],
       ['Host', 'a', 'Accept', '*/*', 'hOsT', 'a'],
     ])
-      expect(() => refuseAmbiguousHead(head(rawHeaders)))
+      expect(() => rejectAmbiguousHead(head(rawHeaders)))
         .to.throw(Status, 'the Host header is given more than once')
         .with.property('code', 400)
   })
@@ -45,27 +45,27 @@ describe('refuseAmbiguousHead', () => {
     'a^b',
   ])
     it(`rejects the host ${JSON.stringify(host)}`, () => {
-      expect(() => refuseAmbiguousHead(head(['Host', host])))
+      expect(() => rejectAmbiguousHead(head(['Host', host])))
         .to.throw(Status, 'the Host header is not a host and port')
         .with.property('code', 400)
     })
 
   for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity', 'x', ''])
     it(`rejects the transfer coding ${JSON.stringify(coding)}`, () => {
-      expect(() => refuseAmbiguousHead(head(['Host', 'a', 'Transfer-Encoding', coding])))
+      expect(() => rejectAmbiguousHead(head(['Host', 'a', 'Transfer-Encoding', coding])))
         .to.throw(Status, `unsupported Transfer-Encoding ${JSON.stringify(coding)}; supported: chunked`)
         .with.property('code', 501)
     })
 
   for (const version of ['0.9', '2.0'])
     it(`rejects HTTP/${version}`, () => {
-      expect(() => refuseAmbiguousHead(head(['Host', 'a'], version)))
+      expect(() => rejectAmbiguousHead(head(['Host', 'a'], version)))
         .to.throw(Status, `unsupported version HTTP/${version}; supported: HTTP/1.1, HTTP/1.0`)
         .with.property('code', 505)
     })
 })
 
-describe('refuseOverrides', () => {
+describe('rejectOverrides', () => {
   const given = (name: string, value: string) => ({ method: 'GET', url: '/a?b', headers: { [name]: value } })
 
   for (const name of [
@@ -79,10 +79,10 @@ describe('refuseOverrides', () => {
     'x-original-method',
   ]) {
     it(`rejects a method override in ${name}`, () => {
-      expect(() => refuseOverrides(given(name, 'DELETE')))
+      expect(() => rejectOverrides(given(name, 'DELETE')))
         .to.throw(Status, `the header ${name} names another method than that of the request`)
         .with.property('code', 400)
-      expect(() => refuseOverrides(given(name, 'get'))).to.not.throw()
+      expect(() => rejectOverrides(given(name, 'get'))).to.not.throw()
     })
   }
 
@@ -94,15 +94,15 @@ describe('refuseOverrides', () => {
     'x-original-uri',
   ]) {
     it(`rejects a path override in ${name}`, () => {
-      expect(() => refuseOverrides(given(name, '/a')))
+      expect(() => rejectOverrides(given(name, '/a')))
         .to.throw(Status, `the header ${name} names another path than that of the request`)
         .with.property('code', 400)
-      expect(() => refuseOverrides(given(name, '/a?b'))).to.not.throw()
+      expect(() => rejectOverrides(given(name, '/a?b'))).to.not.throw()
     })
   }
 
   it('accepts other headers', () => {
     for (const name of ['x-request-id', 'x-original-host', 'method', 'accept'])
-      expect(() => refuseOverrides(given(name, 'DELETE'))).to.not.throw()
+      expect(() => rejectOverrides(given(name, 'DELETE'))).to.not.throw()
   })
 })

@@ -11,7 +11,7 @@ const hostAndPort = /^[\w!$%&'()*+,\-.:;=[\]~]*$/
  *
  * @throws Status 400, 501, 505
  */
-export function refuseAmbiguousHead({
+export function rejectAmbiguousHead({
   httpVersion,
   rawHeaders,
 }: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>): void {
@@ -53,7 +53,7 @@ const targetOverride = /^x[-_](original|rewrite)[-_](url|uri|path)$/
  * @param url of the request, as received
  * @throws Status 400
  */
-export function refuseOverrides({
+export function rejectOverrides({
   method,
   url,
   headers,

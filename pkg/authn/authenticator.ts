@@ -58,7 +58,7 @@ export function createUnion(
     function found(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(place + 1, req, broken)
       const usable = complete(identity)
-      if (typeof usable === 'string') return refused(method, new RefusedIdentity(method, usable, identity))
+      if (typeof usable === 'string') return refused(method, new UnusableIdentity(method, usable, identity))
       observe(method, 'success')
       return { identity: usable, method }
     }
@@ -99,7 +99,7 @@ function complete(identity: Identity): Identity | string {
  * A 403 for an authenticated caller whose identity cannot be used. It contains the identity for the
  * audit log.
  */
-export class RefusedIdentity extends Status {
+export class UnusableIdentity extends Status {
   readonly identity: Identity
   readonly method: string
 

@@ -37,7 +37,7 @@ export function createAuthorizeRequest(options: RequestAuthorizationOptions): Au
     assertInScope(info, identity)
     const isProxied = options.isProxied(exchange)
     // kube-apiserver itself parses the query of proxied requests.
-    if (!isProxied) query.refuseAmbiguousSelection()
+    if (!isProxied) query.rejectAmbiguousSelection()
     if (isOwn(exchange)) return
     if (isProxied && !hasNoCredential(identity)) return 'delegated'
     if (judgesItself(exchange)) return 'delegated'

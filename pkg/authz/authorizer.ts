@@ -6,7 +6,7 @@ import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { toReviewSpec } from './attributes.ts'
 import { authorizationExtra } from './authorization-extra.ts'
-import { refusalFor } from './forbidden.ts'
+import { forbiddenFor } from './forbidden.ts'
 import type { NarrowingRole } from './narrowing/narrowing-role.ts'
 import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
 import { assertInScope } from './token-scope.ts'
@@ -81,7 +81,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     const { group, explain } = options
     const { reason } = decision
     if (explain === undefined || hasNoCredential(identity))
-      throw refusalFor(info, identity, { reason, group })
+      throw forbiddenFor(info, identity, { reason, group })
     return refuse(explain, reason, info, identity)
   }
 
@@ -90,7 +90,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     // If the explanation fails, the 403 is sent without one.
     const why = await explain(info, identity, isAllowed).catch(() => '')
     const reasons = [reason, why].filter(text => text !== '')
-    throw refusalFor(info, identity, { reason: reasons.join('; '), group: options.group })
+    throw forbiddenFor(info, identity, { reason: reasons.join('; '), group: options.group })
   }
 
   async function ask(key: string, spec: ReviewSpec): Promise<Decision> {

@@ -31,7 +31,7 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
  * 6750 section 3) under the prefixes of the platform and kube-apiserver, so that clients log in. On
  * the extension API it is 403, as in kube-apiserver.
  */
-export function refusalFor(
+export function forbiddenFor(
   info: RequestInfo,
   identity: Identity,
   context: { reason: string; group: string },

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { WebSocketServer } from 'ws'
-import { connectWebSocket, UpgradeRefused, type WebSocketEvents } from './web-socket-client.ts'
+import { connectWebSocket, UpgradeRejected, type WebSocketEvents } from './web-socket-client.ts'
 
 describe('connectWebSocket', () => {
   let server: Server
@@ -64,13 +64,13 @@ describe('connectWebSocket', () => {
     let ends = 0
     const error = await connect('/refused', { closed: () => ends++ }).catch((refusal: unknown) => refusal)
     expect(error)
-      .to.be.instanceOf(UpgradeRefused)
+      .to.be.instanceOf(UpgradeRejected)
       .that.deep.includes({ code: 403, body: Buffer.from('{"a":1}') })
     expect(ends).to.equal(0)
   })
 
   it('fails without a response', async () => {
     const error = await connect('/gone').catch((failure: unknown) => failure)
-    expect(error).to.be.instanceOf(Error).and.not.instanceOf(UpgradeRefused)
+    expect(error).to.be.instanceOf(Error).and.not.instanceOf(UpgradeRejected)
   })
 })

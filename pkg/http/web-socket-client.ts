@@ -30,7 +30,7 @@ export type WebSocketEvents = {
 }
 
 /** The error for a response other than 101. */
-export class UpgradeRefused extends Error {
+export class UpgradeRejected extends Error {
   readonly code: number
   readonly body: Buffer
 
@@ -46,7 +46,7 @@ const maxBodyBytes = 64 * 1024
 /**
  * Opens a WebSocket to a server.
  *
- * @throws UpgradeRefused if the server sends another response, Error if it does not respond
+ * @throws UpgradeRejected if the server sends another response, Error if it does not respond
  */
 export function connectWebSocket(
   { url, tls, protocols, headers, timeoutMs, maxMessageBytes }: WebSocketTarget,
@@ -66,7 +66,7 @@ export function connectWebSocket(
     webSocket.on('error', reject)
     webSocket.once('unexpected-response', async (_request, response) => {
       const body = await readBody(response, maxBodyBytes).catch(() => Buffer.alloc(0))
-      reject(new UpgradeRefused(response.statusCode ?? 0, body))
+      reject(new UpgradeRejected(response.statusCode ?? 0, body))
       webSocket.terminate()
     })
     webSocket.once('open', () => {

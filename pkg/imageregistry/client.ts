@@ -93,7 +93,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
         throw badRequest(`the Secret has a login for an invalid host: ${JSON.stringify(host)}`)
       const answer = await get(url, login, [])
       if (answer.code === 200) return
-      if (answer.code === 401 || answer.code === 403) throw refusedLogin(host)
+      if (answer.code === 401 || answer.code === 403) throw rejectedLogin(host)
       throw unavailable(`the registry ${host} responded with ${answer.code}`)
     },
 
@@ -129,7 +129,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
 
 function expectOk(answer: Answer, { host, repository, reference }: ImageReference): Answer {
   if (answer.code === 200) return answer
-  if (answer.code === 401 || answer.code === 403) throw refusedLogin(host)
+  if (answer.code === 401 || answer.code === 403) throw rejectedLogin(host)
   if (answer.code === 404)
     throw notFound(
       { group: '', resource: 'images' },
@@ -138,7 +138,7 @@ function expectOk(answer: Answer, { host, repository, reference }: ImageReferenc
   throw unavailable(`the registry ${host} responded with ${answer.code}`)
 }
 
-function refusedLogin(host: string): Status {
+function rejectedLogin(host: string): Status {
   return new Status(401, 'Unauthorized', `the registry ${host} rejected the login`)
 }
 

@@ -74,7 +74,7 @@ export function createConnect({ ca, trustedHosts, proxyFor }: RegistrySettings):
       const body = await readBody(response.body, maxBytes)
       return { code: response.statusCode, headers: response.headers, body }
     } catch (error) {
-      if (error instanceof RefusedAddress) throw notAllowed(url.host)
+      if (error instanceof RejectedAddress) throw notAllowed(url.host)
       throw unavailable(`the registry ${url.host} is not responding`, error)
     }
   }
@@ -86,7 +86,7 @@ export function createConnect({ ca, trustedHosts, proxyFor }: RegistrySettings):
   }
 }
 
-class RefusedAddress extends Error {}
+class RejectedAddress extends Error {}
 
 function notAllowed(host: string): Status {
   return badRequest(
@@ -100,17 +100,17 @@ function notAllowed(host: string): Status {
  */
 function isLocalName(hostname: string): boolean {
   const host = hostname.replace(/[[\]]/g, '')
-  return isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : isRefused(host)
+  return isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : isRejected(host)
 }
 
-function isRefused(address: string): boolean {
+function isRejected(address: string): boolean {
   return refused.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 const guardedLookup: LookupFunction = (name, options, done) =>
   lookup(name, { ...options, all: true }, (error, addresses) => {
     if (error) return done(error, [])
-    if (addresses.some(({ address }) => isRefused(address))) return done(new RefusedAddress(), [])
+    if (addresses.some(({ address }) => isRejected(address))) return done(new RejectedAddress(), [])
     const [first] = addresses
     if (options.all === true || first === undefined) return done(null, addresses)
     done(null, first.address, first.family)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
+import { rejectionOf, toErrorFields } from '../apierrors/fixtures.ts'
 import { createKubeClient } from './client.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
 
@@ -70,7 +70,7 @@ describe('createKubeClient', () => {
         }),
       )
       const status = await rejectionOf(client.call({ path: '/x' }))
-      expect(toRefusal(status)).to.deep.equal({
+      expect(toErrorFields(status)).to.deep.equal({
         code: 409,
         reason: 'AlreadyExists',
         message: 'users "x" already exists',
@@ -90,7 +90,7 @@ describe('createKubeClient', () => {
     for (const [code, text, reason, message] of strange) {
       it(`throws a Status of ${code} for ${JSON.stringify(text.slice(0, 30))}`, async () => {
         const { client } = await start((_req, res) => res.writeHead(code).end(text))
-        expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+        expect(toErrorFields(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
           code,
           reason,
           message,
@@ -105,20 +105,22 @@ describe('createKubeClient', () => {
       await close()
       const status = await rejectionOf(createKubeClient(endpoint).call({ path: '/x' }))
       fake = undefined
-      expect(toRefusal(status)).to.deep.equal(silent)
+      expect(toErrorFields(status)).to.deep.equal(silent)
       expect(status.cause).to.have.property('code', 'ECONNREFUSED')
     })
 
     it('throws 503 when no response arrives in time', async () => {
       const { client } = await start(() => undefined)
       const startedAt = Date.now()
-      expect(toRefusal(await rejectionOf(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(silent)
+      expect(toErrorFields(await rejectionOf(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(
+        silent,
+      )
       expect(Date.now() - startedAt).to.be.below(3_000)
     })
 
     it('throws 503 for a response that is not JSON', async () => {
       const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
-      expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+      expect(toErrorFields(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
         message: 'kube-apiserver returned a response that is not valid JSON',
       })
@@ -129,7 +131,7 @@ describe('createKubeClient', () => {
         res.writeHead(200, { 'content-length': 1000 })
         res.write('{"a":', () => res.destroy())
       })
-      expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+      expect(toErrorFields(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
         message: 'kube-apiserver closed the connection before the response was complete',
       })
@@ -139,7 +141,7 @@ describe('createKubeClient', () => {
       const { endpoint } = await start((_req, res) => answerJson(res, 200, {}))
       const client = createKubeClient({ ...endpoint, access: () => ({ tls: {}, headers: [] }) })
       const status = await rejectionOf(client.call({ path: '/x' }))
-      expect(toRefusal(status)).to.deep.equal(silent)
+      expect(toErrorFields(status)).to.deep.equal(silent)
     })
 
     it('can be aborted', async () => {
@@ -148,7 +150,7 @@ describe('createKubeClient', () => {
       const calling = rejectionOf(client.call({ path: '/x', signal: abort.signal }))
       while (requests.length === 0) await sleep(1)
       abort.abort()
-      expect(toRefusal(await calling)).to.deep.equal(silent)
+      expect(toErrorFields(await calling)).to.deep.equal(silent)
     })
 
     it('reuses its connections', async () => {
@@ -176,7 +178,7 @@ describe('createKubeClient', () => {
       const { client } = await start((_req, res) =>
         answerJson(res, 410, { reason: 'Expired', message: 'too old', code: 410 }),
       )
-      expect(toRefusal(await rejectionOf(client.stream({ path: '/x' })))).to.deep.equal({
+      expect(toErrorFields(await rejectionOf(client.stream({ path: '/x' })))).to.deep.equal({
         code: 410,
         reason: 'Expired',
         message: 'too old',

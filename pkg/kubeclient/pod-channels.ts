@@ -1,7 +1,7 @@
 import { unavailable } from '../apierrors/status.ts'
 import {
   connectWebSocket,
-  UpgradeRefused,
+  UpgradeRejected,
   type WebSocketConnection,
   type WebSocketEvents,
 } from '../http/web-socket-client.ts'
@@ -57,7 +57,7 @@ export function createOpenChannels(endpoint: RestConfig): OpenChannels {
     try {
       return await connectWebSocket(target, events)
     } catch (error) {
-      if (!(error instanceof UpgradeRefused)) throw unavailable('kube-apiserver is not responding', error)
+      if (!(error instanceof UpgradeRejected)) throw unavailable('kube-apiserver is not responding', error)
       if (error.code === 401) endpoint.refused()
       throw toStatus(error.code, error.body)
     }

@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import { Refusal } from './server/error.ts'
+import { RejectionCause } from './server/error.ts'
 
 /**
  * Returns a 401 whose challenge has no error code, for a request without a credential (RFC 6750
@@ -8,6 +8,6 @@ import { Refusal } from './server/error.ts'
 export function loginRequired(): Status {
   return new Status(401, 'login_required', '', {
     headers: { 'www-authenticate': 'Bearer realm="kapis"' },
-    cause: new Refusal('no_token'),
+    cause: new RejectionCause('no_token'),
   })
 }

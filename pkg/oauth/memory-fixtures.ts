@@ -1,7 +1,7 @@
 import { Status } from '../apierrors/status.ts'
 import { type ClientConfig, defaultClient } from '../config/sections/client.ts'
 import type { AccountLinking } from '../iam/identityprovider/linking/account-linking.ts'
-import { refuse } from '../iam/identityprovider/linking/login-refusal.ts'
+import { loginError } from '../iam/identityprovider/linking/login-error.ts'
 import type { DeviceAuthorization } from '../iam/sessions/device-authorization.ts'
 import type { NewSession, Session } from '../iam/sessions/session.ts'
 import { memoryUser } from '../iam/users/fixtures.ts'
@@ -79,16 +79,16 @@ export function memoryLinking(users: Map<string, User>): AccountLinking {
     linkedTo: (_config, uid) => users.get(uid),
     async register({ identity }, name) {
       if (users.has(name))
-        throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)
+        throw loginError('user_name_taken', `the user name ${name} is taken; choose another one`)
       if (users.has(identity.uid))
-        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
+        throw loginError('user_already_linked', 'a user was created for this account in the meantime')
       const user = memoryUser(name, { email: identity.email, inlineHash: undefined, credential: '' })
       users.set(name, user).set(identity.uid, user)
       return user
     },
     async link({ identity }, user) {
       if (users.has(identity.uid))
-        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
+        throw loginError('user_already_linked', 'a user was created for this account in the meantime')
       users.set(identity.uid, user)
       return user
     },

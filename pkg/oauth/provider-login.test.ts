@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readProviderConfig } from '../iam/identityprovider/config.ts'
 import type { ProviderClient } from '../iam/identityprovider/external-identity.ts'
-import { providerFailed, refuse } from '../iam/identityprovider/linking/login-refusal.ts'
+import { loginError, providerFailed } from '../iam/identityprovider/linking/login-error.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createBrowser } from './browser/fixtures.ts'
 import { startApp, type TestApp } from './fixtures.ts'
@@ -22,11 +22,11 @@ function provider(name: string, client: ProviderClient): Provider {
 const directory: ProviderClient = {
   kind: 'password',
   async authenticate({ username, password }, _signal, found) {
-    if (username === 'nonexistent') throw refuse('unknown_user', 'incorrect password')
+    if (username === 'nonexistent') throw loginError('unknown_user', 'incorrect password')
     found(username === 'stranger' ? '' : username)
     if (username === 'down') throw providerFailed(new Error('ECONNREFUSED 10.0.0.1'))
-    if (username === 'taken') throw refuse('user_name_taken', 'the user name taken is taken')
-    if (password !== username) throw refuse('wrong_password', 'incorrect password')
+    if (username === 'taken') throw loginError('user_name_taken', 'the user name taken is taken')
+    if (password !== username) throw loginError('wrong_password', 'incorrect password')
     return { uid: username, username, email: '', displayName: '', groups: undefined }
   },
 }

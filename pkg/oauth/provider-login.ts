@@ -2,9 +2,9 @@ import { type OAuthReason, Status } from '../apierrors/status.ts'
 import {
   type AccountLinking,
   type LinkedAccount,
-  toRefusal,
+  toErrorFields,
 } from '../iam/identityprovider/linking/account-linking.ts'
-import { refusalReason, refusedUser } from '../iam/identityprovider/linking/login-refusal.ts'
+import { rejectedUser, rejectionReason } from '../iam/identityprovider/linking/login-error.ts'
 import {
   logInWithPassword,
   type ProviderLogin,
@@ -87,19 +87,19 @@ export async function meetAtProvider(
 /** Returns the user of an account. @throws Status invalid_grant for an account without a user */
 export function requireUser(tools: ProviderTools, { user, registration }: LinkedAccount): User {
   if (user !== undefined) return user
-  throw toOAuthError(tools, registration.config.name, toRefusal(registration))
+  throw toOAuthError(tools, registration.config.name, toErrorFields(registration))
 }
 
 /** Converts an error of a login at a provider to an OAuth error with an audit reason. */
 export function toOAuthError({ failed }: ProviderTools, provider: string, error: unknown): unknown {
   if (!(error instanceof Status)) return error
   const { code, message, headers, cause } = error
-  const user = refusedUser(error)
+  const user = rejectedUser(error)
   // Errors of Kapis itself, which have nothing to do with the password.
   if (error.reason === 'slow_down') return error
   if (code === 429)
     return oauthError(429, 'invalid_grant', message, { headers, why: 'locked', user, provider })
-  const why = refusalReason(error)
+  const why = rejectionReason(error)
   if (why === undefined) return error
   if (why.startsWith('provider_')) failed(provider, cause)
   const reason: OAuthReason = code === 503 ? 'temporarily_unavailable' : 'invalid_grant'

@@ -9,7 +9,7 @@ import { isNotYetReady } from '../kubeclient/errors/service-account-errors.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import { toImpersonation } from './identity-headers.ts'
 import type { KubeConnections, KubeTransport } from './kube-connections.ts'
-import { type RefusalByBody, relay } from './reverse-proxy.ts'
+import { type ErrorByBody, relay } from './reverse-proxy.ts'
 import { upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders } from './validate-request.ts'
 
@@ -82,10 +82,10 @@ export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handle
 export function toTarget(server: KubeServer) {
   const { endpoint, name: upstream, refusal, withheld, added } = server
   const base = basePath(endpoint)
-  const refusalByBody = createRefusalByBody(server)
+  const errorByBody = createErrorByBody(server)
   const fixed = {
     upstream,
-    refusalByBody,
+    errorByBody,
     ...(refusal && { refusal }),
     ...(withheld && { withheld }),
     ...(added && { added }),
@@ -160,13 +160,13 @@ function same(identity: Identity): Identity {
  * mean that kube-apiserver does not have the permissions of Kapis yet, or cannot evaluate admission
  * yet.
  */
-export function createRefusalByBody({
+export function createErrorByBody({
   endpoint,
   account,
 }: {
   readonly endpoint: Pick<RestConfig, 'refused'>
   readonly account: string
-}): RefusalByBody {
+}): ErrorByBody {
   return (code, body) => {
     // The message is readable in both JSON and protobuf, except for quotes. The match on
     // impersonation is safe: only the proxy sets impersonation headers.

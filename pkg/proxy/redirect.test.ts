@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { refuseRedirect } from './redirect.ts'
+import { rejectRedirect } from './redirect.ts'
 
 const overTls = { headers: { host: 'front:9443' }, socket: { encrypted: true } }
 
-describe('refuseRedirect (CVE-2022-3172)', () => {
+describe('rejectRedirect (CVE-2022-3172)', () => {
   const away = [
     'https://evil.example.org/',
     '//evil.example.org/',
@@ -19,7 +19,7 @@ describe('refuseRedirect (CVE-2022-3172)', () => {
   for (const location of away) {
     it(`rejects ${JSON.stringify(location)}`, () => {
       for (const code of [300, 301, 302, 303, 307, 308, 399]) {
-        const status = refuseRedirect('the component a', overTls)(code, ['X-A', 'b', 'LOCATION', location])
+        const status = rejectRedirect('the component a', overTls)(code, ['X-A', 'b', 'LOCATION', location])
         expect(status).to.include({
           code: 502,
           message: 'the component a redirects to another host, which is not permitted',
@@ -31,18 +31,18 @@ describe('refuseRedirect (CVE-2022-3172)', () => {
   const here = ['/', '/kapis/a/v1', '../b', '?page=2', '', '#x', 'https://front:9443/kapis/a']
   for (const location of here) {
     it(`passes on ${JSON.stringify(location)}`, () => {
-      expect(refuseRedirect('it', overTls)(302, ['Location', location])).to.equal(undefined)
+      expect(rejectRedirect('it', overTls)(302, ['Location', location])).to.equal(undefined)
     })
   }
 
   it('checks redirects only', () => {
-    const answer = refuseRedirect('it', overTls)
+    const answer = rejectRedirect('it', overTls)
     expect(answer(201, ['Location', 'https://elsewhere/'])).to.equal(undefined)
     expect(answer(304, ['ETag', 'x'])).to.equal(undefined)
   })
 
   it('rejects all absolute redirects if the host name of kapis-apiserver is not configured', () => {
-    const answer = refuseRedirect('it', { headers: {}, socket: {} })
+    const answer = rejectRedirect('it', { headers: {}, socket: {} })
     expect(answer(302, ['Location', 'http://front/'])).to.include({ code: 502 })
   })
 })

@@ -11,7 +11,7 @@ type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly so
  * @param upstream name of the component in the message
  * @returns a function of the response headers that returns an error, or undefined if they are valid
  */
-export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
+export function rejectRedirect(upstream: string, { headers, socket }: Caller) {
   const scheme = 'encrypted' in socket ? 'https' : 'http'
   const front = headers.host === undefined ? null : URL.parse(`${scheme}://${headers.host}`)
   return (code: number, lines: HeaderLines): Status | undefined => {

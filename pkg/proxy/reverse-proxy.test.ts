@@ -4,7 +4,7 @@ import { renderKube } from '../apierrors/render-kube.ts'
 import { Status } from '../apierrors/status.ts'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
-import { createRefusalByBody } from './kube-apiserver-proxy.ts'
+import { createErrorByBody } from './kube-apiserver-proxy.ts'
 import { relay } from './reverse-proxy.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
@@ -35,7 +35,7 @@ describe('relay', function () {
           res.end('found elsewhere')
           return true
         },
-        refusalByBody: createRefusalByBody({
+        errorByBody: createErrorByBody({
           endpoint: { refused: () => void refusals++ },
           account: 'the Kapis service account',
         }),

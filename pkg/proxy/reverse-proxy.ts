@@ -10,7 +10,7 @@ import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders, checkRequest } from './validate-request.ts'
 
 /** Returns an error to send in place of a 401 or 403; undefined to pass the response on. */
-export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
+export type ErrorByBody = (code: number, body: Buffer) => Status | undefined
 
 export type Outgoing = {
   readonly connections: Pick<Dispatcher, 'dispatch'>
@@ -38,7 +38,7 @@ export type Outgoing = {
    */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
   /** The same for a 401 or 403, by its body. Bodies of more than 64 KiB are passed on. */
-  readonly refusalByBody?: RefusalByBody
+  readonly errorByBody?: ErrorByBody
   /** Called with the body of a 404: sends another response in its place, or resolves to false. */
   readonly insteadOf404?: ((body: Buffer) => Promise<boolean>) | undefined
   readonly upgrade?: Upgrade
@@ -66,11 +66,11 @@ const maxHeldBytes = 65_536
  * side disconnects, the other is disconnected too.
  *
  * @throws Status 400 for an invalid request; 502, 503 or 504 if the upstream server is not
- * responding; the error that `refusal` or `refusalByBody` returns. All other responses are passed
+ * responding; the error that `refusal` or `errorByBody` returns. All other responses are passed
  * on, including errors
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
-  const { path, upgrade, connections, refusalByBody, insteadOf404, withheld = ours } = outgoing
+  const { path, upgrade, connections, errorByBody, insteadOf404, withheld = ours } = outgoing
   const method = req.method ?? 'GET'
   const body = upgrade === undefined ? toBody(req) : null
   const headers =
@@ -96,7 +96,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   function isHeld(code: number): boolean {
     return code === 404
       ? insteadOf404 !== undefined
-      : refusalByBody !== undefined && (code === 401 || code === 403)
+      : errorByBody !== undefined && (code === 401 || code === 403)
   }
   function release(): void {
     if (held === undefined) return
@@ -170,7 +170,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
         insteadOf404(body).then(isAnswered => (isAnswered ? finish() : passOn()), finish)
         return
       }
-      const refused = refusalByBody?.(held.head.code, body)
+      const refused = errorByBody?.(held.head.code, body)
       if (refused === undefined) passOn()
       else finish(refused)
     },

@@ -16,7 +16,7 @@ import { unavailable } from '../apierrors/status.ts'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { toUpgradeListener } from '../apiserver/server/https-server.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
-import { createRefusalByBody } from './kube-apiserver-proxy.ts'
+import { createErrorByBody } from './kube-apiserver-proxy.ts'
 import { forwardUpgrade, joinConnections, type OpenTaps } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {
@@ -41,7 +41,7 @@ describe('forwardUpgrade', function () {
     })
     const target = {
       ...{ connections: pool, path: '/exec', headers: ['X-Sent', '1'], upstream: 'it' },
-      refusalByBody: createRefusalByBody({
+      errorByBody: createErrorByBody({
         endpoint: { refused: () => undefined },
         account: 'the Kapis service account',
       }),

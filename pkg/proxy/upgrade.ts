@@ -5,7 +5,7 @@ import { aggregatedApiHeaders } from './aggregated/api-proxy.ts'
 import type { AggregatedApiUpstream } from './aggregated/api-upstream.ts'
 import type { HeaderLines } from './headers.ts'
 import { type KubeServer, kubeApiserverHeaders, toTarget } from './kube-apiserver-proxy.ts'
-import { refuseRedirect } from './redirect.ts'
+import { rejectRedirect } from './redirect.ts'
 import { type Outgoing, relay } from './reverse-proxy.ts'
 
 /** Streams that the two directions of an upgraded connection pass through. */
@@ -49,7 +49,7 @@ export function aggregatedApiUpgrade(
     path: url.pathname.replace(/\/$/, '') + formatTarget(exchange),
     headers: aggregatedApiHeaders(target, exchange),
     upstream: `the component ${name}`,
-    refusal: refuseRedirect(`the component ${name}`, exchange.req),
+    refusal: rejectRedirect(`the component ${name}`, exchange.req),
   }
 }
 

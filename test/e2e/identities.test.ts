@@ -55,7 +55,7 @@ describe('an identity that a header would change', function () {
     const spec = (groups: readonly string[]) => ({ email: `${name}@e2e.test`, groups })
     const send = (method: string, path: string, body: object, headers: typeof json) =>
       askAs(token, path, { method, headers, body: JSON.stringify(body) })
-    const expectRefused = (answer: Answer, field: string) => {
+    const expectRejected = (answer: Answer, field: string) => {
       const { code, details } = JSON.parse(answer.body)
       expect([answer.code, code, details.causes[0].field], answer.body).to.deep.equal([422, 422, field])
     }
@@ -70,13 +70,13 @@ describe('an identity that a header would change', function () {
           metadata: { name: uniqueName('blank-new') },
           spec: { ...spec(groups), email: 'new@e2e.test' },
         }
-        expectRefused(await send('POST', users, other, json), field)
-        expectRefused(
+        expectRejected(await send('POST', users, other, json), field)
+        expectRejected(
           await send('PUT', `${users}/${name}`, { metadata: { name }, spec: spec(groups) }, json),
           field,
         )
         const merge = { 'content-type': 'application/merge-patch+json' }
-        expectRefused(await send('PATCH', `${users}/${name}`, { spec: { groups } }, merge), field)
+        expectRejected(await send('PATCH', `${users}/${name}`, { spec: { groups } }, merge), field)
         // The schema of the CRD has the same rule, so it applies to writes that bypass Kapis too.
         const patch = ['patch', `users.iam.${groupDomain}`, name, '--type=merge']
         for (const [part, body] of [

@@ -46,7 +46,7 @@ describe('a user who may have one session', function () {
   const isTaken = async ({ access_token }: Given) =>
     expect(await bearer(access_token, nodes)).to.include({ code: 403 })
   /** Waits until kapis-apiserver rejects the token; the error does not state why. */
-  const isRefused = ({ access_token }: Given) =>
+  const isRejected = ({ access_token }: Given) =>
     eventually(
       async () =>
         expectStatus(await bearer(access_token, nodes), statusBody(401, 'Unauthorized', 'Unauthorized')),
@@ -64,13 +64,13 @@ describe('a user who may have one session', function () {
     // The login of the browser, from which the code comes, remains valid.
     await isTaken(first)
     const second = await exchange()
-    await isRefused(first)
+    await isRejected(first)
     expect(parsed(await refresh(first))).to.deep.equal(ended)
     await isTaken(second)
 
     const grant = { grant_type: 'password', ...user, ...credentials }
     const third = await given(token(grant))
-    await isRefused(second)
+    await isRejected(second)
     expect(parsed(await refresh(second))).to.deep.equal(ended)
     await isTaken(third)
     expect(claimsOf((await given(refresh(third, credentials))).access_token).sid).to.equal(

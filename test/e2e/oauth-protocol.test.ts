@@ -58,7 +58,7 @@ describe('kapis-oauth', function () {
    * Waits until kapis-apiserver rejects the access token with 401. Before that it returns 403,
    * since the user has no permissions.
    */
-  const isRefused = () =>
+  const isRejected = () =>
     eventually(
       async () => void expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 401 }),
       withinMs,
@@ -143,7 +143,7 @@ describe('kapis-oauth', function () {
       it(`ends the session of the ${kind}, on kapis-apiserver within two seconds`, async () => {
         const answer = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
         expect(parsed(answer)).to.deep.equal([200, ''])
-        await isRefused()
+        await isRejected()
         expect(parsed(await refresh(tokens.refresh_token))).to.deep.equal([
           400,
           { error: 'invalid_grant', error_description: 'the login has ended' },
@@ -295,7 +295,7 @@ describe('kapis-oauth', function () {
       const other = await loginAs(user)
       const answer = await askKapis('/oauth/logout', { headers: authorized() })
       expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
-      await isRefused()
+      await isRejected()
       expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
       expect(await bearer(other.access_token, nodesPath)).to.include({ code: 403 })
     })
@@ -306,7 +306,7 @@ describe('kapis-oauth', function () {
       expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
       for (const { refresh_token } of [tokens, other])
         expect(await refresh(refresh_token)).to.include({ code: 400 })
-      await isRefused()
+      await isRejected()
     })
 
     it('does nothing without a token', async () => {

@@ -117,7 +117,7 @@ describe('the callback of an identity provider', function () {
   }
 
   /** Expects the same result for a program and a browser, with one audit line each. */
-  async function expectRefused(
+  async function expectRejected(
     { code, error, description, reason }: Outcome,
     change?: (callback: URL) => void,
     isOnTheWay = true,
@@ -258,7 +258,7 @@ describe('the callback of an identity provider', function () {
       const lie = lies()
       const { userinfo } = personOf(ann)
       upstream.said.lies = { ...(userinfo === undefined ? {} : { userinfo }), ...lie }
-      await expectRefused(outcome)
+      await expectRejected(outcome)
     })
   }
 
@@ -318,7 +318,7 @@ describe('the callback of an identity provider', function () {
     ],
   ]
   for (const [what, change, outcome, isOnTheWay] of changes) {
-    it(`answers ${outcome.code} to ${what}`, () => expectRefused(outcome, change, isOnTheWay))
+    it(`answers ${outcome.code} to ${what}`, () => expectRejected(outcome, change, isOnTheWay))
   }
 
   it('rejects POST (response_mode=form_post), and lets the login continue', async () => {
@@ -376,7 +376,7 @@ describe('the callback of an identity provider', function () {
     await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
     try {
       await eventually(async () => expect((await asProgram()).code).to.equal(400), 20_000)
-      await expectRefused(refused('account is not active', 'user_disabled'))
+      await expectRejected(refused('account is not active', 'user_disabled'))
     } finally {
       await patchUser(ann, { status: { state: 'Active' } }, '--subresource=status')
     }

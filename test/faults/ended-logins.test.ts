@@ -62,7 +62,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
   async function isTaken(given: Tokens): Promise<void> {
     for (const url of fronts()) expect(await read(url, given), url).to.include({ code: 403 })
   }
-  const isRefused = async (url: string, given: Tokens) =>
+  const isRejected = async (url: string, given: Tokens) =>
     expectStatus(await read(url, given), statusBody(401, 'Unauthorized', 'Unauthorized'))
 
   const send = (method: string, path: string, body?: object): Promise<Answer> =>
@@ -91,7 +91,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
       const endedAt = performance.now()
       const seconds = await Promise.all(
         fronts().map(async url => {
-          await eventually(() => isRefused(url, tokens), 20_000, 10)
+          await eventually(() => isRejected(url, tokens), 20_000, 10)
           return (performance.now() - endedAt) / 1_000
         }),
       )
@@ -105,7 +105,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
   it('is rejected by a restarted replica from its first response on', async () => {
     await replica.kill('apiserver')
     expect(await askAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
-    await eventually(() => isRefused(setting('KAPIS_URL'), tokens), 20_000)
+    await eventually(() => isRejected(setting('KAPIS_URL'), tokens), 20_000)
     // Until the replica is ready it returns 503; it must never accept the token.
     const codes = new Set<number>()
     let isUp = false
@@ -121,7 +121,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
       }
     })()
     await replica.start('apiserver')
-    await isRefused(replica.url, tokens)
+    await isRejected(replica.url, tokens)
     isUp = true
     await asked
     expect([...codes]).to.include.members([401])

@@ -57,7 +57,7 @@ const target = fc.array(segment, { maxLength: 10 }).map(parts => `/${parts.join(
  * Parses invalid input, which must result in a Status for the caller and never in an internal
  * error.
  */
-function readOrRefuse<T>(read: () => T, codes: readonly number[] = [400]): T | undefined {
+function readOrReject<T>(read: () => T, codes: readonly number[] = [400]): T | undefined {
   try {
     return read()
   } catch (error) {
@@ -74,7 +74,7 @@ describe('parsers with random input', function () {
   it('RequestInfo: the authorized attributes are those of the path, and no path has two interpretations', () => {
     fc.assert(
       fc.property(methods, fc.oneof(target, pieces('/', '%', '..', 'api', '?')), (method, url) => {
-        const parsed = readOrRefuse(() => parseTarget(url))
+        const parsed = readOrReject(() => parseTarget(url))
         if (parsed === undefined) return
         const { path } = parsed
         // Below a proxy subresource, any path is valid.
@@ -123,7 +123,7 @@ describe('parsers with random input', function () {
     const labels = fc.dictionary(fc.constantFrom('a', 'b/c', '1'), fc.constantFrom('', 'a', '1', '2'))
     fc.assert(
       fc.property(text, labels, (selector, of) => {
-        const parsed = readOrRefuse(() => parseLabelSelector(selector))
+        const parsed = readOrReject(() => parseLabelSelector(selector))
         if (parsed !== undefined) expect(matchesLabels(parsed, of)).to.be.a('boolean')
       }),
       bounds(runs),
@@ -134,8 +134,8 @@ describe('parsers with random input', function () {
     const text = pieces('metadata.name', '=', '!=', ',', '\\', '.', '[', ']', "'", '"', '*', 'a')
     fc.assert(
       fc.property(text, value => {
-        readOrRefuse(() => parseFieldSelector(value))
-        readOrRefuse(() => parseJsonPath(value, 'sortBy'))
+        readOrReject(() => parseFieldSelector(value))
+        readOrReject(() => parseJsonPath(value, 'sortBy'))
       }),
       bounds(runs),
     )
@@ -168,8 +168,8 @@ describe('parsers with random input', function () {
     const value = fc.oneof(pieces('0', '-1', '1e9', 'true', 'name', ',', '=', 'NaN', '٣'), fc.string())
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 6 }), pairs => {
-        readOrRefuse(() => parseListQuery(new QueryParameters(String(new URLSearchParams(pairs)))))
-        readOrRefuse(() => parseWatchQuery(new QueryParameters(String(new URLSearchParams(pairs)))))
+        readOrReject(() => parseListQuery(new QueryParameters(String(new URLSearchParams(pairs)))))
+        readOrReject(() => parseWatchQuery(new QueryParameters(String(new URLSearchParams(pairs)))))
       }),
       bounds(runs),
     )
@@ -216,7 +216,7 @@ describe('parsers with random input', function () {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 5 }), pairs => {
-        readOrRefuse(() =>
+        readOrReject(() =>
           parseLogQuery(new QueryParameters(String(new URLSearchParams(pairs))), () => undefined),
         )
       }),
@@ -241,8 +241,8 @@ describe('parsers with random input', function () {
     fc.assert(
       fc.property(accept, image, (header, reference) => {
         for (const kind of ['object', 'list', 'watch'] as const)
-          readOrRefuse(() => negotiate(header, kind), [400, 406])
-        readOrRefuse(() => parseImageReference(reference, 'image'))
+          readOrReject(() => negotiate(header, kind), [400, 406])
+        readOrReject(() => parseImageReference(reference, 'image'))
       }),
       bounds(runs),
     )
@@ -256,8 +256,8 @@ describe('parsers with random input', function () {
           version: at,
           key,
         })
-        readOrRefuse(() => parseContinueToken(other), [400, 410])
-        readOrRefuse(() => parseContinueToken(Buffer.from(other).toString('base64url')), [400, 410])
+        readOrReject(() => parseContinueToken(other), [400, 410])
+        readOrReject(() => parseContinueToken(Buffer.from(other).toString('base64url')), [400, 410])
       }),
       bounds(runs),
     )
@@ -328,7 +328,7 @@ describe('parsers with random input', function () {
         // A caller cannot remove its own credential in order to act as another user.
         const had = lines.filter(([each]) => each.toLowerCase() === 'authorization').length
         expect(names.filter(each => each.toLowerCase() === 'authorization').length).to.equal(had)
-        readOrRefuse(() => readBearer(req), [400, 401])
+        readOrReject(() => readBearer(req), [400, 401])
       }),
       bounds(runs),
     )

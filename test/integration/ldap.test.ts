@@ -7,7 +7,7 @@ import type { Problem } from '../../pkg/config/config-error.ts'
 import { readProviderConfig } from '../../pkg/iam/identityprovider/config.ts'
 import type { PasswordProvider } from '../../pkg/iam/identityprovider/external-identity.ts'
 import { createLdapProvider } from '../../pkg/iam/identityprovider/ldap/ldap-provider.ts'
-import { refusalReason } from '../../pkg/iam/identityprovider/linking/login-refusal.ts'
+import { rejectionReason } from '../../pkg/iam/identityprovider/linking/login-error.ts'
 import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
 
 const never = new AbortController().signal
@@ -130,7 +130,7 @@ describe('LDAP with slapd', function () {
           code: 400,
           message: 'the LDAP server did not return the groups of this user',
         })
-        expect(refusalReason(refused)).to.equal('provider_groups_incomplete')
+        expect(rejectionReason(refused)).to.equal('provider_groups_incomplete')
         expect(refused.cause).to.have.nested.property('cause.message').which.matches(why)
       }
     })
@@ -190,7 +190,7 @@ describe('LDAP with slapd', function () {
         'invalid_grant',
         'incorrect password',
       ])
-      expect(refusalReason(error)).to.equal(reason)
+      expect(rejectionReason(error)).to.equal(reason)
     })
   }
 
@@ -234,7 +234,7 @@ describe('LDAP with slapd', function () {
         503,
         'the identity provider returned an invalid response',
       ])
-      expect(refusalReason(error)).to.equal('provider_failed')
+      expect(rejectionReason(error)).to.equal('provider_failed')
       expect(String((error.cause as Error).cause)).to.match(message)
     })
     it(`accepts a server with a certificate ${what}, if configured`, async () => {
@@ -253,7 +253,7 @@ describe('LDAP with slapd', function () {
   for (const [what, changes] of unusable) {
     it(`reports ${what} as a server error, not as a wrong password`, async () => {
       const error = await failure(login('alice', 'alice secret', changes()))
-      expect([error.code, refusalReason(error)]).to.deep.equal([503, 'provider_failed'])
+      expect([error.code, rejectionReason(error)]).to.deep.equal([503, 'provider_failed'])
     })
   }
 

@@ -9,7 +9,7 @@ import type {
   RedirectProvider,
   Transaction,
 } from '../../pkg/iam/identityprovider/external-identity.ts'
-import { refusalReason } from '../../pkg/iam/identityprovider/linking/login-refusal.ts'
+import { rejectionReason } from '../../pkg/iam/identityprovider/linking/login-error.ts'
 import { createOidcProvider } from '../../pkg/iam/identityprovider/oidc/oidc-provider.ts'
 import {
   json,
@@ -82,7 +82,7 @@ describe('a faulty OpenID provider', function () {
     return {
       code: error.code,
       message: error.message,
-      reason: refusalReason(error),
+      reason: rejectionReason(error),
       why,
       ms: performance.now() - startedAt,
     }

@@ -79,7 +79,7 @@ describe('a store in a secured Elasticsearch', function () {
     expect(hits.map(hit => hit.record)).to.deep.include(kept)
     expect(await store.check()).to.equal(undefined)
   }
-  async function isRefused(store: LogStore, secret: string): Promise<void> {
+  async function isRejected(store: LogStore, secret: string): Promise<void> {
     for (const asked of [store.query(everything, limits), store.append({ records: [record()] })]) {
       const { code, message, cause } = await rejectionOf(asked)
       expect([code, message]).to.deep.equal([503, refused])
@@ -148,17 +148,17 @@ describe('a store in a secured Elasticsearch', function () {
 
   it('fails with a wrong password', async () => {
     const password = 'not-the-password'
-    await isRefused(open({ username: engine.username, password }), password)
+    await isRejected(open({ username: engine.username, password }), password)
   })
 
   it('fails with a revoked key', async () => {
     const { id, apiKey } = await makeKey({ kapis: rights })
     await engine.ask('DELETE', '/_security/api_key', { ids: [id] })
-    await isRefused(open({ apiKey }), apiKey)
+    await isRejected(open({ apiKey }), apiKey)
   })
 
   it('fails without a credential', async () => {
-    await isRefused(open({}), 'nothing to tell')
+    await isRejected(open({}), 'nothing to tell')
   })
 
   it('connects to no server with a certificate of another CA', async () => {

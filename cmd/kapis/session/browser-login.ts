@@ -63,7 +63,7 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
     // issuer contains the state.
     if (req.method !== 'GET' || pathname !== '/callback' || searchParams.get('state') !== expected.state)
       return returnPage(res, 404, 'Not found', '')
-    const refusal = refusalOf(searchParams, expected.issuer)
+    const refusal = problemOf(searchParams, expected.issuer)
     const code = searchParams.get('code')
     if (refusal === undefined && code !== null) {
       returnPage(res, 200, 'You are logged in', 'You can close this window and return to the terminal.')
@@ -88,7 +88,7 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
  * Returns why an authorization response is rejected: it is an error (RFC 6749 section 4.1.2.1), or
  * from another issuer (RFC 9207 section 2.4).
  */
-function refusalOf(params: URLSearchParams, issuer: Issuer): string | undefined {
+function problemOf(params: URLSearchParams, issuer: Issuer): string | undefined {
   const iss = params.get('iss')
   const isOther = iss === null ? issuer.isNamedInResponses : iss !== issuer.identifier
   if (isOther) return 'the response comes from another issuer'

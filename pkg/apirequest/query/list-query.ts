@@ -58,7 +58,7 @@ const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
  * @throws Status 400 for a repeated or invalid parameter or selector
  */
 export function parseListQuery(query: QueryParameters, others: readonly string[] = []): ListQuery {
-  query.refuseAmbiguous()
+  query.rejectAmbiguous()
   const filters = new Map<string, string>()
   const warnings: string[] = []
   const warn = (text: string) => void warnings.push(text)

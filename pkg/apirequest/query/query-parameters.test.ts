@@ -64,8 +64,8 @@ describe('QueryParameters', () => {
       expect(parameters.problem).to.equal(problem)
       if (problem !== undefined) {
         const refusal = { code: 400, reason: 'BadRequest', message: problem }
-        expect(refusalOf(() => parameters.refuseAmbiguous())).to.deep.equal(refusal)
-        expect(refusalOf(() => parameters.refuseAmbiguousSelection())).to.deep.equal(refusal)
+        expect(refusalOf(() => parameters.rejectAmbiguous())).to.deep.equal(refusal)
+        expect(refusalOf(() => parameters.rejectAmbiguousSelection())).to.deep.equal(refusal)
       }
     })
   }
@@ -97,8 +97,8 @@ describe('QueryParameters', () => {
       const parameters = new QueryParameters(query)
       const refuse = [
         () => parameters.get('fieldSelector'),
-        () => parameters.refuseAmbiguous(),
-        () => parameters.refuseAmbiguousSelection(),
+        () => parameters.rejectAmbiguous(),
+        () => parameters.rejectAmbiguousSelection(),
       ]
       for (const read of refuse) {
         const { code, message } = refusalOf(read)
@@ -109,11 +109,11 @@ describe('QueryParameters', () => {
 
   it('rejects repeated parameters where each has one value, otherwise only those that affect authorization', () => {
     const parameters = new QueryParameters('command=sh&command=-c&dryRun=All')
-    parameters.refuseAmbiguousSelection()
-    expect(refusalOf(() => parameters.refuseAmbiguous()).message).to.equal('command is given more than once')
+    parameters.rejectAmbiguousSelection()
+    expect(refusalOf(() => parameters.rejectAmbiguous()).message).to.equal('command is given more than once')
     for (const name of ['fieldSelector', 'labelSelector', 'watch']) {
       const given = new QueryParameters(`${name}=a&command=sh&command=x&${name}=a`)
-      expect(refusalOf(() => given.refuseAmbiguousSelection())).to.include({ code: 400 })
+      expect(refusalOf(() => given.rejectAmbiguousSelection())).to.include({ code: 400 })
     }
   })
 
@@ -147,10 +147,10 @@ describe('QueryParameters', () => {
     const long = 'x'.repeat(8 * 1024)
     const given = new QueryParameters(`short=x&fields=${long}`)
     const message = 'the query parameter "fields" is longer than the 8192 characters that are allowed'
-    for (const refuse of [() => given.refuseAmbiguous(), () => given.refuseAmbiguousSelection()])
+    for (const refuse of [() => given.rejectAmbiguous(), () => given.rejectAmbiguousSelection()])
       expect(refusalOf(refuse)).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     expect(given.first('fields')).to.equal(long)
-    new QueryParameters(`fields=${long}`, 9_000).refuseAmbiguous()
-    new QueryParameters(`a=${long.slice(1)}`).refuseAmbiguous()
+    new QueryParameters(`fields=${long}`, 9_000).rejectAmbiguous()
+    new QueryParameters(`a=${long.slice(1)}`).rejectAmbiguous()
   })
 })

@@ -107,8 +107,8 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
    * @throws Status 400 for a query that another parser could read differently: a repeated
    * parameter, or an invalid part
    */
-  refuseAmbiguous(): void {
-    this.#refuseUnreadable()
+  rejectAmbiguous(): void {
+    this.#rejectUnreadable()
     if (this.#repeated !== undefined) throw repeated(this.#repeated)
   }
 
@@ -117,12 +117,12 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
    *
    * @throws Status 400
    */
-  refuseAmbiguousSelection(): void {
-    this.#refuseUnreadable()
+  rejectAmbiguousSelection(): void {
+    this.#rejectUnreadable()
     for (const name of deciding) if (this.isRepeated(name)) throw repeated(name)
   }
 
-  #refuseUnreadable(): void {
+  #rejectUnreadable(): void {
     if (this.problem !== undefined) throw badRequest(this.problem)
     if (this.#tooLong !== undefined) throw tooLong(this.#tooLong, this.#maxLength)
   }

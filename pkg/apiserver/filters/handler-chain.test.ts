@@ -6,7 +6,7 @@ import { badRequest, Status, unauthorized } from '../../apierrors/status.ts'
 import { jane, type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 import { type Auditor, noAuditor } from '../../audit/auditor.ts'
-import { RefusedIdentity } from '../../authn/authenticator.ts'
+import { UnusableIdentity } from '../../authn/authenticator.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createHandlerChain, type HandlerChainOptions } from './handler-chain.ts'
@@ -355,7 +355,7 @@ describe('createChain', () => {
     ])
     // The caller is known, although headers cannot carry the identity to an upstream server.
     const unusable = () => {
-      throw new RefusedIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
+      throw new UnusableIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
     }
     expect(await ask('/api/v1/nodes', { authenticate: unusable })).to.deep.equal([
       'list /api/v1/nodes:  eve as undefined',

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toStatus } from '../../apierrors/status.ts'
-import { refuseAmbiguousHead } from '../../apirequest/ambiguous-headers.ts'
+import { rejectAmbiguousHead } from '../../apirequest/ambiguous-headers.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
 import { createLineReader, type RequestLine, unreadableLine } from '../../apirequest/request-line.ts'
 import type { Clusters } from '../../apirequest/target.ts'
 import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
-import { RefusedIdentity } from '../../authn/authenticator.ts'
+import { UnusableIdentity } from '../../authn/authenticator.ts'
 import { traceId } from '../../httpserver/request/trace-id.ts'
 import { renderError } from '../../httpserver/response/render-error.ts'
 import { membersOf } from '../../kubeclient/object/object.ts'
@@ -134,7 +134,7 @@ async function handle(
     return begun
   }
   try {
-    refuseAmbiguousHead(req)
+    rejectAmbiguousHead(req)
     // OPTIONS * applies to the server, not to a resource (RFC 9110 section 9.3.7). net/http of Go
     // also responds before any handler.
     if (req.method === 'OPTIONS' && req.url === '*')
@@ -209,7 +209,7 @@ function withAuthentication(
   refused: (caller: Caller) => void,
 ): Promise<Caller> | Caller {
   function fail(error: unknown): never {
-    if (error instanceof RefusedIdentity)
+    if (error instanceof UnusableIdentity)
       refused({ identity: error.identity, isAggregated: error.method === 'front-proxy' })
     throw error
   }

@@ -53,7 +53,7 @@ describe('createMembers', () => {
     >
     return { ...pair, id: 'id-1', ...line, identity: jane, isAggregated: false, ...changes }
   }
-  async function refusalOf(run: () => unknown): Promise<unknown> {
+  async function errorFrom(run: () => unknown): Promise<unknown> {
     try {
       await run()
     } catch (error) {
@@ -72,7 +72,7 @@ describe('createMembers', () => {
       await over.authorize(toExchange(target))
       expect(asked.splice(0)).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
     }
-    const refused = await refusalOf(() => over.authorize(toExchange('GET /clusters/forbidden/api')))
+    const refused = await errorFrom(() => over.authorize(toExchange('GET /clusters/forbidden/api')))
     expect(refused).to.deep.equal([403, 'no'])
     expect(await over.attributesOf(toExchange('GET /clusters/m/api/v1/pods'))).to.include({
       ...{ verb: 'proxy', group: 'cluster.kubesphere.io', resource: 'clusters', name: 'm', cluster: '' },
@@ -96,7 +96,7 @@ describe('createMembers', () => {
       [`GET ${pod}/attach`, { upgrade: Buffer.alloc(0) }],
     ]
     for (const [target, changes] of cases) {
-      const [code] = [await refusalOf(() => over.authorize(toExchange(target, changes)))].flat()
+      const [code] = [await errorFrom(() => over.authorize(toExchange(target, changes)))].flat()
       expect(code, target).to.equal(403)
     }
     expect(asked).to.deep.equal([])
@@ -108,7 +108,7 @@ describe('createMembers', () => {
     const path = '/kapis/cluster.kubesphere.io/v1alpha1/clusters/validation'
     await over.authorize(toExchange(`POST ${path}`))
     expect(served.splice(0)).to.deep.equal([`authorize ${path}`])
-    const refused = await refusalOf(() => over.route(toExchange(`POST ${path}`)))
+    const refused = await errorFrom(() => over.route(toExchange(`POST ${path}`)))
     expect(refused).to.deep.equal([415, 'the body must be application/json'])
     await over.route(toExchange(`GET ${path}`))
     expect(served).to.deep.equal([`route ${path}`])
@@ -123,7 +123,7 @@ describe('createMembers', () => {
       await serve(toExchange('GET /clusters/host/api/v1/pods'))
       expect(served.splice(0)).to.deep.equal([`${what} /api/v1/pods`])
       if (what === 'authorize') continue
-      const refused = await refusalOf(() => serve(toExchange('GET /clusters/m/kapis/version')))
+      const refused = await errorFrom(() => serve(toExchange('GET /clusters/m/kapis/version')))
       expect(refused).to.deep.equal([503, 'the clusters have not been read yet; retry later'])
       expect(served).to.deep.equal([])
     }
@@ -138,11 +138,11 @@ describe('createMembers', () => {
     expect(asked).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
     const readOnly: Identity = { ...jane, isReadOnly: true }
     const [code] = [
-      await refusalOf(() => members.authorize(toExchange(target, { identity: readOnly }))),
+      await errorFrom(() => members.authorize(toExchange(target, { identity: readOnly }))),
     ].flat()
     expect(code).to.equal(403)
     const unread = [503, 'the clusters have not been read yet; retry later']
-    expect(await refusalOf(() => members.list(toExchange(target), limits))).to.deep.equal(unread)
-    expect(await refusalOf(() => members.usable(jane))).to.deep.equal(unread)
+    expect(await errorFrom(() => members.list(toExchange(target), limits))).to.deep.equal(unread)
+    expect(await errorFrom(() => members.usable(jane))).to.deep.equal(unread)
   })
 })

@@ -83,7 +83,7 @@ export function createRouter(options: RouterOptions): Router {
       isPlatformPrefix(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
     // LogsQL is exempt: its parameters may be repeated, and those of a form are added.
     const isLogsql = info.resource === 'select' && info.group.startsWith('logging.')
-    if (handler === options.aggregated || (isPlatformApi && !isLogsql)) exchange.query.refuseAmbiguous()
+    if (handler === options.aggregated || (isPlatformApi && !isLogsql)) exchange.query.rejectAmbiguous()
     if (isPlatformApi && hasVerbPrefix(info) && info.verb !== 'watch')
       throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
     return handler(exchange)

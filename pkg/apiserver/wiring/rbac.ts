@@ -2,7 +2,7 @@ import type { Explain } from '../../authz/authorizer.ts'
 import { createNarrowedLists, type NarrowedLists } from '../../authz/narrowing/narrowed-lists.ts'
 import { createNarrowingRole, type NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
 import { RbacIndex } from '../../authz/rbac/rbac-index.ts'
-import { createRefusalExplanation } from '../../authz/review/explain-refusal.ts'
+import { createForbiddenExplanation } from '../../authz/review/explain-forbidden.ts'
 import { createRuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
@@ -36,7 +36,7 @@ export function createRights(parts: {
   })
   return {
     bindings,
-    explain: createRefusalExplanation(reader),
+    explain: createForbiddenExplanation(reader),
     narrowed: createNarrowedLists({
       ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole, turns },
     }),

@@ -189,7 +189,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       set: both,
       givenKey: `${rights.key} ${listRights.key}`,
       isAsGiven: set.key === rights.key && listed.key === listRights.key,
-      unfollowed: refuseToFollow(asked, unwatched),
+      unfollowed: forbidWatch(asked, unwatched),
     }
   }
 
@@ -277,7 +277,7 @@ const mostNamed = 3
  *
  * @param unwatched namespaces in which the caller may list but not watch; '' for all namespaces
  */
-function refuseToFollow({ attributes, identity }: Asked, unwatched: readonly string[]): Status | undefined {
+function forbidWatch({ attributes, identity }: Asked, unwatched: readonly string[]): Status | undefined {
   const [first] = unwatched
   if (first === undefined) return undefined
   const named = unwatched.slice(0, mostNamed).map(name => JSON.stringify(name))

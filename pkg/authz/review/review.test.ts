@@ -6,7 +6,7 @@ import type { RbacIndex, RbacReader } from '../rbac/rbac-index.ts'
 import { accessReport } from './access-report.ts'
 import { allowedNamespaces } from './allowed-namespaces.ts'
 import { explainAccess, rolesThatAllow } from './explain-access.ts'
-import { createRefusalExplanation } from './explain-refusal.ts'
+import { createForbiddenExplanation } from './explain-forbidden.ts'
 import { binding, groupOf, indexOf, role, user } from './fixtures.ts'
 import type { AccessAttributes } from './rule.ts'
 import { whoCan } from './who-can.ts'
@@ -226,9 +226,9 @@ describe('reviews of access', () => {
     })
   })
 
-  describe('createRefusalExplanation', () => {
+  describe('createForbiddenExplanation', () => {
     const explained = (path: string, lacks = '') =>
-      createRefusalExplanation(reader)(
+      createForbiddenExplanation(reader)(
         parseRequestInfo('DELETE', path),
         jane,
         async ({ verb, resource }) => verb === 'list' && resource !== lacks,

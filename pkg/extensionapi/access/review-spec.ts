@@ -30,10 +30,10 @@ const textAttributes = ['verb', 'group', 'version', 'resource', 'subresource', '
  * @throws Status 400 for unknown fields or wrong types, 422 for missing or contradictory ones
  */
 export function parseReviewSpec(review: Readonly<Record<string, unknown>>, form: SpecForm): ReviewSpec {
-  refuseUnknown(review, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')
+  rejectUnknown(review, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')
   recordOf(review.status ?? {}, 'status')
   const spec = recordOf(review.spec ?? {}, 'spec')
-  refuseUnknown(spec, form.fields, 'spec.')
+  rejectUnknown(spec, form.fields, 'spec.')
   const user = textOf(spec.user, 'spec.user')
   const groups = textsOf(spec.groups, 'spec.groups')
   const namespace = textOf(spec.namespace, 'spec.namespace')
@@ -62,7 +62,7 @@ export function parseReviewMetadata(
   kind: SpecForm['kind'],
 ): Readonly<Record<string, unknown>> {
   const given = recordOf(metadata ?? {}, 'metadata')
-  refuseUnknown(given, [...emptyMetadata.keys(), ...allowedMetadata], 'metadata.')
+  rejectUnknown(given, [...emptyMetadata.keys(), ...allowedMetadata], 'metadata.')
   for (const [key, value] of Object.entries(given)) {
     const empty = emptyMetadata.get(key)
     if (empty === undefined || value === null) continue
@@ -100,13 +100,13 @@ function parseAttributes(
   const path = `spec.${field}`
   const attributes = recordOf(spec[field], path)
   if (field === 'nonResourceAttributes') {
-    refuseUnknown(attributes, ['verb', 'path'], `${path}.`)
+    rejectUnknown(attributes, ['verb', 'path'], `${path}.`)
     const verb = textOf(attributes.verb, `${path}.verb`)
     const url = textOf(attributes.path, `${path}.path`)
     requireFields(form, path, { verb, path: url })
     return { isResource: false, verb, path: url }
   }
-  refuseUnknown(attributes, form.attributeFields, `${path}.`)
+  rejectUnknown(attributes, form.attributeFields, `${path}.`)
   // The version is skipped: a SubjectAccessReview has it, but RBAC rules do not.
   const [verb, group, , resource, subresource, name, namespace] = textAttributes.map(key =>
     textOf(attributes[key], `${path}.${key}`),
@@ -134,7 +134,7 @@ function requireFields(form: SpecForm, path: string, fields: Readonly<Record<str
   if (causes.length > 0) throw invalid(form.kind, causes)
 }
 
-function refuseUnknown(
+function rejectUnknown(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   prefix: string,

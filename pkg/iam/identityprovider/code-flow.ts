@@ -18,7 +18,7 @@ import {
 import { Status } from '../../apierrors/status.ts'
 import { InvalidIdToken } from '../../jwt/provider-id-token.ts'
 import type { Transaction, UpstreamPrompt } from './external-identity.ts'
-import { providerFailed, refuse } from './linking/login-refusal.ts'
+import { loginError, providerFailed } from './linking/login-error.ts'
 import type { AppConfig } from './oauth-app-config.ts'
 import type { UpstreamFetch } from './upstream-fetch.ts'
 
@@ -102,11 +102,15 @@ const untrusted: ReadonlySet<string> = new Set([
 export function toProviderError(error: unknown): Status {
   if (error instanceof Status) return error
   if (error instanceof AuthorizationResponseError)
-    return refuse('provider_refused', `the identity provider rejected the login${named(error.error)}`, error)
+    return loginError(
+      'provider_refused',
+      `the identity provider rejected the login${named(error.error)}`,
+      error,
+    )
   if (error instanceof ResponseBodyError) {
     // Any other error is a problem of the configuration, which the user cannot solve.
     if (error.error !== 'invalid_grant') return providerFailed(error)
-    return refuse(
+    return loginError(
       'provider_refused',
       'the response of the identity provider was used before, or came too late',
       error,
@@ -114,7 +118,7 @@ export function toProviderError(error: unknown): Status {
   }
   const isUntrusted = error instanceof ClientError && untrusted.has(error.code ?? '')
   if (isUntrusted || error instanceof InvalidIdToken)
-    return refuse('provider_answer_invalid', 'the response of the identity provider is not valid', error)
+    return loginError('provider_answer_invalid', 'the response of the identity provider is not valid', error)
   return providerFailed(error)
 }
 

@@ -26,7 +26,7 @@ export type PasswordProvider = {
   /**
    * @param found called with the uid of the account before the password is checked; '' if the
    * account has no uid
-   * @throws Status, see login-refusal.ts
+   * @throws Status, see login-error.ts
    */
   readonly authenticate: (
     login: { readonly username: string; readonly password: string },
@@ -71,7 +71,7 @@ export type RedirectProvider = {
    * Completes a login.
    *
    * @param callback the URL with the code that the provider has redirected to
-   * @throws Status, see login-refusal.ts
+   * @throws Status, see login-error.ts
    */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
   /** Returns the logout URL of the provider; absent if no logout is configured. */

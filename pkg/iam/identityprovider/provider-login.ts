@@ -4,7 +4,7 @@ import type { PasswordChecker } from '../passwords/password-check.ts'
 import type { Source } from '../sessions/client-info.ts'
 import type { PasswordProvider } from './external-identity.ts'
 import type { AccountLinking, LinkedAccount } from './linking/account-linking.ts'
-import { aboutUser, refusalReason } from './linking/login-refusal.ts'
+import { aboutUser, rejectionReason } from './linking/login-error.ts'
 import type { Provider } from './provider-store.ts'
 
 type Passwords = { readonly passwords: Pick<PasswordChecker, 'begin'> }
@@ -29,7 +29,7 @@ export function takesPasswords(provider: Provider): provider is PasswordLoginPro
  * address, like those of local users: otherwise Kapis would allow password guessing against the
  * directory.
  *
- * @throws Status, see login-refusal.ts; 429 for a locked name or address
+ * @throws Status, see login-error.ts; 429 for a locked name or address
  */
 export async function logInWithPassword(
   { admit, linkedTo, passwords }: Pick<AccountLinking, 'admit' | 'linkedTo'> & Passwords,
@@ -71,6 +71,6 @@ function toTooMany(untilMs: number): Status {
 }
 
 function isGuess(error: unknown): boolean {
-  const reason = error instanceof Status ? refusalReason(error) : undefined
+  const reason = error instanceof Status ? rejectionReason(error) : undefined
   return reason === 'wrong_password' || reason === 'unknown_user' || reason === 'ambiguous_user'
 }

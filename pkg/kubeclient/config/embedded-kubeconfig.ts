@@ -19,8 +19,8 @@ export function readEmbeddedKubeconfig(source: string): EmbeddedCredential {
   if (cluster === undefined || user === undefined)
     throw new Error('the kubeconfig has no current context with a cluster and a user')
   const { 'insecure-skip-tls-verify': skips = false, ...others } = cluster
-  refuseOther('cluster', skips === false ? others : cluster, embedded.cluster)
-  refuseOther('user', user, embedded.user)
+  rejectOther('cluster', skips === false ? others : cluster, embedded.cluster)
+  rejectOther('user', user, embedded.user)
   const server = text(cluster.server) ?? ''
   if (!isHttpsUrl(server))
     throw new Error('the server of the kubeconfig must be an https URL without user, query and fragment')
@@ -55,7 +55,7 @@ function parse(source: string): unknown {
   }
 }
 
-function refuseOther(what: string, fields: Fields, known: readonly string[]): void {
+function rejectOther(what: string, fields: Fields, known: readonly string[]): void {
   const other = firstOther(fields, known)
   if (other === undefined) return
   throw new Error(

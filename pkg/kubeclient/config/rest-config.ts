@@ -28,7 +28,7 @@ export type RestConfig = {
 }
 
 const credentialTtlMs = 60_000
-const refusedTtlMs = 1_000
+const rejectedTtlMs = 1_000
 
 /**
  * Reads a kubeconfig file, or the service account of the Pod if `kubeconfig` is ''. Of the client
@@ -61,7 +61,7 @@ export function loadRestConfig(kubeconfig: string): RestConfig {
     url: new URL(credentials.server),
     access: () => (current && current.until > performance.now() ? current.access : refresh()),
     refused() {
-      if (current) current.until = Math.min(current.until, current.readAt + refusedTtlMs)
+      if (current) current.until = Math.min(current.until, current.readAt + rejectedTtlMs)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
+import { rejectionOf, toErrorFields } from '../../apierrors/fixtures.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../fixtures.ts'
 import { withServiceAccountErrors } from './service-account-errors.ts'
 
@@ -21,7 +21,7 @@ describe('withServiceAccountErrors', () => {
     for (const how of ['call', 'stream'] as const) {
       it(`${how}: throws 503 for ${code}, and keeps the original message for the log`, async () => {
         const status = await ask(code, how)
-        expect(toRefusal(status)).to.deep.equal({
+        expect(toErrorFields(status)).to.deep.equal({
           code: 503,
           reason: 'ServiceUnavailable',
           message: 'kube-apiserver did not serve the request of Kapis; retry later',

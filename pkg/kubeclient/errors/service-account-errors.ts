@@ -9,7 +9,7 @@ import type { KubeClient } from '../client.ts'
  */
 export function withServiceAccountErrors(client: KubeClient): KubeClient {
   const orUnavailable = (error: unknown): never => {
-    throw isOwnRefusal(error)
+    throw isOwnError(error)
       ? unavailable('kube-apiserver did not serve the request of Kapis; retry later', error)
       : error
   }
@@ -20,7 +20,7 @@ export function withServiceAccountErrors(client: KubeClient): KubeClient {
   }
 }
 
-function isOwnRefusal(error: unknown): boolean {
+function isOwnError(error: unknown): boolean {
   if (!(error instanceof Status) || error.code === 503) return false
   const { code, message } = error
   // A 403 with another message comes from an admission webhook and is about the object.

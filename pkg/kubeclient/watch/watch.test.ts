@@ -1,6 +1,6 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
+import { rejectionOf, toErrorFields } from '../../apierrors/fixtures.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
 const object = (name: string, version: string) => ({
@@ -115,7 +115,7 @@ describe('readWatch', () => {
       details: { kind: 'nodes' },
     }
     const error = await rejectionOf(read([Buffer.from(line('ERROR', status))]))
-    expect(toRefusal(error)).to.deep.equal({
+    expect(toErrorFields(error)).to.deep.equal({
       code: 410,
       reason: 'Expired',
       message: 'too old resource version: 1 (5)',
@@ -125,7 +125,7 @@ describe('readWatch', () => {
 
   for (const thing of [undefined, null, 'text', {}]) {
     it(`treats an ERROR event with ${JSON.stringify(thing)} as a server error`, async () => {
-      expect(toRefusal(await rejectionOf(read([Buffer.from(line('ERROR', thing))])))).to.deep.equal({
+      expect(toErrorFields(await rejectionOf(read([Buffer.from(line('ERROR', thing))])))).to.deep.equal({
         code: 500,
         reason: 'InternalError',
         message: 'watch error',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { insufficientStorage, tooManyRequests, unavailable } from '../../apierrors/status.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import type { AppendResult, LogBatch } from '../store.ts'
-import { reasonOf, refusedCredentials, type SearchClient } from './client.ts'
+import { reasonOf, rejectedCredentials, type SearchClient } from './client.ts'
 import { toDocument } from './document.ts'
 import { indexOf } from './indices.ts'
 
@@ -80,7 +80,7 @@ function readItem(item: unknown): string | undefined {
   }
   // The status of a request can be 200 although documents in it were unauthorized. The lines are
   // not at fault.
-  if (status === 401 || status === 403) throw refusedCredentials(new Error(said))
+  if (status === 401 || status === 403) throw rejectedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
   // Other errors concern the search engine (shard limit, closed index). If they were reported as
   // invalid lines, the client would drop the lines.

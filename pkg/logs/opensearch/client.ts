@@ -96,7 +96,7 @@ export function createSearchClient(
     const text = (await readBody(response.body, maxBytes)).toString('utf8')
     const isJson = String(response.headers['content-type']).includes('json')
     const answer = isJson ? parseExactJson(text) : text
-    if (response.statusCode >= 400) throw toRefusal(response.statusCode, answer)
+    if (response.statusCode >= 400) throw toErrorFields(response.statusCode, answer)
     return answer
   }
   async function send(call: SearchCall): Promise<unknown> {
@@ -142,7 +142,7 @@ export class SearchEngineError extends Error {
 }
 
 /** Converts an error response of the search engine to a Status. */
-function toRefusal(code: number, answer: unknown): Status {
+function toErrorFields(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
   const cause = new SearchEngineError(code, said)
   // Partial results are disabled, so the search engine fails at its timeout: with 500, or with 429
@@ -154,7 +154,7 @@ function toRefusal(code: number, answer: unknown): Status {
   if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {
     return badRequest(`the log store rejected the query: ${said}`)
   }
-  if (code === 401 || code === 403) return refusedCredentials(cause)
+  if (code === 401 || code === 403) return rejectedCredentials(cause)
   return unavailable(cause.message, cause, 5)
 }
 
@@ -162,7 +162,7 @@ function toRefusal(code: number, answer: unknown): Status {
  * Returns the error if Kapis lacks a permission. It is 503, because the caller is not at fault and
  * may retry later.
  */
-export function refusedCredentials(cause: Error): Status {
+export function rejectedCredentials(cause: Error): Status {
   return unavailable('the log store rejected the credentials of Kapis', cause, 30)
 }
 

@@ -131,18 +131,18 @@ async function putTemplate(client: SearchClient, prefix: string): Promise<unknow
     })
   try {
     await put('wildcard').catch(error => {
-      if (isRefusal(error)) return put('keyword')
+      if (isPermanent(error)) return put('keyword')
       throw error
     })
     return undefined
   } catch (error) {
-    if (isRefusal(error)) return error
+    if (isPermanent(error)) return error
     throw error
   }
 }
 
 /** Reports whether an error is permanent, so that an immediate retry is pointless. */
-function isRefusal(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   if (!(error instanceof Status && error.cause instanceof SearchEngineError)) return false
   const { code } = error.cause
   return code >= 400 && code < 500 && code !== 429

@@ -30,7 +30,7 @@ export function toExpression(term: Term, budget: RegexBudget): Expression {
   const test = field === 'log' ? logTest(value.pieces) : fieldTest(field, value.pieces)
   if (test.kind === 'wildcard') {
     checkRegex(wildcardSource(test), false, position)
-    if (!budget.spend(costOfWildcard(test))) refuseSize(position)
+    if (!budget.spend(costOfWildcard(test))) rejectSize(position)
   }
   return match(field, test)
 }
@@ -63,11 +63,11 @@ function regexTest(value: Extract<Term['value'], { regex: string }>, budget: Reg
   // A slash in the expression is written \/, which also denotes a slash in the syntax of RE2.
   const { regex: source, caseSensitive, position } = value
   checkRegex(source, caseSensitive, position)
-  if (!budget.spendOn(source)) refuseSize(position)
+  if (!budget.spendOn(source)) rejectSize(position)
   return { kind: 'regex', source, caseSensitive }
 }
 
-function refuseSize(position: number): never {
+function rejectSize(position: number): never {
   return syntaxError('the regular expressions and wildcards are too large in total', position)
 }
 

@@ -30,7 +30,7 @@ const mostNamed = 3
  * @throws Status 400 for a repeated parameter
  */
 export function readParameters(query: QueryParameters, known: readonly string[], warn: Warn): Parameters {
-  query.refuseAmbiguous()
+  query.rejectAmbiguous()
   const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
   if (unknown.length > 0) {
     const named = unknown.slice(0, mostNamed).map(name => JSON.stringify(name.slice(0, 32)))

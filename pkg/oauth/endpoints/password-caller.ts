@@ -6,7 +6,7 @@ import { assertUserEnabled } from '../check-user-state.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import { assertNoSecondFactor } from '../second-factor.ts'
 import { sourceOf } from '../server/client-info.ts'
-import { Refusal } from '../server/error.ts'
+import { RejectionCause } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 
@@ -29,7 +29,8 @@ export async function readPasswordCaller(
   const { authorization = '' } = req.headers
   if (!isBasic(authorization)) return undefined
   const credential = readBasic(authorization)
-  if (credential === undefined) throw refused('invalid Basic credential', new Refusal('broken_credential'))
+  if (credential === undefined)
+    throw refused('invalid Basic credential', new RejectionCause('broken_credential'))
   const attempt = { login: credential.id, password: credential.secret }
   const verdict = await tools.passwords.check({ ...attempt, source: sourceOf(req), signal: goneSignal(res) })
   try {

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { sourceOf } from './client-info.ts'
-import { Refusal } from './error.ts'
+import { RejectionCause } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
 
 /** Data of a request for the audit log, without credentials. */
@@ -70,7 +70,8 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
       logger.info({ ...toLine(req, event), outcome: 'success' }, 'request granted')
     },
     failed(req, event, error) {
-      const refusal = error instanceof Status && error.cause instanceof Refusal ? error.cause : undefined
+      const refusal =
+        error instanceof Status && error.cause instanceof RejectionCause ? error.cause : undefined
       const reason = refusal?.message ?? 'error'
       const { user = event.user, provider = event.provider } = refusal ?? {}
       refused(req, { ...event, user, provider }, reason)

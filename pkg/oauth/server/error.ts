@@ -6,7 +6,7 @@ import { type OAuthReason, Status } from '../../apierrors/status.ts'
  * The reason code of a rejected request, for audit and metrics. The message for the caller contains
  * less.
  */
-export class Refusal extends Error {
+export class RejectionCause extends Error {
   /** The name of an existing user. Any other entered name may be a password, and is not logged. */
   readonly user: string | undefined
   /** The identity provider of the login. */
@@ -14,7 +14,7 @@ export class Refusal extends Error {
 
   constructor(why: string, { user, provider, cause }: About = {}) {
     super(why, cause === undefined ? undefined : { cause })
-    this.name = 'Refusal'
+    this.name = 'RejectionCause'
     this.user = user
     this.provider = provider
   }
@@ -43,7 +43,7 @@ export function oauthError(
   description: string,
   { headers = {}, why = reason, ...about }: OAuthErrorExtras = {},
 ): Status {
-  return new Status(code, reason, description, { headers, cause: new Refusal(why, about) })
+  return new Status(code, reason, description, { headers, cause: new RejectionCause(why, about) })
 }
 
 export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([

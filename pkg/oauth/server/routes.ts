@@ -12,7 +12,7 @@ export type Methods = {
    * Set if GET has effects. Express routes HEAD to the handler of GET, but HEAD must not have effects
    * (RFC 9110 section 9.2.1).
    */
-  readonly isHeadRefused?: true
+  readonly isHeadRejected?: true
 }
 
 /**
@@ -26,15 +26,15 @@ export function addRoutes(
   routes: Readonly<Record<string, Methods>>,
 ): void {
   for (const [path, methods] of Object.entries(routes)) {
-    const { get, post, delete: remove, body = form, isHeadRefused } = methods
-    const served = [get && 'GET', get && !isHeadRefused && 'HEAD', post && 'POST', remove && 'DELETE']
+    const { get, post, delete: remove, body = form, isHeadRejected } = methods
+    const served = [get && 'GET', get && !isHeadRejected && 'HEAD', post && 'POST', remove && 'DELETE']
     const allow = served.filter(Boolean).join(', ')
     const refuse: RequestHandler = () => {
       const message = `method not allowed; supported: ${allow}`
       throw oauthError(405, 'invalid_request', message, { headers: { allow } })
     }
     const route = router.route(path)
-    if (isHeadRefused) route.head(refuse)
+    if (isHeadRejected) route.head(refuse)
     if (get) route.get(...before, get)
     if (post) route.post(...before, body, post)
     if (remove) route.delete(...before, remove)

@@ -2,7 +2,7 @@ import { Status } from '../../apierrors/status.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import { loginRequired } from '../login-required.ts'
 import { lacksSecondFactor } from '../second-factor.ts'
-import { Refusal } from '../server/error.ts'
+import { RejectionCause } from '../server/error.ts'
 import type { GrantTools } from './grant.ts'
 import type { ValidToken } from './token-validation.ts'
 
@@ -44,5 +44,5 @@ export function requireCompleteLogin(
 }
 
 function denied(message: string, why: string, user: string): Status {
-  return new Status(403, 'access_denied', message, { cause: new Refusal(why, { user }) })
+  return new Status(403, 'access_denied', message, { cause: new RejectionCause(why, { user }) })
 }

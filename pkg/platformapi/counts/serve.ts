@@ -62,7 +62,7 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
   return async exchange => {
     const { req, res, query } = exchange
     if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-    query.refuseAmbiguous()
+    query.rejectAmbiguous()
     if ((query.get('clusters') ?? '') !== '')
       throw badRequest('clusters is not supported for counts; list one kind with clusters and limit=0')
     const namespace = parseNamespace(query.get('namespace') ?? '')

@@ -114,7 +114,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     if (info.parts.length !== 3 || info.parts[1] !== 'logsql' || !logsqlEndpoints.includes(endpoint)) {
       throw unknownResource(`supported below /select/logsql: ${logsqlEndpoints.join(', ')}`)
     }
-    refuseTenant(exchange)
+    rejectTenant(exchange)
     warnOfUnknown(query, text => addWarning(res, text))
     const nowNs = BigInt(Date.now()) * 1_000_000n
     const parameters = readLogsqlParameters(query, nowNs)
@@ -170,7 +170,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
 }
 
 /** Rejects requests for a tenant other than the default one. @throws Status 400 */
-function refuseTenant({ req }: AuthenticatedExchange): void {
+function rejectTenant({ req }: AuthenticatedExchange): void {
   const given = ['accountid', 'projectid'].find(name => !['', '0'].includes(String(req.headers[name] ?? '')))
   if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or omitted`)
 }

@@ -10,8 +10,8 @@ import { createFieldsForm } from '../../resourcecache/list/field-projection.ts'
 import type { TimeSlices, UserTimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import {
+  type ClusterError,
   type ClusterPart,
-  type ClusterRefusal,
   createClusterReader,
   type ReadInMember,
 } from './cluster-part.ts'
@@ -146,7 +146,7 @@ function toUrl({ rawPath, query: parameters }: AuthenticatedExchange, limit: num
   return `${rawPath}?${rest}`
 }
 
-type PartOfPage = ClusterPart | ClusterRefusal
+type PartOfPage = ClusterPart | ClusterError
 
 async function sendPage(
   exchange: AuthenticatedExchange,

@@ -44,9 +44,9 @@ export type ClusterPart = CollectedPart & {
 }
 
 /** Why the list of a cluster is missing. */
-export type ClusterRefusal = { readonly cluster: string; readonly refusal: Status }
+export type ClusterError = { readonly cluster: string; readonly refusal: Status }
 
-export type ClusterReader = (cluster: string) => Promise<ClusterPart | ClusterRefusal>
+export type ClusterReader = (cluster: string) => Promise<ClusterPart | ClusterError>
 
 /** What the lists of all clusters have in common. */
 export type ClusterRequest = {

@@ -34,7 +34,7 @@ type KindTotal = {
   readonly status?: object
 }
 type Part = CollectedPart & { readonly resource: string }
-type Refusal = { readonly resource: string; readonly status: object }
+type FailedKind = { readonly resource: string; readonly status: object }
 
 // Not supported: the caches of the kinds change independently of each other.
 const refused = ['watch', 'resourceVersion', 'resourceVersionMatch', 'clusters']
@@ -55,7 +55,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
     const slices = timeSlices.of(exchange.identity.username)
 
     const collect = async () => {
-      const parts: (Part | Refusal)[] = []
+      const parts: (Part | FailedKind)[] = []
       // One list after another: a request with many kinds uses no more resources at a time than
       // one.
       for (const { kind, url } of urls) if (!isOver(res)) parts.push(await collectKind(exchange, kind, url))
@@ -69,7 +69,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
     exchange: AuthenticatedExchange,
     resource: string,
     url: string,
-  ): Promise<Part | Refusal> {
+  ): Promise<Part | FailedKind> {
     try {
       return { resource, ...(await collect(exchange, url)) }
     } catch (error) {
@@ -81,7 +81,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
 /** @throws Status 400, 405 */
 function parseMergedList({ req, query }: AuthenticatedExchange) {
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-  query.refuseAmbiguous()
+  query.rejectAmbiguous()
   const wrong = refused.find(name => (query.get(name) ?? '') !== '')
   if (wrong !== undefined)
     throw badRequest(`${wrong} is not supported for a list of several kinds; use a list of one kind`)
@@ -109,7 +109,7 @@ async function send(
     merged: { entries, totals },
     slices,
   }: {
-    readonly parts: readonly (Part | Refusal)[]
+    readonly parts: readonly (Part | FailedKind)[]
     readonly lists: readonly Part[]
     readonly merged: Merged
     readonly slices: TimeSlices

@@ -4,7 +4,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { formatTarget } from '../../apirequest/target.ts'
 import { forwardableHeaders, type HeaderLines } from '../headers.ts'
 import { toRemoteHeaders } from '../identity-headers.ts'
-import { refuseRedirect } from '../redirect.ts'
+import { rejectRedirect } from '../redirect.ts'
 import { relay } from '../reverse-proxy.ts'
 import type { AggregatedApiUpstream } from './api-upstream.ts'
 
@@ -32,7 +32,7 @@ export async function forwardToAggregatedApi(
   const outgoing = { connections, path, headers: aggregatedApiHeaders(upstream, exchange), isLive, begun }
   if (!breaker.mayTry()) throw resting(component.name)
   const name = `the component ${component.name}`
-  const ofRedirect = refuseRedirect(name, req)
+  const ofRedirect = rejectRedirect(name, req)
   let refused: Status | undefined
   const refusal = (code: number, lines: HeaderLines) => {
     refused = ofRedirect(code, lines)

@@ -1,5 +1,5 @@
 import { Status, unavailable } from '../../apierrors/status.ts'
-import { refuseOverrides } from '../../apirequest/ambiguous-headers.ts'
+import { rejectOverrides } from '../../apirequest/ambiguous-headers.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../../apirequest/request-info.ts'
 import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
@@ -56,7 +56,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
       headers: via,
       withheld,
       added: sandbox,
-      refusal: (code: number, lines: HeaderLines) => refuseRedirect(where, code, lines),
+      refusal: (code: number, lines: HeaderLines) => rejectRedirect(where, code, lines),
     } satisfies KubeServer
     return { server, proxy: createKubeProxy(server) }
   }
@@ -66,7 +66,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
   return {
     async forward(exchange) {
       const { req, info, upgrade } = exchange
-      refuseOverrides(req)
+      rejectOverrides(req)
       if (hasPassed(req.headers.via)) throw loop(where)
       const target = isPlatformPrefix(info.prefix) ? toKapis : toKube
       if (target === undefined) throw unavailable(`${where} does not serve /${info.prefix}: ${problem}`)
@@ -106,7 +106,7 @@ export function loop(where: string): Status {
  * Rejects redirects. Clients would follow a relative one within this cluster, and send their
  * credential to another host (CVE-2022-3172).
  */
-function refuseRedirect(where: string, code: number, lines: HeaderLines): Status | undefined {
+function rejectRedirect(where: string, code: number, lines: HeaderLines): Status | undefined {
   const hasLocation = lines.some((line, i) => i % 2 === 0 && line.toLowerCase() === 'location')
   if (code < 300 || code > 399 || !hasLocation) return undefined
   const message = `${where} redirects, which is not supported: request the path with a trailing slash`

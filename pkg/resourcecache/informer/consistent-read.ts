@@ -1,6 +1,6 @@
 import { tooLargeResourceVersion } from '../../apierrors/status.ts'
 import type { ObjectVersion, VersionPage } from '../../kubeclient/list/list-versions.ts'
-import { explainRefusal } from '../list/list-error.ts'
+import { explainForbidden } from '../list/list-error.ts'
 import { toKey } from '../store/cached-object.ts'
 import type { Confirm, ObjectStore, Scope } from '../store/store.ts'
 import { SharedCalls } from './shared-calls.ts'
@@ -34,7 +34,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
   const { kind } = store.served
   const calls = new SharedCalls<void>()
   const refuse = (error: unknown) => {
-    throw explainRefusal(kind.plural, error)
+    throw explainForbidden(kind.plural, error)
   }
 
   async function read(scope: Scope, limit: number, token: string): Promise<VersionPage> {

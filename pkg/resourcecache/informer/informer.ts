@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { readObjectVersion, readVersionPage } from '../../kubeclient/list/list-versions.ts'
 import { Reflector, type ReflectorHandler } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { explainRefusal, isUnknown } from '../list/list-error.ts'
+import { explainForbidden, isUnknown } from '../list/list-error.ts'
 import type { ServedKind } from '../store/cached-object.ts'
 import { type Decorate, ObjectStore } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
@@ -122,7 +122,7 @@ export class KindInformer {
       await Promise.race([this.#synced, promise])
       clearTimeout(timer)
     }
-    if (!this.#isSynced && this.#refusal !== undefined) throw explainRefusal(this.#plural, this.#refusal)
+    if (!this.#isSynced && this.#refusal !== undefined) throw explainForbidden(this.#plural, this.#refusal)
     return this.current()
   }
 }

@@ -1,7 +1,7 @@
 import { Status, unavailable, unknownResource } from '../../apierrors/status.ts'
 
 /** Returns the error for the caller if kube-apiserver does not allow Kapis to list a kind. */
-export function explainRefusal(plural: string, refusal: unknown): Status {
+export function explainForbidden(plural: string, refusal: unknown): Status {
   if (isUnknown(refusal)) return unknownResource()
   if (refusal instanceof Status && refusal.code === 403)
     return unavailable(

@@ -3,7 +3,7 @@ import { readListPage } from '../../kubeclient/list/list-page.ts'
 import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ServedKind } from '../store/cached-object.ts'
 import { ObjectStore } from '../store/store.ts'
-import { explainRefusal } from './list-error.ts'
+import { explainForbidden } from './list-error.ts'
 
 const pageSize = 500
 const pageMs = 30_000
@@ -24,7 +24,7 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
     })
     const call = { path: `${served.kind.source.path}?${query}`, timeoutMs: pageMs }
     const page = await readListPage(client, call).catch((error: unknown) => {
-      throw explainRefusal(served.kind.plural, error)
+      throw explainForbidden(served.kind.plural, error)
     })
     const list = membersOf(page.list)
     items.push(...itemsOf(list.items))

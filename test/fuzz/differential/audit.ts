@@ -6,7 +6,7 @@ export type Pair = {
   readonly what: string
   readonly isWrite: boolean
   /** Whether Kapis has rejected the request itself, possibly before authentication. */
-  readonly isOwnRefusal: boolean
+  readonly isOwnError: boolean
   readonly kube: string
   readonly kapis: string
 }
@@ -37,7 +37,7 @@ export function compareAudits(pairs: readonly Pair[], kubeLog: string, kapisLog:
     const [expected, event] = [kube.get(pair.kube), kapis.get(pair.kapis)]
     // The event of a watch may be missing if it has just ended.
     if (expected === undefined || event === undefined) continue
-    if (event.user.username === undefined && pair.isOwnRefusal) continue
+    if (event.user.username === undefined && pair.isOwnError) continue
     compared++
     // For any method below /watch/, kube-apiserver reports a watch
     // (docs/adr/0013-one-reading-of-a-request.md).

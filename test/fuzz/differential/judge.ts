@@ -5,7 +5,7 @@ import { type Caller, iamGroup, type Marked, resourcesGroup, type Scene } from '
 import { roots } from './paths.ts'
 import { createPermitted } from './permitted.ts'
 import type { Generated } from './requests.ts'
-import { isOwnRefusal } from './stricter.ts'
+import { isOwnError } from './stricter.ts'
 
 /** Functions that send requests to both servers as one caller. */
 export type Servers = { readonly kube: Asker; readonly kapis: Asker }
@@ -75,8 +75,8 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       const both = `${what}; kube-apiserver -> ${toText(expected)}`
       if (isSuccess(answer.code)) expect(isSuccess(expected.code), both).to.equal(true)
       if (!isServedByBoth(root)) return
-      const isRefusal = isOwnRefusal(request, answer)
-      if (!isRefusal) {
+      const isAccountError = isOwnError(request, answer)
+      if (!isAccountError) {
         expect(answer.code, both).to.equal(expected.code)
         // Reasons in YAML and protobuf are not parsed.
         if (answer.reason !== '' && expected.reason !== '')
@@ -87,7 +87,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       pairs.push({
         what: both,
         isWrite,
-        isOwnRefusal: isRefusal,
+        isOwnError: isAccountError,
         kube: expected.auditId,
         kapis: answer.auditId,
       })

@@ -20,7 +20,7 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
 ]
 
 /** Returns whether Kapis has rejected a request itself. A HEAD response contains no reason. */
-export function isOwnRefusal({ method }: Generated, { code, text }: Seen): boolean {
+export function isOwnError({ method }: Generated, { code, text }: Seen): boolean {
   const own = refusals.filter(([, ownCode]) => code === ownCode)
   if (own.length === 0 || method === 'HEAD') return own.length > 0
   const message = messageIn(text)

@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../../apierrors/status.ts'
-import { refuseOverrides } from '../../../apirequest/ambiguous-headers.ts'
+import { rejectOverrides } from '../../../apirequest/ambiguous-headers.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { hasVerbPrefix, isPlatformPrefix } from '../../../apirequest/request-info.ts'
 import { assertMayUpgrade } from '../../../authz/token-scope.ts'
@@ -127,7 +127,7 @@ export function createAggregatedApis({
  * @throws Status 400, 405
  */
 function requireOneMethod({ req, info }: AuthenticatedExchange): void {
-  refuseOverrides(req)
+  rejectOverrides(req)
   const isReading = req.method === 'GET' || req.method === 'HEAD'
   if (hasVerbPrefix(info) && info.verb !== 'proxy' && !isReading) throw methodNotAllowed(['GET', 'HEAD'])
 }

@@ -116,7 +116,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const noteChanges = createLineLog(lines =>
     logger.warn({ lines }, 'log lines exceeded a limit and were stored with changes'),
   )
-  const noteRefusals = createLineLog(lines =>
+  const noteRejections = createLineLog(lines =>
     logger.warn({ lines }, 'log lines were rejected for their time or the quota of their namespace'),
   )
   const space = streams && createSpaceCheck(streams.lines.ingest)
@@ -182,7 +182,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
         for (const [change, lines] of Object.entries(changes)) changed.inc({ protocol, change }, lines)
         noteChanges(changes)
         for (const [reason, lines] of Object.entries(causes)) refusedFor.inc({ protocol, reason }, lines)
-        noteRefusals(causes)
+        noteRejections(causes)
         ingested.inc({ protocol, result: 'taken' }, taken)
         ingested.inc({ protocol, result: 'refused' }, refused)
       },

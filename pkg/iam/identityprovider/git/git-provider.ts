@@ -2,7 +2,7 @@ import type { Configuration } from 'openid-client'
 import { nextLink } from '../../../http/next-link.ts'
 import { exchangeCode, toAuthorizationUrl, toClient, toProviderError } from '../code-flow.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
-import { refuse } from '../linking/login-refusal.ts'
+import { loginError } from '../linking/login-error.ts'
 import type { AppConfig } from '../oauth-app-config.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
 import { within } from '../with-deadline.ts'
@@ -40,7 +40,7 @@ export function createGitProvider(
           const { access_token: token } = await exchangeCode(client, callback, transaction)
           const identity = await identify(createApi({ fetch, token, signal }), config)
           if (config.memberOf.length > 0 && identity.groups?.length === 0)
-            throw refuse('not_a_member', 'the account is not a member of a group that may log in')
+            throw loginError('not_a_member', 'the account is not a member of a group that may log in')
           return identity
         })
       } catch (error) {

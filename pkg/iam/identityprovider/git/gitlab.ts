@@ -1,6 +1,6 @@
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
-import { refuse } from '../linking/login-refusal.ts'
+import { loginError } from '../linking/login-error.ts'
 import type { GitConfig } from './git-config.ts'
 import { type Api, createGitProvider } from './git-provider.ts'
 
@@ -17,7 +17,7 @@ async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Id
   if (!isRecord(user) || typeof user.id !== 'number' || typeof user.username !== 'string')
     throw new Error('the user endpoint returned a response that is not a user')
   if (user.state !== undefined && user.state !== 'active')
-    throw refuse('provider_refused', 'the account at the identity provider is not active')
+    throw loginError('provider_refused', 'the account at the identity provider is not active')
   const isConfirmed = typeof user.confirmed_at === 'string' && user.confirmed_at !== ''
   const groups = endpoint.userInfoURL.replace(/\/user\/?$/, '/groups')
   return {

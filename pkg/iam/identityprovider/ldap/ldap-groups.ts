@@ -1,6 +1,6 @@
 import type { Client } from 'ldapts'
 import type { Status } from '../../../apierrors/status.ts'
-import { refuse } from '../linking/login-refusal.ts'
+import { loginError } from '../linking/login-error.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
 
@@ -56,7 +56,11 @@ async function search(
  */
 function incomplete(option: string, attribute: string, { dn }: LdapEntry): Status {
   const cause = new Error(`the entry ${JSON.stringify(dn)} has no ${attribute} (${option})`)
-  return refuse('provider_groups_incomplete', 'the LDAP server did not return the groups of this user', cause)
+  return loginError(
+    'provider_groups_incomplete',
+    'the LDAP server did not return the groups of this user',
+    cause,
+  )
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from 'ldapts'
 import { Status } from '../../../apierrors/status.ts'
 import type { Identity, PasswordProvider } from '../external-identity.ts'
-import { providerFailed, refuse } from '../linking/login-refusal.ts'
+import { loginError, providerFailed } from '../linking/login-error.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { withDirectory } from './ldap-connection.ts'
 import { findEntry, type LdapEntry } from './ldap-entry.ts'
@@ -44,13 +44,13 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
   ): Promise<Identity> {
     await bindManager(client)
     const entry = await findEntry(client, config, { attribute: config.loginAttribute, value: username })
-    if (entry === 'several') throw refuse('ambiguous_user', 'incorrect password')
+    if (entry === 'several') throw loginError('ambiguous_user', 'incorrect password')
     if (entry !== 'none') found(uidOf(config, entry) ?? '')
     // Unknown names also cause a bind, so that they take about as long as a wrong password.
     const dn = entry === 'none' ? `cn=${randomUUID()},${config.userSearchBase}` : entry.dn
     const isRight = await tryPassword(client, dn, password)
-    if (entry === 'none') throw refuse('unknown_user', 'incorrect password')
-    if (!isRight) throw refuse('wrong_password', 'incorrect password')
+    if (entry === 'none') throw loginError('unknown_user', 'incorrect password')
+    if (!isRight) throw loginError('wrong_password', 'incorrect password')
     await bindManager(client)
     return { ...(await toIdentity(client, config, entry)), amr: 'pwd' }
   }
@@ -62,9 +62,9 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
       // Rejected here, since a bind with an empty password succeeds for any name (RFC 4513 section
       // 5.1.2).
       if (password === '' || password.length > maxLength.password)
-        throw refuse('wrong_password', 'incorrect password')
+        throw loginError('wrong_password', 'incorrect password')
       if (username === '' || username.length > maxLength.username || username.includes('\0'))
-        throw refuse('unknown_user', 'incorrect password')
+        throw loginError('unknown_user', 'incorrect password')
       const notBefore = sleep(refusedAfterMs)
       try {
         return await withDirectory(config, signal, client => check(client, credential, found))
@@ -101,7 +101,7 @@ async function tryPassword(client: Client, dn: string, password: string): Promis
     await client.bind(dn, password)
     return true
   } catch (error) {
-    if (isRefusal(error)) return false
+    if (isInvalidCredentials(error)) return false
     throw error
   }
 }
@@ -110,7 +110,7 @@ async function tryPassword(client: Client, dn: string, password: string): Promis
  * Reports whether an error rejects the credentials: servers use different codes for invalid,
  * missing, locked and expired ones.
  */
-function isRefusal(error: unknown): boolean {
+function isInvalidCredentials(error: unknown): boolean {
   return (
     error instanceof InvalidCredentialsError ||
     error instanceof InappropriateAuthError ||
@@ -125,7 +125,7 @@ async function toIdentity(client: Client, config: LdapConfig, entry: LdapEntry):
   const { uidAttribute, loginAttribute, mailAttribute, displayNameAttribute } = config
   const uid = uidOf(config, entry)
   if (uid === undefined)
-    throw refuse('user_without_uid', `the LDAP entry must have exactly one value for ${uidAttribute}`)
+    throw loginError('user_without_uid', `the LDAP entry must have exactly one value for ${uidAttribute}`)
   return {
     uid,
     username: entry.values(loginAttribute)[0] ?? uid,

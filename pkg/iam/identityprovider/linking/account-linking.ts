@@ -6,7 +6,7 @@ import type { UserLink } from '../../users/user-link.ts'
 import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
 import type { Linker } from './link-writer.ts'
-import { refuse } from './login-refusal.ts'
+import { loginError } from './login-error.ts'
 import { type GroupWriter, readGroups } from './provider-groups.ts'
 import type { Registrar } from './registration.ts'
 
@@ -32,7 +32,7 @@ export type LinkedAccount =
   | { readonly user: User; readonly registration?: undefined }
   | { readonly user?: undefined; readonly registration: PendingRegistration }
 
-/** Finds or creates the user for an account. All methods throw a Status, see login-refusal.ts. */
+/** Finds or creates the user for an account. All methods throw a Status, see login-error.ts. */
 export type AccountLinking = {
   /**
    * Returns the user who is linked to the account. Otherwise creates a user, or returns a pending
@@ -55,7 +55,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
   async function find(config: ProviderConfig, identity: Identity): Promise<User | PendingRegistration> {
     const [linked, ...others] = users.findLinked({ provider: config.name, uid: identity.uid })
     if (others.length > 0)
-      throw refuse(
+      throw loginError(
         'user_linked_twice',
         'several users are linked to this account; an administrator can correct it',
       )
@@ -119,14 +119,14 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
 }
 
 /** Returns the error for an account without a user, for logins that cannot show a page. */
-export function toRefusal({ config, wants }: PendingRegistration): Status {
+export function toErrorFields({ config, wants }: PendingRegistration): Status {
   if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
-  return refuse(
+  return loginError(
     'registration_not_confirmed',
     `the first login with ${config.displayName} must be confirmed; log in with a browser`,
   )
 }
 
 function notLinked({ displayName }: ProviderConfig, remedy: string): Status {
-  return refuse('user_not_linked', `no user is linked to this account of ${displayName}; ${remedy}`)
+  return loginError('user_not_linked', `no user is linked to this account of ${displayName}; ${remedy}`)
 }

@@ -7,7 +7,7 @@ import { readProviderConfig } from '../config.ts'
 import type { Identity, ProviderClient } from '../external-identity.ts'
 import type { Provider, ProviderEntry } from '../provider-store.ts'
 import { createGroupReconciler } from './group-reconciler.ts'
-import { providerFailed, refuse } from './login-refusal.ts'
+import { loginError, providerFailed } from './login-error.ts'
 
 const nowMs = Date.parse('2026-05-01T12:00:00Z')
 const hourMs = 3_600_000
@@ -215,7 +215,7 @@ describe('createGroupReconciler', () => {
     let asked = 0
     const client = directory(() => {
       asked++
-      if (asked === 1) throw refuse('provider_groups_incomplete', 'no groups')
+      if (asked === 1) throw loginError('provider_groups_incomplete', 'no groups')
       return Promise.resolve(person(['dev']))
     })
     const { written } = await sweep({ users: [user('a', 25 * hourMs), user('b', 0)], client })

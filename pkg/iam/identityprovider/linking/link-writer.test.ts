@@ -6,7 +6,7 @@ import { silent } from '../../fixtures.ts'
 import { toUser, type User } from '../../users/user.ts'
 import { oidcConfig } from '../fixtures.ts'
 import { createLinker } from './link-writer.ts'
-import { refusalReason } from './login-refusal.ts'
+import { rejectionReason } from './login-error.ts'
 
 const corp = oidcConfig('corp')
 const identity = { uid: 'person', username: 'zoe', email: '', displayName: '', groups: undefined }
@@ -62,7 +62,7 @@ describe('createLinker', () => {
   ]
   for (const [what, { patches, run }] of foreign) {
     it(`does not link ${what}`, async () => {
-      expect(refusalReason(await rejectionOf(run()))).to.equal('user_already_linked')
+      expect(rejectionReason(await rejectionOf(run()))).to.equal('user_already_linked')
       expect(patches).to.deep.equal([])
     })
   }

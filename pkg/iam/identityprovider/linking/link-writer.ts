@@ -6,7 +6,7 @@ import { toUser, type User, usersPath } from '../../users/user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.ts'
 import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
-import { refuse } from './login-refusal.ts'
+import { loginError } from './login-error.ts'
 
 export type LinkWriterOptions = {
   readonly client: KubeClient
@@ -42,7 +42,7 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
       const link = { provider, uid }
       const holders = users.findLinked(link)
       if (holders.some(holder => holder.uid !== userUid))
-        throw refuse(
+        throw loginError(
           'user_already_linked',
           'a user was created for this account in the meantime; log in again',
         )
@@ -51,7 +51,7 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
       const known = readLinks(object.metadata, groupDomain).find(each => each.provider === provider)
       const isForeign = object.metadata.uid !== userUid || (known !== undefined && known.uid !== uid)
       if (isForeign)
-        throw refuse(
+        throw loginError(
           'user_already_linked',
           `the user ${name} is linked to another account of ${displayName}; an administrator can change that`,
         )

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Status } from '../../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../../kubeclient/client.ts'
 import { toUser } from '../../users/user.ts'
-import { refusalReason } from './login-refusal.ts'
+import { rejectionReason } from './login-error.ts'
 import { createGroupWriter, readGroups } from './provider-groups.ts'
 
 describe('readGroups', () => {
@@ -32,7 +32,7 @@ describe('readGroups', () => {
       readGroups(many, '')
       expect.fail('it was taken')
     } catch (error) {
-      expect(refusalReason(error)).to.equal('too_many_groups')
+      expect(rejectionReason(error)).to.equal('too_many_groups')
     }
   })
 })

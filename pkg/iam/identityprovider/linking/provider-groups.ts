@@ -4,7 +4,7 @@ import { parseObject } from '../../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../../kubeclient/retry.ts'
 import { type ProviderGroups, toUser, type User, usersPath } from '../../users/user.ts'
 import { groupProblem } from '../../users/user-validation.ts'
-import { refuse } from './login-refusal.ts'
+import { loginError } from './login-error.ts'
 
 const maxGroups = 256
 // Unchanged groups are only written again to update the time when they were observed.
@@ -31,7 +31,7 @@ export function readGroups(returned: readonly string[], prefix: string): ReadGro
   const namesOf = (entries: typeof all) => entries.map(({ name }) => name).sort()
   const groups = namesOf(all.filter(isValid))
   if (groups.length > maxGroups)
-    throw refuse('too_many_groups', `the identity provider returned more than ${maxGroups} groups`)
+    throw loginError('too_many_groups', `the identity provider returned more than ${maxGroups} groups`)
   return { groups, ignored: namesOf(all.filter(entry => !isValid(entry))) }
 }
 

@@ -7,7 +7,7 @@ import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.
 import { nameProblem } from '../../users/user-validation.ts'
 import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
-import { refuse } from './login-refusal.ts'
+import { loginError } from './login-error.ts'
 import { isNamedInRbac } from './rbac-subject-lookup.ts'
 import { toUserName } from './user-name.ts'
 
@@ -29,7 +29,7 @@ export type Registrar = {
    * Creates the user for an account.
    *
    * @param chosen the name that the user entered; defaults to the name at the provider
-   * @throws Status, see login-refusal.ts
+   * @throws Status, see login-error.ts
    */
   readonly register: (config: ProviderConfig, identity: Identity, chosen?: string) => Promise<User>
 }
@@ -44,29 +44,29 @@ const administrator = 'an administrator can link a user to it'
 export function createRegistrar({ client, groupDomain, users, logger }: RegistrarOptions): Registrar {
   function assertPossible(identity: Identity): void {
     if (!email.test(identity.email))
-      throw refuse('email_missing', 'the identity provider returned no verified e-mail address')
+      throw loginError('email_missing', 'the identity provider returned no verified e-mail address')
     // An unverified address of a user does not block the same address from the provider.
     if (users.find(identity.email)?.isEmailVerified === true)
-      throw refuse('email_taken', `the e-mail address belongs to another user; ${administrator}`)
+      throw loginError('email_taken', `the e-mail address belongs to another user; ${administrator}`)
   }
 
   async function chooseName(config: ProviderConfig, identity: Identity, chosen?: string): Promise<string> {
     const suggested = toUserName(identity.username, config.usernamePrefix)
     const name = chosen ?? suggested
     if (name === undefined)
-      throw refuse(
+      throw loginError(
         'user_name_unusable',
         'the name from the identity provider has no characters that are allowed in a user name',
       )
     const problem = nameProblem(name)
-    if (problem !== undefined) throw refuse('user_name_unusable', `the user name ${problem}`)
+    if (problem !== undefined) throw loginError('user_name_unusable', `the user name ${problem}`)
     if (!name.startsWith(config.usernamePrefix))
-      throw refuse('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
+      throw loginError('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
     if (users.get(name) !== undefined) throw taken(name, chosen)
     // The suggested name is not checked: an administrator may have granted permissions to it in
     // advance.
     if (name !== suggested && (await isNamedInRbac(client, name)))
-      throw refuse('user_name_taken', `the user name ${name} is reserved; choose another one`)
+      throw loginError('user_name_taken', `the user name ${name} is reserved; choose another one`)
     return name
   }
 
@@ -75,7 +75,7 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     async register(config, identity, chosen) {
       const { name: provider } = config
       if (users.findLinked({ provider, uid: identity.uid }).length > 0)
-        throw refuse(
+        throw loginError(
           'user_already_linked',
           'a user was created for this account in the meantime; log in again',
         )
@@ -91,7 +91,7 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
 
 function taken(name: string, chosen: string | undefined): Status {
   const remedy = chosen === undefined ? administrator : 'choose another one'
-  return refuse('user_name_taken', `the user name ${name} is taken; ${remedy}`)
+  return loginError('user_name_taken', `the user name ${name} is taken; ${remedy}`)
 }
 
 type Registration = { readonly name: string; readonly provider: string; readonly identity: Identity }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../../apierrors/status.ts'
-import { refusalReason } from '../linking/login-refusal.ts'
+import { rejectionReason } from '../linking/login-error.ts'
 import { toIdentity } from './oidc-identity.ts'
 
 describe('toIdentity', () => {
@@ -71,7 +71,7 @@ describe('toIdentity', () => {
         thrown = error
       }
       if (!(thrown instanceof Status)) throw new Error('not refused')
-      expect([thrown.code, refusalReason(thrown)]).to.deep.equal([400, reason])
+      expect([thrown.code, rejectionReason(thrown)]).to.deep.equal([400, reason])
       const cause =
         thrown.cause instanceof Error && thrown.cause.cause instanceof Error ? thrown.cause.cause : thrown
       expect(cause.message).to.match(why).and.include(groupsKey)

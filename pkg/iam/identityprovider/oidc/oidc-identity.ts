@@ -1,7 +1,7 @@
 import type { AuthenticationMethods } from '../../../jwt/authentication-methods.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity } from '../external-identity.ts'
-import { refuse } from '../linking/login-refusal.ts'
+import { loginError } from '../linking/login-error.ts'
 import type { OidcConfig } from './oidc-config.ts'
 
 type Claims = Readonly<Record<string, unknown>>
@@ -58,7 +58,7 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
   const value = readClaim(claims, key) ?? undefined
   if (value === undefined) {
     if (!isDelegated(claims, key)) return 'unknown'
-    throw refuse(
+    throw loginError(
       'provider_groups_incomplete',
       'the identity provider omitted the groups of this account: there are too many',
       new Error(
@@ -68,7 +68,7 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
   }
   const groups: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (groups.every(group => typeof group === 'string')) return groups
-  throw refuse(
+  throw loginError(
     'provider_groups_invalid',
     'the identity provider returned the groups of this account in an unknown format',
     new Error(`the claim ${key} must be a list of strings, not ${shapeOf(value)}; see groupsKey`),

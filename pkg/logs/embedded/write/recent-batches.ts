@@ -6,25 +6,25 @@ import { LRUCache } from 'lru-cache'
 export type RecentBatches = {
   readonly has: (name: string) => boolean
   /** Reports whether a line was rejected when its batch was stored. */
-  readonly isRefused: (name: string, index: number) => boolean
+  readonly isRejected: (name: string, index: number) => boolean
   /** Adds a stored batch. @param refused indexes of the lines that were not stored */
   readonly add: (name: string, refused?: ReadonlySet<number>) => void
   readonly delete: (name: string) => void
 }
 
 // Limits the remembered lines to about two batches of maximum size. Only retries need them.
-const rememberedRefusals = 200_000
+const rememberedRejections = 200_000
 
 /** @param limit maximum number of names; beyond it the oldest are removed */
 export function createRecentBatches(limit: number): RecentBatches {
   const names = new Set<string>()
   const refusals = new LRUCache<string, ReadonlySet<number>>({
-    maxSize: rememberedRefusals,
+    maxSize: rememberedRejections,
     sizeCalculation: ({ size }) => size,
   })
   return {
     has: name => names.has(name),
-    isRefused: (name, index) => refusals.get(name)?.has(index) === true,
+    isRejected: (name, index) => refusals.get(name)?.has(index) === true,
     delete: name => {
       names.delete(name)
       refusals.delete(name)

@@ -186,7 +186,7 @@ export class StoreWriter {
     // A retry must get the same result: its lines are not counted again, and those rejected before
     // are rejected again.
     const over = this.#recent.has(key)
-      ? this.#recent.isRefused(key, index)
+      ? this.#recent.isRejected(key, index)
         ? this.#quotas.reasonOf(record.namespace)
         : undefined
       : this.#quotas.refusalOf(record, nowMs)

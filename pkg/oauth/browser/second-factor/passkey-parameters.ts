@@ -16,15 +16,15 @@ export function readPasskeyName(form: Form): string {
 
 /** A new passkey. @throws Status invalid_request */
 export function readRegistration(form: Form) {
-  return parseRegistration(requireParameter(form, 'passkey')) ?? refusePasskey()
+  return parseRegistration(requireParameter(form, 'passkey')) ?? rejectPasskey()
 }
 
 /** The use of a passkey. @throws Status invalid_request */
 export function readAssertion(form: Form) {
-  return parseAssertion(requireParameter(form, 'passkey')) ?? refusePasskey()
+  return parseAssertion(requireParameter(form, 'passkey')) ?? rejectPasskey()
 }
 
-function refusePasskey(): never {
+function rejectPasskey(): never {
   throw oauthError(
     400,
     'invalid_request',

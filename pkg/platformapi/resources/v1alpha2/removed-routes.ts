@@ -28,7 +28,7 @@ const replacements: Readonly<Record<keyof typeof removedRoutePaths, (info: Reque
  * Returns a 404 that names the replacement of a removed KubeSphere route, or a 405; undefined for
  * any other path.
  */
-export function refuseRemovedRoute({ req, info }: AuthenticatedExchange): Status | undefined {
+export function rejectRemovedRoute({ req, info }: AuthenticatedExchange): Status | undefined {
   const row = routeOf<PathRow>(removedRoutePaths, info.parts)
   const instead = routeOf(replacements, info.parts)
   if (row === undefined || instead === undefined) return undefined

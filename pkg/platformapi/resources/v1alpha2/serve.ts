@@ -8,7 +8,7 @@ import { countAbnormal } from './abnormal-workloads.ts'
 import type { oldResourcePaths } from './description.ts'
 import { type KubeconfigTools, serveKubeconfig } from './kubeconfig.ts'
 import { readQuotas } from './quotas.ts'
-import { refuseRemovedRoute } from './removed-routes.ts'
+import { rejectRemovedRoute } from './removed-routes.ts'
 import type { removedRoutePaths } from './removed-routes-description.ts'
 
 /**
@@ -41,7 +41,7 @@ export async function serveOldResources(
   const serve = routeOf(routes, info.parts)
   if (serve !== undefined) return serve(exchange)
   throw (
-    refuseRemovedRoute(exchange) ??
+    rejectRemovedRoute(exchange) ??
     unknownResource(
       `resource ${JSON.stringify(info.resource)} is not served in v1alpha2: use /kapis/${info.group}/v1alpha3`,
     )

@@ -3,7 +3,7 @@ import { notFound } from '../../../../apierrors/status.ts'
 import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import { groupDomain, native, object, storeOf } from '../roles/fixtures.ts'
 import { createScopeReader } from '../roles/scope-reader.ts'
-import { itHides, itRefuses, serveRoleRoutes } from '../roles/served-fixtures.ts'
+import { itHides, itRejects, serveRoleRoutes } from '../roles/served-fixtures.ts'
 import { createGroupRoutes } from './group-routes.ts'
 
 const changes: object[] = []
@@ -111,7 +111,7 @@ describe('createGroupRoutes', () => {
   })
 
   it('keeps the members if the caller may not delete the group', async () => {
-    served.refuseAfter(0)
+    served.rejectAfter(0)
     expect(await write('DELETE', `${blue}/groups/dev`)).to.include({ code: 403 })
     expect([...changes, ...left]).to.deep.equal([])
   })
@@ -212,7 +212,7 @@ describe('createGroupRoutes', () => {
 
   const members = 'invalid member: expected {"userName": "NAME", "groupName": "GROUP"}'
   const binding = 'a binding must have roleRef.name, and one subject with kind and name'
-  itRefuses(served, [
+  itRejects(served, [
     [
       'POST',
       `${blue}/groups`,

@@ -204,8 +204,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       if (held.some(({ recorded }) => recorded !== undefined && recorded.role === member.role)) return []
       const run = () =>
         write(exchange, member).catch((error: unknown) => {
-          const isRefused = error instanceof Status && [403, 404].includes(error.code)
-          if (isRequired || !isRefused) throw error
+          const isRejected = error instanceof Status && [403, 404].includes(error.code)
+          if (isRequired || !isRejected) throw error
           addWarning(exchange.res, `${member.subject.name} has no role in later namespaces: ${error.message}`)
         })
       return [{ where: `workspace ${member.workspace}`, run }]

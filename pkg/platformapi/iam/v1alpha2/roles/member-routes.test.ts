@@ -4,10 +4,10 @@ import { native, rbac } from './fixtures.ts'
 import {
   type HiddenWrite,
   itHides,
-  itRefuses,
+  itRejects,
   member,
   objects,
-  type RefusedWrite,
+  type RejectedWrite,
   recordRules,
   serveRoleRoutes,
   workspaceOf,
@@ -91,7 +91,7 @@ const leave = (path: string, name: string, user: string) => {
 
 describe('createMemberHandlers', () => {
   const served = serveRoleRoutes()
-  const { calls, denied, send, write, refuseAfter } = served
+  const { calls, denied, send, write, rejectAfter } = served
 
   const writes: readonly (readonly [
     method: string,
@@ -211,7 +211,7 @@ describe('createMemberHandlers', () => {
       })
     })
 
-  const refused: readonly RefusedWrite[] = [
+  const refused: readonly RejectedWrite[] = [
     ['POST', '/clustermembers', {}, 400, 'the body must be a list of 1 to 256 members'],
     [
       'POST',
@@ -267,7 +267,7 @@ describe('createMemberHandlers', () => {
       'globalroles.iam.kapis.io "platform-admin" not found',
     ],
   ]
-  itRefuses(served, refused)
+  itRejects(served, refused)
 
   const hidden: readonly HiddenWrite[] = [
     // Both for a user who has the role and for one who does not.
@@ -285,7 +285,7 @@ describe('createMemberHandlers', () => {
   })
 
   it('gives a member who cannot be stored a role in the existing namespaces, with a warning', async () => {
-    refuseAfter(1)
+    rejectAfter(1)
     const members = [member('joe', 'blue-viewer')]
     const response = await send('POST', '/workspaces/blue/workspacemembers', members)
     expect([response.status, response.headers.get('warning')]).to.deep.equal([
@@ -336,7 +336,7 @@ describe('createMemberHandlers', () => {
   ]
   for (const [method, path, body, most, causes] of failures)
     it(`${method} ${path} ${JSON.stringify(body)} reports what was written before call ${most + 1} failed`, async () => {
-      refuseAfter(most)
+      rejectAfter(most)
       const answer = await write(method, path, body)
       const { message, details } = membersOf(answer.body)
       expect([answer.code, membersOf(details).causes]).to.deep.equal([403, causes])

@@ -4,8 +4,8 @@ import { native, object, rbac } from './fixtures.ts'
 import {
   type HiddenWrite,
   itHides,
-  itRefuses,
-  type RefusedWrite,
+  itRejects,
+  type RejectedWrite,
   rules,
   serveRoleRoutes,
 } from './served-fixtures.ts'
@@ -124,7 +124,7 @@ describe('writeRole', () => {
       })
     })
 
-  const refused: readonly RefusedWrite[] = [
+  const refused: readonly RejectedWrite[] = [
     ['PUT', '/globalroles', {}, 405, 'the server does not allow this method on the requested resource'],
     ['DELETE', '/globalroles/own', undefined, 404, 'globalroles.iam.kapis.io "own" not found'],
     [
@@ -151,7 +151,7 @@ describe('writeRole', () => {
     ['POST', '/globalroles', { kind: 'ClusterRole' }, 400, 'the body must be a GlobalRole as a JSON object'],
     ['PUT', '/clusterroles/own', { metadata: {} }, 400, 'metadata.name must be the name in the path, "own"'],
   ]
-  itRefuses(served, refused)
+  itRejects(served, refused)
 
   const hidden: readonly HiddenWrite[] = [
     ['PUT', '/globalroles/operators', { metadata: { name: 'operators' } }, ['clusterroles']],

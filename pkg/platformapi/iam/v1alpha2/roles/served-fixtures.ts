@@ -221,16 +221,16 @@ export function serveRoleRoutes(
     return { code: response.status, body: answered }
   }
   /** Makes kube-apiserver reject all calls after the first `count`. */
-  const refuseAfter = (count: number) => {
+  const rejectAfter = (count: number) => {
     mostCalls = count
   }
 
-  return { calls, denied, get, names, send, write, refuseAfter }
+  return { calls, denied, get, names, send, write, rejectAfter }
 }
 
 type Served = Pick<ReturnType<typeof serveRoleRoutes>, 'calls' | 'denied' | 'write'>
 
-export type RefusedWrite = readonly [
+export type RejectedWrite = readonly [
   method: string,
   path: string,
   body: unknown,
@@ -239,9 +239,9 @@ export type RefusedWrite = readonly [
 ]
 
 /** Defines a test for each write that is rejected before anything is written. */
-export function itRefuses(
+export function itRejects(
   { calls, write }: Pick<Served, 'calls' | 'write'>,
-  refused: readonly RefusedWrite[],
+  refused: readonly RejectedWrite[],
 ) {
   for (const [method, path, body, code, message] of refused)
     it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {

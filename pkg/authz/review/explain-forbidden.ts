@@ -10,7 +10,7 @@ import type { AccessAttributes } from './rule.ts'
  * Creates explanations of 403 responses, for callers who may list all roles and bindings. An
  * explanation names the closest binding, or the missing rule.
  */
-export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
+export function createForbiddenExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {
     for (const right of rightsFor('everywhere')) if (!(await isAllowed(right))) return ''
     const explanation = explainAccess(reader, identity, toAttributes(info))

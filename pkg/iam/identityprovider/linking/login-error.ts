@@ -2,7 +2,7 @@ import { Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 
 /** Reason codes of rejected logins, for the audit log. */
-export type RefusalReason =
+export type RejectionReason =
   // The provider responded with an error.
   | 'unknown_user'
   | 'wrong_password'
@@ -30,7 +30,7 @@ export type RefusalReason =
  *
  * @returns a Status whose cause is an Error with only the reason
  */
-export function refuse(reason: RefusalReason, message: string, cause?: unknown): Status {
+export function loginError(reason: RejectionReason, message: string, cause?: unknown): Status {
   return new Status(400, 'invalid_grant', message, { cause: toCause(reason, cause) })
 }
 
@@ -42,8 +42,8 @@ export function providerFailed(cause: unknown): Status {
   })
 }
 
-/** Returns the reason of an error that `refuse` has created; undefined for any other error. */
-export function refusalReason(error: unknown): string | undefined {
+/** Returns the reason of an error that `loginError` has created; undefined for any other error. */
+export function rejectionReason(error: unknown): string | undefined {
   return error instanceof Status && error.cause instanceof Error && /^[a-z_]+$/.test(error.cause.message)
     ? error.cause.message
     : undefined
@@ -53,7 +53,7 @@ export function refusalReason(error: unknown): string | undefined {
  * Adds the name of the user to a Status, for the audit log. Any other error is returned unchanged.
  */
 export function aboutUser(error: unknown, user: string): unknown {
-  const reason = refusalReason(error)
+  const reason = rejectionReason(error)
   if (!(error instanceof Status) || reason === undefined) return error
   const { code, message, headers, cause } = error
   const about = new Error(reason, { cause: cause instanceof Error ? cause.cause : undefined })
@@ -61,7 +61,7 @@ export function aboutUser(error: unknown, user: string): unknown {
 }
 
 /** Returns the user that `aboutUser` has added to an error. */
-export function refusedUser({ cause }: Status): string | undefined {
+export function rejectedUser({ cause }: Status): string | undefined {
   return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
 }
 
