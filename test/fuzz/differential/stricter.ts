@@ -20,11 +20,17 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
 ]
 
 /** Returns whether Kapis has rejected a request itself. A HEAD response contains no reason. */
-export function isOwnError({ method }: Generated, { code, text }: Seen): boolean {
+export function isOwnError({ method, target }: Generated, { code, text }: Seen): boolean {
+  if (code === 403 && isWriteBelowWatch(method, target)) return true
   const own = refusals.filter(([, ownCode]) => code === ownCode)
   if (own.length === 0 || method === 'HEAD') return own.length > 0
   const message = messageIn(text)
   return own.some(([, , start]) => start.test(message))
+}
+
+/** At kube-apiserver the verb of such a path is `watch`, whatever the method; at Kapis the method decides. */
+function isWriteBelowWatch(method: string, target: string): boolean {
+  return ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method) && target.includes('/watch/')
 }
 
 /** Returns the message of a Status in JSON or YAML; '' for any other text. */
