@@ -12,7 +12,7 @@ export const section: DescribedSection = {
       get: {
         summary: 'Things',
         parameters: [{ name: 'q', in: 'query', description: '"a" & <b>', schema: { type: 'string' } }],
-        answers: { 200: { description: 'They.' } },
+        responses: { 200: { description: 'They.' } },
         security: ['bearer'],
       },
     },

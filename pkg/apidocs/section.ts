@@ -2,7 +2,7 @@ import { type Html, html } from '../httpserver/response/html-template.ts'
 import { toCurl } from '../openapi/curl.ts'
 import { type DescribedSection, toOperationId } from '../openapi/document.ts'
 import {
-  type Answer,
+  type ApiResponse,
   type Content,
   type Method,
   methods,
@@ -45,13 +45,13 @@ ${operations}</section>
 }
 
 function operationHtml(method: Method, path: string, operation: Operation): Html {
-  const { summary, description, parameters = [], body, answers, security } = operation
+  const { summary, description, parameters = [], body, responses, security } = operation
   return html`<details id="${toOperationId(method, path)}">
 <summary><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> <span class="what">${summary}</span></summary>
 ${description === undefined ? undefined : html`<p>${description}</p>\n`}<p>Authentication: ${security.map(scheme => schemeNames[scheme]).join('; or ')}.</p>
 ${parameters.length === 0 ? undefined : parametersHtml(parameters)}${body === undefined ? undefined : html`<h3>Body</h3>\n${contentHtml(body.content)}`}<h3>Responses</h3>
 <dl>
-${Object.entries(answers).map(([code, answer]) => answerHtml(code, answer))}</dl>
+${Object.entries(responses).map(([code, response]) => responseHtml(code, response))}</dl>
 <h3>Try it</h3>
 <pre tabindex="0"><code>${toCurl(method, path, operation)}</code></pre>
 </details>
@@ -70,7 +70,7 @@ ${parameters.map(
 `
 }
 
-function answerHtml(code: string, { description, content = {} }: Answer): Html {
+function responseHtml(code: string, { description, content = {} }: ApiResponse): Html {
   return html`<dt><code>${code}</code></dt>
 <dd>${description}
 ${contentHtml(content)}</dd>

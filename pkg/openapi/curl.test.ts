@@ -3,7 +3,7 @@ import { toCurl } from './curl.ts'
 import { content, json, type Operation, query, requiredQuery, segment } from './operation.ts'
 import { object, text } from './schema.ts'
 
-const kubeOperation: Operation = { summary: '', answers: {}, security: ['bearer', 'clientCertificate'] }
+const kubeOperation: Operation = { summary: '', responses: {}, security: ['bearer', 'clientCertificate'] }
 
 describe('toCurl', () => {
   it('fills in required parameters as placeholders in capitals', () => {

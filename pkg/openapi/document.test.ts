@@ -4,7 +4,7 @@ import { type Operation, segment } from './operation.ts'
 
 const operation: Operation = {
   summary: 'Does',
-  answers: { 204: { description: 'Done.' } },
+  responses: { 204: { description: 'Done.' } },
   security: ['bearer', 'none'],
 }
 const section = (key: string, also: readonly string[] = []) => ({ key, title: key, description: '', also })

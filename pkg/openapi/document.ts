@@ -91,14 +91,14 @@ export function toOpenApi({ title, description, paths }: DescribedSection, versi
 }
 
 function toOperation(method: Method, path: string, operation: Operation): object {
-  const { summary, description, parameters = [], body, answers, security } = operation
+  const { summary, description, parameters = [], body, responses, security } = operation
   return {
     operationId: toOperationId(method, path),
     summary,
     ...(description === undefined ? {} : { description }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body === undefined ? {} : { requestBody: { required: true, ...body } }),
-    responses: answers,
+    responses,
     security: security.map(scheme => (scheme === 'none' ? {} : { [scheme]: [] })),
   }
 }

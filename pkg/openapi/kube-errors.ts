@@ -1,4 +1,4 @@
-import { type Answer, json, type Operation } from './operation.ts'
+import { type ApiResponse, json, type Operation } from './operation.ts'
 import { status } from './schema.ts'
 
 const meanings: Readonly<Record<number, string>> = {
@@ -24,7 +24,7 @@ const meanings: Readonly<Record<number, string>> = {
 /** Status codes that the filters may return for every request. */
 const everywhere = [400, 429, 500, 503, 504]
 
-function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
+function toResponses(codes: readonly number[]): Readonly<Record<string, ApiResponse>> {
   return Object.fromEntries(
     codes.map(code => {
       const description = meanings[code]
@@ -40,13 +40,13 @@ function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
  *
  * @param codes additional status codes
  */
-export function kubeErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
-  return toAnswers([...everywhere, 401, 403, ...codes])
+export function kubeErrors(...codes: readonly number[]): Readonly<Record<string, ApiResponse>> {
+  return toResponses([...everywhere, 401, 403, ...codes])
 }
 
 /** Returns the error responses of a public operation. */
-export function publicErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
-  return toAnswers([...everywhere, ...codes])
+export function publicErrors(...codes: readonly number[]): Readonly<Record<string, ApiResponse>> {
+  return toResponses([...everywhere, ...codes])
 }
 
 const callers = ['bearer', 'clientCertificate'] as const
@@ -58,8 +58,8 @@ const callers = ['bearer', 'clientCertificate'] as const
  */
 export function operation(
   summary: string,
-  success: Operation['answers'],
-  more: Omit<Operation, 'summary' | 'answers' | 'security'> & {
+  success: Operation['responses'],
+  more: Omit<Operation, 'summary' | 'responses' | 'security'> & {
     /** Status codes of errors in addition to those of every operation. */
     readonly errors?: readonly number[]
     /** Authentication schemes in addition to those of every operation. */
@@ -69,7 +69,7 @@ export function operation(
   const { errors = [], schemes = [], ...rest } = more
   return {
     ...{ summary, ...rest },
-    answers: { ...success, ...kubeErrors(...errors) },
+    responses: { ...success, ...kubeErrors(...errors) },
     security: [...callers, ...schemes],
   }
 }

@@ -13,7 +13,7 @@ export type Parameter = {
 
 export type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
-export type Answer = {
+export type ApiResponse = {
   readonly description: string
   readonly content?: Content
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>
@@ -29,7 +29,7 @@ export type Operation = {
   readonly parameters?: readonly Parameter[]
   readonly body?: { readonly description?: string; readonly required?: boolean; readonly content: Content }
   /** Responses by status code. */
-  readonly answers: Readonly<Record<string, Answer>>
+  readonly responses: Readonly<Record<string, ApiResponse>>
   readonly security: readonly Scheme[]
 }
 
@@ -62,7 +62,7 @@ export function content(types: readonly string[], schema: Schema): Content {
   return Object.fromEntries(types.map(type => [type, { schema }]))
 }
 
-export function ok(schema: Schema, description = 'The requested data.'): { readonly 200: Answer } {
+export function ok(schema: Schema, description = 'The requested data.'): { readonly 200: ApiResponse } {
   return { 200: { description, content: json(schema) } }
 }
 

@@ -6,7 +6,7 @@ import { oauthErrors } from './errors.ts'
 const metadata = {
   get: {
     summary: 'Metadata of the issuer (OpenID Connect Discovery 1.0, RFC 8414)',
-    answers: {
+    responses: {
       ...ok({
         ...object({
           issuer: text(),
@@ -54,14 +54,14 @@ export function documentPaths(groupDomain: string): Paths {
     '/oauth/keys': {
       get: {
         summary: 'Public signing keys as a JWK Set (RFC 7517)',
-        answers: { ...ok(object({ keys: arrayOf(anyObject('A JWK.')) })), ...oauthErrors() },
+        responses: { ...ok(object({ keys: arrayOf(anyObject('A JWK.')) })), ...oauthErrors() },
         security: ['none'],
       },
     },
     [platformConfigPath(groupDomain)]: {
       get: {
         summary: 'Settings for login pages of the platform',
-        answers: { ...ok(platformConfig), ...oauthErrors() },
+        responses: { ...ok(platformConfig), ...oauthErrors() },
         security: ['none'],
       },
     },

@@ -1,4 +1,4 @@
-import { type Answer, json } from '../../openapi/operation.ts'
+import { type ApiResponse, json } from '../../openapi/operation.ts'
 import { object, oneOfTexts, status, text } from '../../openapi/schema.ts'
 import { oauthReasons } from '../server/error.ts'
 
@@ -24,7 +24,7 @@ const meanings: Readonly<Record<number, string>> = {
 // endpoint: for an invalid bearer token, or a path that two parsers could read differently.
 const everywhere = [400, 401, 500, 503]
 
-function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
+function toResponse(code: number, contentTypes: 'json' | 'page'): ApiResponse {
   const description = meanings[code]
   if (description === undefined) throw new Error(`no description for status ${code}`)
   const body = json(code <= 401 || code >= 500 ? { anyOf: [oauthError, status] } : oauthError)
@@ -37,11 +37,11 @@ function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
 /**
  * Describes the error responses of an endpoint for programs; `codes` are additional status codes.
  */
-export function oauthErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
-  return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'json')]))
+export function oauthErrors(...codes: readonly number[]): Readonly<Record<string, ApiResponse>> {
+  return Object.fromEntries([...everywhere, ...codes].map(code => [code, toResponse(code, 'json')]))
 }
 
 /** Describes the error responses of a page, as HTML; `codes` are additional status codes. */
-export function pageErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
-  return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'page')]))
+export function pageErrors(...codes: readonly number[]): Readonly<Record<string, ApiResponse>> {
+  return Object.fromEntries([...everywhere, ...codes].map(code => [code, toResponse(code, 'page')]))
 }

@@ -1,5 +1,5 @@
 import {
-  type Answer,
+  type ApiResponse,
   content,
   json,
   type Operation,
@@ -15,14 +15,14 @@ import { factorActions } from '../browser/second-factor/factor-actions.ts'
 import { pageErrors } from './errors.ts'
 import { tokens } from './tokens.ts'
 
-const page: Answer = { description: 'A page.', content: { 'text/html': { schema: text() } } }
-const onward: Answer = { description: 'Redirect to the next page, or back to the client.' }
+const page: ApiResponse = { description: 'A page.', content: { 'text/html': { schema: text() } } }
+const onward: ApiResponse = { description: 'Redirect to the next page, or back to the client.' }
 
 function pageOperation(summary: string, parameters: readonly Parameter[] = []): Operation {
   return {
     summary,
     parameters,
-    answers: { 200: page, 302: onward, ...pageErrors(429) },
+    responses: { 200: page, 302: onward, ...pageErrors(429) },
     security: ['browser', 'none'],
   }
 }
@@ -37,7 +37,7 @@ function formOperation(summary: string, fields: Readonly<Record<string, Schema>>
         object({ csrf: text('Anti-forgery token of the page.'), ...fields }),
       ),
     },
-    answers: { 200: page, 303: onward, ...pageErrors(403, 409, 413, 415, 429) },
+    responses: { 200: page, 303: onward, ...pageErrors(403, 409, 413, 415, 429) },
     security: ['browser', 'none'],
   }
 }
@@ -45,7 +45,7 @@ function formOperation(summary: string, fields: Readonly<Record<string, Schema>>
 function scriptOperation(what: string): Operation {
   return {
     summary: `A script of the pages: ${what}`,
-    answers: {
+    responses: {
       200: { description: 'The script.', content: { 'text/javascript': { schema: text() } } },
       ...pageErrors(),
     },
@@ -80,7 +80,7 @@ const logoutParameters: readonly Parameter[] = [
 const logout: Operation = {
   summary: 'Ends the login of the access token or of the id_token_hint',
   parameters: logoutParameters,
-  answers: {
+  responses: {
     200: {
       description: 'Logged out, or a page that asks for confirmation.',
       content: {
@@ -102,7 +102,7 @@ export const pagePaths: Paths = {
     post: {
       summary: 'The authorization endpoint, with form parameters',
       body: { content: content(['application/x-www-form-urlencoded'], { type: 'object' }) },
-      answers: { 303: onward, ...pageErrors(413, 415) },
+      responses: { 303: onward, ...pageErrors(413, 415) },
       security: ['none'],
     },
   },
@@ -184,7 +184,7 @@ export const pagePaths: Paths = {
   '/oauth/style.css': {
     get: {
       summary: 'The style sheet of the pages',
-      answers: {
+      responses: {
         200: { description: 'The style sheet.', content: { 'text/css': { schema: text() } } },
         ...pageErrors(),
       },
@@ -218,7 +218,7 @@ export const pagePaths: Paths = {
         query('code', 'Authorization code of the provider.'),
         query('state', 'State of the login.'),
       ],
-      answers: {
+      responses: {
         ...ok(tokens, 'Tokens, if the login was started with a client_id.'),
         303: onward,
         ...pageErrors(403, 404, 409),

@@ -15,7 +15,7 @@ export const personalAccessTokenPaths: Paths = {
   '/oauth/personal-access-tokens': {
     get: {
       summary: 'Lists the personal access tokens of the caller',
-      answers: { ...ok(object({ items: arrayOf(object(described)) })), ...oauthErrors(403) },
+      responses: { ...ok(object({ items: arrayOf(object(described)) })), ...oauthErrors(403) },
       security: ['bearer'],
     },
     post: {
@@ -34,7 +34,7 @@ export const personalAccessTokenPaths: Paths = {
           ),
         ),
       },
-      answers: {
+      responses: {
         201: {
           description: 'The token; it is only returned here.',
           content: json(object({ ...described, token: text() })),
@@ -48,7 +48,7 @@ export const personalAccessTokenPaths: Paths = {
     delete: {
       summary: 'Deletes a personal access token',
       parameters: [segment('id', 'The ID of the personal access token.')],
-      answers: { 204: { description: 'Deleted.' }, ...oauthErrors(403, 404) },
+      responses: { 204: { description: 'Deleted.' }, ...oauthErrors(403, 404) },
       security: ['bearer'],
     },
   },

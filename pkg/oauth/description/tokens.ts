@@ -117,7 +117,7 @@ const person = object(
 )
 const userinfo: Operation = {
   summary: 'The user of the access token (OpenID Connect Core section 5.3)',
-  answers: { ...ok(person), ...oauthErrors() },
+  responses: { ...ok(person), ...oauthErrors() },
   security: ['bearer'],
 }
 
@@ -137,7 +137,7 @@ export const tokenPaths: Paths = {
     post: {
       summary: 'Issues tokens (RFC 6749 section 3.2)',
       body: form(request),
-      answers: { ...ok(tokens), ...oauthErrors(403, 413, 415, 429) },
+      responses: { ...ok(tokens), ...oauthErrors(403, 413, 415, 429) },
       security: ['client', 'none'],
     },
   },
@@ -145,7 +145,7 @@ export const tokenPaths: Paths = {
     post: {
       summary: 'Revokes a token and its login (RFC 7009)',
       body: tokenForm,
-      answers: {
+      responses: {
         200: { description: 'The token is invalid or has expired.' },
         ...oauthErrors(413, 415, 429),
       },
@@ -156,7 +156,7 @@ export const tokenPaths: Paths = {
     post: {
       summary: 'Token introspection (RFC 7662), for confidential clients',
       body: tokenForm,
-      answers: { ...ok(introspection), ...oauthErrors(413, 415, 429) },
+      responses: { ...ok(introspection), ...oauthErrors(413, 415, 429) },
       security: ['client', 'none'],
     },
   },
@@ -164,7 +164,7 @@ export const tokenPaths: Paths = {
     post: {
       summary: 'Starts the login of a device without a browser (RFC 8628 section 3.1)',
       body: form(object({ ...client, scope }, [...Object.keys(client), 'scope'])),
-      answers: { ...ok(device), ...oauthErrors(413, 415, 429) },
+      responses: { ...ok(device), ...oauthErrors(413, 415, 429) },
       security: ['client', 'none'],
     },
   },
@@ -173,7 +173,7 @@ export const tokenPaths: Paths = {
       ...userinfo,
       description:
         'HTTP Basic with user name (or e-mail address) and password is accepted too, with the same checks and locks as the password grant; it starts no login.',
-      answers: { ...userinfo.answers, ...oauthErrors(429) },
+      responses: { ...userinfo.responses, ...oauthErrors(429) },
       security: ['bearer', 'password'],
     },
     post: {
@@ -184,14 +184,14 @@ export const tokenPaths: Paths = {
           object({ access_token: text('Required without the header Authorization.') }, ['access_token']),
         ),
       },
-      answers: { ...userinfo.answers, ...oauthErrors(413, 415) },
+      responses: { ...userinfo.responses, ...oauthErrors(413, 415) },
     },
   },
   '/oauth/authenticate': {
     post: {
       summary: 'Token authentication webhook for kube-apiserver (TokenReview)',
       body: { content: json(review) },
-      answers: {
+      responses: {
         ...ok(
           object({
             apiVersion: text(),
@@ -229,7 +229,7 @@ export const tokenPaths: Paths = {
           schema: text(),
         })),
       ],
-      answers: { 303: { description: 'Redirect to the provider.' }, ...oauthErrors(404) },
+      responses: { 303: { description: 'Redirect to the provider.' }, ...oauthErrors(404) },
       security: ['none'],
     },
     post: {
@@ -247,7 +247,7 @@ export const tokenPaths: Paths = {
           ['scope', 'provider', ...Object.keys(client)],
         ),
       ),
-      answers: { ...ok(tokens), ...oauthErrors(403, 404, 413, 415, 429) },
+      responses: { ...ok(tokens), ...oauthErrors(403, 404, 413, 415, 429) },
       security: ['client', 'none'],
     },
   },

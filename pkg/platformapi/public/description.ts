@@ -23,21 +23,21 @@ export function publicPaths(groupDomain: string) {
     '/kapis/version': {
       get: {
         summary: 'Versions of the API contract, the program and kube-apiserver',
-        answers: { ...ok(version), ...publicErrors() },
+        responses: { ...ok(version), ...publicErrors() },
         security: ['none'],
       },
     },
     [`${configs}/configz`]: {
       get: {
         summary: 'Enabled features of the platform',
-        answers: { ...ok(mapOf(boolean())), ...publicErrors() },
+        responses: { ...ok(mapOf(boolean())), ...publicErrors() },
         security: ['none'],
       },
     },
     [`${configs}/gpu/kinds`]: {
       get: {
         summary: 'Configured GPU types: always empty',
-        answers: { ...ok(arrayOf(anyObject('A kind.'))), ...publicErrors() },
+        responses: { ...ok(arrayOf(anyObject('A kind.'))), ...publicErrors() },
         security: ['none'],
       },
     },

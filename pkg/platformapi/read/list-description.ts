@@ -1,5 +1,5 @@
 import { operation } from '../../openapi/kube-errors.ts'
-import { type Answer, type Operation, type Parameter, query } from '../../openapi/operation.ts'
+import { type ApiResponse, type Operation, type Parameter, query } from '../../openapi/operation.ts'
 import {
   arrayOf,
   boolean,
@@ -127,7 +127,7 @@ const kindList = object({
   totalItems: total,
 })
 
-function listed(list: Schema): { readonly 200: Answer } {
+function listed(list: Schema): { readonly 200: ApiResponse } {
   return {
     200: {
       description: 'A page of objects; with watch=true, watch events.',

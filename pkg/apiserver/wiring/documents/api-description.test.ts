@@ -72,7 +72,7 @@ describe('describeApi', () => {
     const old = `/kapis/resources.${groupDomain}/v1alpha2`
     const replaced = new Set(Object.keys(removedRoutePaths).map(path => old + path))
     for (const { path, method, operation } of operations) {
-      const codes = Object.keys(operation.answers).map(Number)
+      const codes = Object.keys(operation.responses).map(Number)
       expect(
         codes.some(code => code < 400),
         `${method} ${path}`,

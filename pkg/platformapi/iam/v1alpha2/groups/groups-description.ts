@@ -50,7 +50,7 @@ export const groupPaths = {
     get: list('Groups of a workspace'),
     post: {
       ...write('Creates a group', [workspace], kubeObject),
-      answers: {
+      responses: {
         201: { description: 'The object was created.', content: json(kubeObject) },
         ...kubeErrors(404, 409, 413, 415, 422),
       },
@@ -69,7 +69,7 @@ export const groupPaths = {
     get: list('The members of the groups of a workspace, by spec.groups of users'),
     post: {
       ...write('Adds users to groups', [workspace], memberships),
-      answers: { ...ok(bindings), ...kubeErrors(404, 409, 413, 415, 422) },
+      responses: { ...ok(bindings), ...kubeErrors(404, 409, 413, 415, 422) },
     },
   },
   '/workspaces/{workspace}/groupbindings/{groupbinding}': {
