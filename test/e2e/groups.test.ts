@@ -70,6 +70,11 @@ describe('groups for KubeSphere 3.4 consoles', function () {
     await eventually(async () => {
       expect((await send('GET', deployments, undefined, token)).code).to.equal(200)
     }, 20_000)
+    const inProjects = await send('GET', at('/rolebindings'))
+    expect(inProjects.body).to.be.an('array')
+    expect(inProjects.body[0]).to.deep.include({
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'viewer' },
+    })
     const selector = `iam.${groupDomain}/group-ref=${group},iam.${groupDomain}/user-ref=${user}`
     const shown = await send('GET', at(`/groupbindings?labelSelector=${encodeURIComponent(selector)}`))
     expect(shown.body.items[0].metadata.name).to.equal(`${group}:${user}`)

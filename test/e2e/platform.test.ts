@@ -397,11 +397,6 @@ describe('nodes in the platform API', function () {
   })
 
   describe('rejected requests', () => {
-    it('?status=Ready', async () => {
-      const message = 'status must be one of unschedulable, warning, running, not "Ready"'
-      expectStatus(await askAs(token, `${platformPath}?status=Ready`), statusBody(400, 'BadRequest', message))
-    })
-
     // As in KubeSphere 3.4, an invalid value is replaced by the default.
     for (const query of [
       'page=x',

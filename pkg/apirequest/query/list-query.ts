@@ -63,7 +63,9 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
   const warnings: string[] = []
   const warn = (text: string) => void warnings.push(text)
   for (const [key, value] of query) {
-    if (value !== '' && !ownParameters.has(key) && !others.includes(key)) filters.set(key, value)
+    // Filters without a value are ignored, but an empty list of names selects nothing, as in KubeSphere.
+    const isGiven = value !== '' || key === 'names'
+    if (isGiven && !ownParameters.has(key) && !others.includes(key)) filters.set(key, value)
   }
   const sortBy = query.get('sortBy') || 'createTime'
   return {

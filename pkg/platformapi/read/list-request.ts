@@ -6,7 +6,7 @@ import { addWarning } from '../../httpserver/response/warning.ts'
 import { toColumnRestriction } from '../../resourcecache/list/columns.ts'
 import type { ListRequest } from '../../resourcecache/list/list.ts'
 import { joinRestrictions, type ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import { toSupportedQuery } from '../../resourcecache/list/supported-query.ts'
+import { toSupportedQuery, withoutImpossibleFilters } from '../../resourcecache/list/supported-query.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { restrictToOwner } from '../subrequests/owners.ts'
 import type { ReadStyle, ReadTools } from './read-tools.ts'
@@ -26,13 +26,18 @@ export async function toListRequest(
   const { kind } = store.served
   const given = parseListQuery(parameters, watchParameters)
   const narrowed = await narrow?.(given)
-  const query = toSupportedQuery(kind, narrowed?.query ?? given)
+  const { query, restriction: impossible } = withoutImpossibleFilters(
+    kind,
+    toSupportedQuery(kind, narrowed?.query ?? given),
+  )
   const cells = await toColumnRestriction(kind, query, tools.printerColumns)
   // Restricts the list by the attributes with which the request was authorized.
   const { groupDomain } = tools
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
   const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
-  const narrowings = [narrowed?.narrowing, seen, only, cells.restriction].filter(each => each !== undefined)
+  const narrowings = [narrowed?.narrowing, seen, only, cells.restriction, impossible].filter(
+    each => each !== undefined,
+  )
   const restricted = (of: ListQuery, all: readonly ListRestriction[]): ListRequest => ({
     query: of,
     ...limits,

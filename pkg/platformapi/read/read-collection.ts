@@ -144,18 +144,20 @@ async function listObjects(
     : listPage(store, request, timeSlices)
   const page = listed instanceof Promise ? await listed : listed
   assertCurrent(style.visible)
-  const frame =
-    style.list === 'items'
-      ? itemsFrame(page)
-      : kindFrame(store.served, page, {
-          resourceVersion: isExact ? version.resourceVersion : String(store.version),
-          ...shardInfo(request.query),
-        })
+  const frames = {
+    items: () => itemsFrame(page),
+    array: () => ({ before: '[', after: ']\n' }),
+    kind: () =>
+      kindFrame(store.served, page, {
+        resourceVersion: isExact ? version.resourceVersion : String(store.version),
+        ...shardInfo(request.query),
+      }),
+  }
   const { visible } = style
   await sendList(
     exchange,
     { pages: tools.pages, timeSlices },
-    { selection: page.selection, form, frame, visible },
+    { selection: page.selection, form, frame: frames[style.list](), visible },
   )
 }
 

@@ -37,9 +37,10 @@ export type ReadTools = {
 
 export type ReadStyle = {
   /**
-   * Format of a list: `{items, totalItems}` as in KubeSphere, or a `<Kind>List` as in Kubernetes.
+   * Format of a list: `{items, totalItems}` as in KubeSphere, a JSON array as in a few paths of
+   * KubeSphere, or a `<Kind>List` as in Kubernetes.
    */
-  readonly list: 'items' | 'kind'
+  readonly list: 'items' | 'array' | 'kind'
   /** Returns additional restrictions, which the query does not contain. */
   readonly narrow?: (
     query: ListQuery,

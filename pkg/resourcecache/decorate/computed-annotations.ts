@@ -1,8 +1,11 @@
 import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { decorateNamespace } from '../kinds/namespaces.ts'
 import { decorateNode } from '../kinds/nodes.ts'
-import { decorateClaim } from '../kinds/storage.ts'
+import { decorateClaim, decorateClass } from '../kinds/storage.ts'
+import type { Entry } from '../store/cached-object.ts'
 import type { Decorate } from '../store/store.ts'
+import type { Change } from '../store/watch-window.ts'
+import { createClassUsage } from './class-usage.ts'
 import { createPodRequestIndex } from './pod-request-totals.ts'
 import { createPvcUsageIndex } from './pvc-usage-index.ts'
 
@@ -11,13 +14,22 @@ export type ComputedAnnotations = {
   readonly of: (kind: string) => Decorate | undefined
   /** Must receive the objects and events of all pods. */
   readonly pods: KindWatchOptions['handler']
-  /** Must be called with the CSI drivers for which a VolumeSnapshotClass exists. */
-  readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
+  /** The cached kind from which the annotations of `<group>/<plural>` are computed. */
+  readonly inputOf: (kind: string) => AnnotationInput | undefined
+}
+
+/** Receives the objects and changes of a kind from which annotations of another are computed. */
+export type AnnotationInput = {
+  readonly plural: string
+  readonly replace: (entries: Iterable<Entry>) => void
+  readonly apply: (changes: readonly Change[], entries: () => Iterable<Entry>) => void
 }
 
 const nodes = '/nodes'
 const namespaces = '/namespaces'
 const claims = '/persistentvolumeclaims'
+const storageClasses = 'storage.k8s.io/storageclasses'
+const snapshotClasses = 'snapshot.storage.k8s.io/volumesnapshotclasses'
 
 /**
  * Computes annotations from other objects. One watch of all pods provides the input, of which only
@@ -35,7 +47,26 @@ export function createComputedAnnotations(
     pod => pod.metadata.namespace ?? '',
   )
   const mounts = createPvcUsageIndex(keys => changed(claims, keys))
+  // The CSI drivers for which a VolumeSnapshotClass exists.
   let drivers: ReadonlySet<string> = new Set()
+  function readDrivers(classes: Iterable<Entry>): void {
+    drivers = new Set([...classes].map(({ fields }) => fields.values.driver ?? ''))
+    changed(claims, 'all')
+  }
+  const claimed = createClassUsage('storageClassName', names => changed(storageClasses, names))
+  const snapped = createClassUsage('volumeSnapshotClassName', names => changed(snapshotClasses, names))
+  const inputs = new Map<string, AnnotationInput>([
+    [
+      claims,
+      {
+        plural: 'volumesnapshotclasses',
+        replace: readDrivers,
+        apply: (_changes, classes) => readDrivers(classes()),
+      },
+    ],
+    [storageClasses, { plural: 'persistentvolumeclaims', ...claimed }],
+    [snapshotClasses, { plural: 'volumesnapshots', ...snapped }],
+  ])
   const decorate = new Map<string, Decorate>([
     [nodes, entry => decorateNode(entry.fields, usage.of(entry.name), groupDomain)],
     [namespaces, entry => decorateNamespace(used.of(entry.name))],
@@ -43,9 +74,12 @@ export function createComputedAnnotations(
       claims,
       entry => decorateClaim(entry.fields, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
     ],
+    [storageClasses, entry => decorateClass('pvc-count', claimed.of(entry.name), groupDomain)],
+    [snapshotClasses, entry => decorateClass('snapshot-count', snapped.of(entry.name), groupDomain)],
   ])
   return {
     of: kind => decorate.get(kind),
+    inputOf: kind => inputs.get(kind),
     pods: {
       replace(pods) {
         usage.handler.replace(pods)
@@ -57,10 +91,6 @@ export function createComputedAnnotations(
         used.handler.apply(events)
         mounts.handler.apply(events)
       },
-    },
-    setSnapshotDrivers(next) {
-      drivers = next
-      changed(claims, 'all')
     },
   }
 }

@@ -43,6 +43,7 @@ describe('ResourceCache', () => {
   async function start(
     answer: (path: string) => readonly KubeObject[] | number | undefined,
     limits: Partial<CacheLimits> = {},
+    groups: Readonly<Record<string, readonly object[]>> = {},
   ) {
     const watches = new Map<string, ServerResponse>()
     const lists: string[] = []
@@ -53,6 +54,8 @@ describe('ResourceCache', () => {
         res.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
         return
       }
+      if (pathname === '/api' || pathname === '/apis')
+        return answerJson(res, 200, { kind: 'APIGroupDiscoveryList', items: groups[pathname] ?? [] })
       lists.push(pathname)
       const items = answer(pathname)
       if (items === undefined) return answerJson(res, 503, { message: 'busy' })
@@ -101,6 +104,40 @@ describe('ResourceCache', () => {
     )
     await until(() => cache.store('nodes')?.version === 12)
     expect(requestsOf(cache)).to.equal('1500m')
+  })
+
+  it('counts the claims of storage classes from the first request on', async () => {
+    const at = (version: number, name: string) => ({
+      ...{ name, uid: name, resourceVersion: String(version), creationTimestamp: '2031-01-01T00:00:00Z' },
+    })
+    const claim = (version: number, name: string, storageClassName: string) => ({
+      metadata: { ...at(version, name), namespace: 'ns' },
+      spec: { storageClassName },
+    })
+    const answer = (path: string) => {
+      if (path === '/api/v1/persistentvolumeclaims') return [claim(3, 'a', 'fast'), claim(4, 'b', 'gone')]
+      return path.endsWith('/storageclasses') ? [{ metadata: at(5, 'fast') }] : sample(path)
+    }
+    const resource = { resource: 'persistentvolumeclaims', scope: 'Namespaced', verbs: ['list', 'watch'] }
+    const version = { version: 'v1', resources: [{ ...resource, responseKind: { kind: 'Claim' } }] }
+    const core = [{ metadata: { name: '' }, versions: [version] }]
+    const { cache, watches, tell } = await start(answer, {}, { '/api': core })
+    await cache.start()
+    const kind: Kind = {
+      ...{ plural: 'storageclasses', singular: 'storageclass', kind: 'StorageClass', namespaced: false },
+      source: { group: 'storage.k8s.io', version: 'v1', path: '/apis/storage.k8s.io/v1/storageclasses' },
+      ...{ shortNames: [], categories: [], columns: [], filters: {} },
+      toFields: () => ({ status: '', cells: [], values: {} }),
+    }
+    const [classes] = await Promise.all([cache.obtain(kind), cache.obtain(kind)])
+    const countOf = () => classes.get('', 'fast')?.annotations['kapis.io/pvc-count']
+    expect(countOf()).to.equal('1')
+    const claims = '/api/v1/persistentvolumeclaims'
+    await until(() => watches.has(claims))
+    tell(claims, 'ADDED', claim(11, 'c', 'fast'))
+    await until(() => countOf() === '2')
+    tell(claims, 'DELETED', claim(12, 'a', 'fast'))
+    await until(() => countOf() === '1')
   })
 
   const kindOfPods: Kind = {

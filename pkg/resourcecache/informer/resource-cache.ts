@@ -1,7 +1,11 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { type ComputedAnnotations, createComputedAnnotations } from '../decorate/computed-annotations.ts'
+import {
+  type AnnotationInput,
+  type ComputedAnnotations,
+  createComputedAnnotations,
+} from '../decorate/computed-annotations.ts'
 import type { Kind } from '../kind.ts'
 import { alwaysFollowed, resourcesGroup, resourcesVersion } from '../kinds.ts'
 import type { Decorate, ObjectStore } from '../store/store.ts'
@@ -42,15 +46,14 @@ export class ResourceCache {
   readonly #watches = new Set<KindWatch>()
   #sweeper: NodeJS.Timeout | undefined
   #synced = false
-  #nextLookMs = 0
+  readonly #lookups = new WeakMap<KindInformer, { readonly done: Promise<void>; readonly untilMs: number }>()
 
   constructor(options: ResourceCacheOptions) {
     const { groupDomain } = options
     this.#options = options
     this.#decorators = createComputedAnnotations(groupDomain, (kind, keys) => {
       for (const { store } of this.#live.values()) {
-        const { source, plural } = store.served.kind
-        if (kind === `${source.group}/${plural}`) store.redecorate(keys)
+        if (kind === toResource(store.served.kind)) store.redecorate(keys)
       }
     })
     this.#pods = this.watch('/api/v1/pods', this.#decorators.pods)
@@ -129,12 +132,8 @@ export class ResourceCache {
    */
   async obtain(kind: Kind): Promise<ObjectStore> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
-    if (kind.plural === 'persistentvolumeclaims') {
-      // Claims are served even if their snapshot classes cannot be read.
-      await this.#followSnapshotClasses(live).catch(err =>
-        this.#options.logger.warn({ err }, 'failed to read the classes of volume snapshots'),
-      )
-    }
+    const input = this.#decorators.inputOf(toResource(kind))
+    if (input !== undefined) await this.#followInput(live, input)
     return live.ready()
   }
 
@@ -158,7 +157,7 @@ export class ResourceCache {
   #follow(kind: Kind): KindInformer {
     const { client, groupDomain, logger } = this.#options
     const served = { kind, group: resourcesGroup(groupDomain), version: resourcesVersion }
-    const decorate: Decorate | undefined = this.#decorators.of(`${kind.source.group}/${kind.plural}`)
+    const decorate: Decorate | undefined = this.#decorators.of(toResource(kind))
     const live: KindInformer = new KindInformer({
       client,
       served,
@@ -175,31 +174,39 @@ export class ResourceCache {
   }
 
   /**
-   * Watches VolumeSnapshotClasses for the annotation that states whether a claim can be
-   * snapshotted: its driver must have a class.
+   * Watches the kind from which annotations of another cached kind are computed. Objects are served
+   * even if it cannot be read.
    */
-  async #followSnapshotClasses(claims: KindInformer): Promise<void> {
-    if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
-    // The snapshot API may be installed later, so a missing kind is looked up again.
-    this.#nextLookMs = performance.now() + lookAgainMs
-    const kind = await this.#options.discovery.findByPlural('volumesnapshotclasses')
+  async #followInput(live: KindInformer, input: AnnotationInput): Promise<void> {
+    if (live.release !== undefined) return
+    // The kind may be installed later, so a missing one is looked up again.
+    const last = this.#lookups.get(live)
+    if (last !== undefined && performance.now() < last.untilMs) return last.done
+    const done = this.#subscribeTo(live, input).catch(err => {
+      const { plural } = live.store.served.kind
+      this.#options.logger.warn({ err }, `failed to read ${input.plural} for annotations of ${plural}`)
+    })
+    this.#lookups.set(live, { done, untilMs: performance.now() + lookAgainMs })
+    return done
+  }
+
+  async #subscribeTo(live: KindInformer, { plural, replace, apply }: AnnotationInput): Promise<void> {
+    const kind = await this.#options.discovery.findByPlural(plural)
     if (kind === undefined) return
-    const classes = await this.obtain(kind)
-    const tell = () => {
-      const drivers = [...classes.entries()].map(({ fields }) => fields.values.driver ?? '')
-      this.#decorators.setSnapshotDrivers(new Set(classes.isEnded ? [] : drivers))
-    }
-    const unsubscribe = classes.subscribe({
-      changed: tell,
+    const store = await (this.#live.get(toName(kind)) ?? this.#begin(kind)).ready()
+    if (live.store.isEnded) return
+    const entries = () => (store.isEnded ? [] : store.entries())
+    const unsubscribe = store.subscribe({
+      changed: changes => apply(changes, entries),
       reset: () => {
-        tell()
-        if (!classes.isEnded) return
+        replace(entries())
+        if (!store.isEnded) return
         unsubscribe()
-        claims.release = undefined
+        live.release = undefined
       },
     })
-    claims.release = unsubscribe
-    tell()
+    live.release = unsubscribe
+    replace(entries())
   }
 
   #sweep(): void {
@@ -242,6 +249,10 @@ export class ResourceCache {
   #watchesOf({ source }: Kind): readonly KindWatch[] {
     return [...this.#watches].filter(({ path }) => path === source.path)
   }
+}
+
+function toResource({ source, plural }: Kind): string {
+  return `${source.group}/${plural}`
 }
 
 function toName({ source, plural }: Kind): string {

@@ -91,6 +91,11 @@ export function decorateClaim(
   }
 }
 
+/** Returns the annotation with the number of objects that name a class. */
+export function decorateClass(name: string, count: number, groupDomain: string): Decoration {
+  return { annotations: { [`${groupDomain}/${name}`]: String(count) }, cells: [] }
+}
+
 export const snapshots: KindOptions = {
   toFields(object) {
     const spec = membersOf(object.spec)

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
-import { ignoredSelections } from './supported-query.ts'
+import { pods } from '../kinds/pods.ts'
+import { ignoredSelections, withoutImpossibleFilters } from './supported-query.ts'
 
 describe('ignoredSelections', () => {
   const warningsOf = (query: string) =>
@@ -19,5 +20,28 @@ describe('ignoredSelections', () => {
 
   it('returns nothing for paging and filters', () => {
     expect(warningsOf('page=2&limit=3&ascending=true&type=Token')).to.deep.equal([])
+  })
+})
+
+describe('withoutImpossibleFilters', () => {
+  const read = (query: string) =>
+    withoutImpossibleFilters({ filters: pods.filters }, parseListQuery(new QueryParameters(query)))
+
+  it('replaces a filter with an unknown value by an empty list, with a warning', () => {
+    const { query, restriction } = read('status=Pending&phase=Pending&name=a')
+    expect([...query.filters]).to.deep.equal([
+      ['phase', 'Pending'],
+      ['name', 'a'],
+    ])
+    expect(query.warnings).to.deep.equal([
+      'no object matches: status must be one of Running, Error, Completed, Waiting, not "Pending"',
+    ])
+    expect(restriction?.key).to.equal('nothing')
+  })
+
+  it('keeps all other filters', () => {
+    const { query, restriction } = read('status=Waiting&unknown=x&constructor=y')
+    expect(query.filters.size).to.equal(3)
+    expect([query.warnings, restriction]).to.deep.equal([[], undefined])
   })
 })

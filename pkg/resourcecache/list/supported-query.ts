@@ -1,6 +1,7 @@
+import { Status } from '../../apierrors/status.ts'
 import type { ListQuery } from '../../apirequest/query/list-query.ts'
 import type { Kind } from '../kind.ts'
-import { filterNames } from './list-predicate.ts'
+import { filterNames, type ListRestriction } from './list-predicate.ts'
 import { isSortKey, sortKeys } from './order.ts'
 
 /**
@@ -21,6 +22,39 @@ export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: 
       ...(isSorted ? [] : [ignoredText('sort key', [query.sortBy], kind.plural, [...sortKeys, 'paths'])]),
       ...(unknown.length === 0 ? [] : [ignoredText('filter', unknown, kind.plural, names)]),
     ],
+  }
+}
+
+const nothing: ListRestriction = { key: 'nothing', matches: () => false }
+
+/**
+ * Removes filters whose value no object of the kind can have, such as an unknown status. As in
+ * KubeSphere 3.4, the list is then empty. A warning reports the values that exist.
+ */
+export function withoutImpossibleFilters(
+  kind: Pick<Kind, 'filters'>,
+  query: ListQuery,
+): { readonly query: ListQuery; readonly restriction?: ListRestriction } {
+  const problems = new Map<string, string>()
+  for (const [key, value] of query.filters) {
+    try {
+      if (Object.hasOwn(kind.filters, key)) kind.filters[key]?.(value)
+    } catch (error) {
+      if (!(error instanceof Status)) throw error
+      problems.set(key, error.message)
+    }
+  }
+  if (problems.size === 0) return { query }
+  return {
+    query: {
+      ...query,
+      filters: new Map([...query.filters].filter(([key]) => !problems.has(key))),
+      warnings: [
+        ...query.warnings,
+        ...[...problems.values()].map(message => `no object matches: ${message}`),
+      ],
+    },
+    restriction: nothing,
   }
 }
 

@@ -150,7 +150,8 @@ export class Entry {
       const metadata = this.metadata()
       const selfLink = JSON.stringify(toSelfLink(kind, this.namespace, this.name))
       const added = new Map([['selfLink', selfLink]])
-      if (this.decoration !== noDecoration) added.set('annotations', this.#annotationsText(metadata))
+      if (Object.keys(this.decoration.annotations).length > 0)
+        added.set('annotations', this.#annotationsText(metadata))
       this.#platformHead = toUnpooledBuffer(
         toPrefix(kind.kind, toSourceApiVersion(kind)) + withMembers(metadata, added),
       )

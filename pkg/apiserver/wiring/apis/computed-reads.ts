@@ -23,7 +23,11 @@ export function createViews(
       await waitForLatest(store)
       return store
     },
-    async show(exchange, { plural, kind, namespaced, group, version, traits = plain }, items) {
+    async show(
+      exchange,
+      { plural, kind, namespaced, group, version, traits = plain, list = 'items' },
+      items,
+    ) {
       const singular = kind.toLowerCase()
       const served = {
         kind: {
@@ -39,7 +43,7 @@ export function createViews(
       const sources = items.map(item => JSON.stringify(item))
       store.replace(items, '0', sources)
       store.end()
-      await readCollection(store, { ...tools, isConsistent: () => false }, exchange, { list: 'items' })
+      await readCollection(store, { ...tools, isConsistent: () => false }, exchange, { list })
     },
   }
 }

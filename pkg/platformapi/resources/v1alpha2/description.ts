@@ -6,6 +6,10 @@ import { removedRoutePaths } from './removed-routes-description.ts'
 
 const counts = mapOf(text(), 'Amounts by the resource names of ResourceQuota.')
 const quotas = object({ namespace: text(), data: object({ hard: counts, used: counts }) })
+const namespaceQuotas = object({
+  namespace: text(),
+  data: object({ hard: counts, used: counts, left: counts }),
+})
 const abnormal = object({
   namespace: text(),
   data: object({
@@ -36,7 +40,7 @@ export const oldResourcePaths = {
     get: operation('Counts the objects of the cluster', ok(quotas)),
   },
   '/namespaces/{namespace}/quotas': {
-    get: operation('Counts the objects of a namespace, with its quota', ok(quotas), {
+    get: operation('Counts the objects of a namespace, with its quota', ok(namespaceQuotas), {
       description: 'If several ResourceQuotas limit the same resource, the lowest limit is returned.',
       parameters: [segment('namespace', 'The namespace.')],
     }),

@@ -1,10 +1,14 @@
 import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
-import { parseQuantity } from '../../../resourcecache/decorate/quantity.ts'
+import { formatQuantity, parseQuantity, subtract } from '../../../resourcecache/decorate/quantity.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
+type Amounts = Readonly<Record<string, string>>
+
 export type Quotas = {
-  readonly hard: Readonly<Record<string, string>>
-  readonly used: Readonly<Record<string, string>>
+  readonly hard: Amounts
+  readonly used: Amounts
+  /** What remains of each limit of a namespace, at least 0. */
+  readonly left?: Amounts
 }
 
 /** The counted resources, by their names in a ResourceQuota. */
@@ -20,6 +24,8 @@ const counted: readonly (readonly [key: string, plural: string])[] = [
   ['count/jobs.batch', 'jobs'],
   ['count/cronjobs.batch', 'cronjobs'],
   ['count/ingresses.networking.k8s.io', 'ingresses'],
+  // The key that the console of KubeSphere 3.4 reads, of the group that Kubernetes has removed.
+  ['count/ingresses.extensions', 'ingresses'],
 ]
 
 /**
@@ -53,7 +59,13 @@ export async function readQuotas(
       used.set(key, textOf(uses[key]) || '0')
     }
   }
-  return { hard: Object.fromEntries(hard), used: Object.fromEntries(used) }
+  const left = [...hard].map(([key, limit]) => [key, leftOf(limit, used.get(key) ?? '0')] as const)
+  return { hard: Object.fromEntries(hard), used: Object.fromEntries(used), left: Object.fromEntries(left) }
+}
+
+function leftOf(limit: string, used: string): string {
+  const left = subtract(parseQuantity(limit), parseQuantity(used))
+  return left.nano <= 0n ? '0' : formatQuantity(left)
 }
 
 function countIn(store: ObjectStore, namespace: string): number {

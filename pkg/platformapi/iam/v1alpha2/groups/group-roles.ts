@@ -115,7 +115,7 @@ export function createGroupRoleHandlers(
     },
     /**
      * Lists the RoleBindings of groups in all namespaces of a workspace, each with its group in a
-     * label.
+     * label. The response is an array as in KubeSphere, whose console reads it as such.
      */
     async inNamespacesOf(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
       requireMethod(exchange, ['GET', 'HEAD'])
@@ -141,7 +141,7 @@ export function createGroupRoleHandlers(
       const kind = { plural: 'rolebindings', kind: 'RoleBinding', namespaced: true }
       await places.show(
         { ...exchange, info },
-        { ...kind, group: rbacGroup, version: 'v1', traits: plain },
+        { ...kind, group: rbacGroup, version: 'v1', traits: plain, list: 'array' },
         items,
       )
     },

@@ -194,6 +194,7 @@ describe('createGroupRoutes', () => {
 
   it('returns RoleBindings of groups with the role names of KubeSphere', async () => {
     const { body } = await get(`${blue}/rolebindings`)
+    expect(membersOf(membersOf(body).what)).to.include({ plural: 'rolebindings', list: 'array' })
     const [first] = itemsOf(membersOf(body).items)
     expect(first).to.have.deep.property('roleRef', {
       apiGroup: 'rbac.authorization.k8s.io',

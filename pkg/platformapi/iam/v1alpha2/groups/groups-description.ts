@@ -40,7 +40,8 @@ function remove(summary: string, parameters: readonly Parameter[]): Operation {
   return operation(summary, success, { parameters: [...parameters, dryRun], errors: [404, 409] })
 }
 
-const list = (summary: string) => listOperation(summary, { form: 'items', segments: [workspace] })
+const list = (summary: string, page?: Schema) =>
+  listOperation(summary, { form: 'items', segments: [workspace], ...(page === undefined ? {} : { page }) })
 const memberships = arrayOf(object({ userName: text(), groupName: text() }))
 const bindings = arrayOf(kubeObject)
 
@@ -85,7 +86,9 @@ export const groupPaths = {
   '/workspaces/{workspace}/workspacerolebindings/{rolebinding}': {
     delete: remove('Removes the roles of a group in a workspace', [workspace, binding]),
   },
-  '/workspaces/{workspace}/rolebindings': { get: list('RoleBindings of groups in a workspace') },
+  '/workspaces/{workspace}/rolebindings': {
+    get: list('RoleBindings of groups in a workspace, as an array', bindings),
+  },
   '/namespaces/{namespace}/rolebindings': {
     post: write('Assigns roles in a namespace to groups', [namespace], bindings),
   },

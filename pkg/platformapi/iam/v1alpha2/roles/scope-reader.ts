@@ -4,6 +4,7 @@ import { parseRequestInfo, type RequestInfo } from '../../../../apirequest/reque
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import type { ReadStyle } from '../../../read/read-tools.ts'
 import { listRoles, type PlacedRole } from './list-roles.ts'
 import { isRecordRole, recordedFor } from './member-record-role.ts'
 import { type RecordedMember, recordsOf } from './member-records.ts'
@@ -48,6 +49,8 @@ export type ScopeReaderTools = {
       readonly version: string
       /** Filters and sort keys of the objects. */
       readonly traits?: KindOptions
+      /** Format of the list; items by default. */
+      readonly list?: ReadStyle['list']
     },
     items: readonly KubeObject[],
   ) => Promise<void>
