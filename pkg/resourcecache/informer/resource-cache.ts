@@ -183,8 +183,8 @@ export class ResourceCache {
     const last = this.#lookups.get(live)
     if (last !== undefined && performance.now() < last.untilMs) return last.done
     const done = this.#subscribeTo(live, input).catch(err => {
-      const { plural } = live.store.served.kind
-      this.#options.logger.warn({ err }, `failed to read ${input.plural} for annotations of ${plural}`)
+      const { logger } = this.#options
+      logger.warn({ err, resource: input.plural }, 'failed to read the objects for computed annotations')
     })
     this.#lookups.set(live, { done, untilMs: performance.now() + lookAgainMs })
     return done
