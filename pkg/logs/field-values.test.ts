@@ -29,6 +29,10 @@ describe('pickFields', () => {
     })
   }
 
+  it('finds a name that also matches text between two other names', () => {
+    expect(pickFields('{"a{":1,":1,":2}', [':1,'])).to.include({ ':1,': 2 })
+  })
+
   it('finds several fields, those named like members of every object too', () => {
     const named = '{"__proto__":"x","toString":"y","a":1}'
     expect(Object.entries(pickFields(named, ['toString', 'constructor', '__proto__']))).to.deep.equal([

@@ -44,13 +44,14 @@ const anyString = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
 const scalarOrList = new RegExp(`${anyString}|\\[[^"\\]]*(?:${anyString}[^"\\]]*)*\\]|[^,}]+`, 'y')
 
 /**
- * Returns the fields with the given names. Parses only their values, which is much faster than
- * parsing all fields.
+ * Returns at least the fields with the given names. Usually parses only their values, which is much
+ * faster than parsing all fields.
  *
  * @param json the output of `formatJson` for fields
  * @throws SyntaxError
  */
 export function pickFields(json: string, names: readonly string[]): Fields {
+  if (names.some(name => /^[:,\]}]/.test(name))) return parseFields(json)
   return Object.fromEntries(
     names.flatMap(name => {
       const at = valueAt(json, `${JSON.stringify(name)}:`)
@@ -63,8 +64,9 @@ export function pickFields(json: string, names: readonly string[]): Fields {
 }
 
 /**
- * Returns the position after a name and its colon; undefined if there is none. Inside of a string,
- * a quotation mark follows a backslash, so only a name follows `{"` or `,"`.
+ * Returns the position after a name and its colon; undefined if there is none. A quotation mark
+ * within a string follows a backslash. One that ends a string precedes `:`, `,`, `]` or `}`, with
+ * which the name must not begin.
  */
 function valueAt(json: string, name: string): number | undefined {
   for (let at = json.indexOf(name); at !== -1; at = json.indexOf(name, at + 1)) {
