@@ -96,13 +96,13 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
         recorded.has(info.subresource) || (upgrade !== undefined && isPlatformPrefix(info.prefix))
       if (info.cluster !== '' && isSession && policies.concern(usersOf(exchange)))
         throw forbidden(
-          'sessions of this user are recorded, and those in a member cluster cannot be: connect to the member itself',
+          'sessions of this user must be recorded, which is not possible in a member cluster: connect to the member itself',
         )
       if (info.resource !== 'nodes' || info.subresource !== 'proxy') return
       const isRead = upgrade === undefined && (req.method === 'GET' || req.method === 'HEAD')
       if (isRead || !policies.concern(usersOf(exchange))) return
       throw forbidden(
-        'sessions of this user are recorded, and commands that the kubelet runs cannot be: use exec of the pod',
+        'sessions of this user must be recorded, which is not possible for commands that the kubelet runs: use exec of the pod',
       )
     },
   }

@@ -207,7 +207,7 @@ describe('session recordings', function () {
       const { code, body } = await askAs(administrator, `${replica.server}${path}`, { method: 'POST' })
       expect([code, JSON.parse(body).message]).to.deep.equal([
         403,
-        'sessions of this user are recorded, and commands that the kubelet runs cannot be: use exec of the pod',
+        'sessions of this user must be recorded, which is not possible for commands that the kubelet runs: use exec of the pod',
       ])
     }
   })

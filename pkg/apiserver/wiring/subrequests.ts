@@ -21,7 +21,7 @@ import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcast
 import type { UserTimeSlices } from '../../scheduling/time-slices.ts'
 import { createFairQueue } from '../filters/fair-queue.ts'
 import type { MaxInFlight, RequestSeat } from '../filters/max-in-flight.ts'
-import type { Members } from './members.ts'
+import type { Members } from './member-clusters.ts'
 import type { Router } from './path-router.ts'
 
 export type SubrequestParts = {

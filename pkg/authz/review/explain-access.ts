@@ -104,7 +104,7 @@ function nearMissOf(
 
 function placeText({ namespace }: Binding, attributes: AccessAttributes): string {
   const given = `the binding applies in the namespace ${JSON.stringify(namespace)}`
-  if (!attributes.isResource || attributes.namespace === '') return `${given} alone, not at the cluster scope`
+  if (!attributes.isResource || attributes.namespace === '') return `${given} only, not at the cluster scope`
   return `${given}, not in ${JSON.stringify(attributes.namespace)}`
 }
 

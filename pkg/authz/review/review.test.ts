@@ -200,7 +200,7 @@ describe('reviews of access', () => {
       [
         'the cluster scope',
         on('get', 'pods'),
-        'the binding applies in the namespace "shop" alone, not at the cluster scope',
+        'the binding applies in the namespace "shop" only, not at the cluster scope',
       ],
       ['the name', on('get', 'pods', 'bank', 'web-1'), 'the names are "web-0", not "web-1"'],
       ['all names', on('get', 'pods', 'bank'), 'it allows only the names "web-0"'],

@@ -41,7 +41,7 @@ describe('Entry', () => {
     })
   })
 
-  it('omits computed annotations in the aggregated API', () => {
+  it('omits computed annotations in the extension API', () => {
     const entry = toEntry(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(entry.aggregatedHead().toString()).to.not.contain('computed')
   })

@@ -6,7 +6,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseLine } from '../../apirequest/request-line.ts'
 import { defaults } from '../../config/fixtures.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { createMembers } from './members.ts'
+import { createMembers } from './member-clusters.ts'
 
 describe('createMembers', () => {
   const asked: string[] = []
