@@ -1,8 +1,8 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createCa, issueCertificate, type KeyPair } from './issue.ts'
+import { renewalReason } from './renewal-reason.ts'
 import { readPair, type StoredKeyPair, writePair } from './tls-secret.ts'
 
 const caSecret = 'kapis-front-proxy-ca'
@@ -15,7 +15,7 @@ export const frontProxyConfigMap = 'kapis-front-proxy'
 const commonName = 'kapis-front-proxy'
 const authorityDays = 3650
 const clientDays = 90
-const renewAfterFraction = 2 / 3
+const none = { dnsNames: [], ipAddresses: [] }
 const checkEveryMs = 60 * 60_000
 
 export type FrontProxyOptions = {
@@ -83,7 +83,7 @@ export class FrontProxyCertificates {
     )
     const next = await this.#pair(
       clientSecret,
-      pair => isFit(pair, authority.certPem),
+      pair => renewalReason(pair, authority.certPem, { names: none, nowMs: Date.now() }) === undefined,
       () => issueCertificate(authority, { commonName, usages: ['client'], validityDays: clientDays }),
     )
     await this.#publish(authority.certPem)
@@ -130,22 +130,5 @@ export class FrontProxyCertificates {
       const path = `${collection}/${frontProxyConfigMap}`
       await client.call({ method: 'PATCH', path, body: { data: body.data }, contentType })
     }
-  }
-}
-
-function isFit(pair: KeyPair, authorityPem: string): boolean {
-  try {
-    const certificate = new X509Certificate(pair.certPem)
-    const authority = new X509Certificate(authorityPem)
-    const from = certificate.validFromDate.getTime()
-    const until = certificate.validToDate.getTime()
-    return (
-      certificate.checkPrivateKey(createPrivateKey(pair.keyPem)) &&
-      certificate.checkIssued(authority) &&
-      certificate.verify(authority.publicKey) &&
-      Date.now() < from + (until - from) * renewAfterFraction
-    )
-  } catch {
-    return false
   }
 }

@@ -17,9 +17,9 @@ export function isForHost(certPem: string, host: string): boolean {
 }
 
 /**
- * Returns the reason why a serving certificate must be replaced; undefined if it is valid.
+ * Returns the reason why a certificate must be replaced; undefined if it is valid.
  *
- * @param authorityPem the CA that clients trust
+ * @param authorityPem the CA that the other side trusts
  */
 export function renewalReason(
   pair: KeyPair,
