@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type AuthenticationMethods, methodClaims } from './authentication-methods.ts'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
-import { isReservedName } from './reserved-username.ts'
-import { signJwt } from './sign.ts'
+import { signUserToken } from './sign.ts'
 import { type ClaimedUser, present, userClaims } from './user-claims.ts'
 
 /** The user, time and client of a login (OpenID Connect Core section 2). */
@@ -24,14 +23,10 @@ export type IdTokenOptions = { readonly lifeSeconds: number; readonly alg: Signi
 
 /** Signs an ID token with the claims of the requested scope (OpenID Connect Core section 5.4). */
 export async function signIdToken(
-  { issuer, keys }: { issuer: string; keys: KeySource },
+  issuer: { readonly issuer: string; readonly keys: KeySource },
   subject: IdTokenSubject,
   { lifeSeconds, alg }: IdTokenOptions,
 ): Promise<string> {
-  if (isReservedName(subject.username))
-    throw new Error(`a token for ${subject.username} must never be issued`)
-  const now = Math.floor(Date.now() / 1000)
-  const signer = keys.current().signer(alg, now)
   const scopes = subject.scope.split(' ')
   const claims = {
     ...(subject.authTime === 0 ? {} : { auth_time: subject.authTime }),
@@ -40,14 +35,9 @@ export async function signIdToken(
     at_hash: halfHash(subject.accessToken),
     ...present({ nonce: subject.nonce }),
     ...userClaims(subject, scope => scopes.includes(scope)),
-    iss: issuer,
-    sub: subject.username,
-    aud: subject.clientId,
-    iat: now,
-    exp: now + lifeSeconds,
-    jti: randomUUID(),
   }
-  return signJwt('JWT', claims, signer)
+  const { username, clientId: aud } = subject
+  return (await signUserToken(issuer, { typ: 'JWT', alg, username, aud, lifeSeconds }, claims)).token
 }
 
 /**

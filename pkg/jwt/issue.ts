@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { loginClaims, type TokenLogin } from './authentication-methods.ts'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, onlineAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-username.ts'
-import { signJwt } from './sign.ts'
+import { type IssuedToken, signUserToken } from './sign.ts'
 
 export type TokenSubject = {
   readonly username: string
@@ -26,8 +25,6 @@ export type TokenSubject = {
   /** Whether the user must change a password that an administrator has set. */
   readonly mustChangePassword?: boolean
 }
-
-export type IssuedToken = { readonly token: string; readonly jti: string; readonly expiresAt: number }
 
 type Form = { readonly kind: 'access' | 'refresh'; readonly jti?: string }
 
@@ -56,7 +53,7 @@ export function createTokenIssuer(options: {
   audience: string
   keys: KeySource
 }): TokenIssuer {
-  const { issuer, audience, keys } = options
+  const { issuer, audience } = options
 
   function toAudience(
     kind: Form['kind'],
@@ -68,12 +65,8 @@ export function createTokenIssuer(options: {
   }
 
   async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {
-    const { kind, jti = randomUUID() } = form
-    if (isReservedName(subject.username))
-      throw new Error(`a token for ${subject.username} must never be issued`)
-    const now = Math.floor(Date.now() / 1000)
-    const expiresAt = now + lifeSeconds
-    const signer = keys.current().signer('ES256', now)
+    const { kind } = form
+    const { username } = subject
     const claims = {
       sid: subject.sid,
       client_id: subject.clientId,
@@ -81,18 +74,13 @@ export function createTokenIssuer(options: {
       // Consoles of the platform read these two claims. `extra` makes them ask the user for a new
       // password.
       token_type: `${kind}_token`,
-      username: subject.username,
+      username,
       ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),
       ...(kind === 'access' ? { ...whoFor(subject), ...loginClaims(subject.login) } : {}),
-      iss: issuer,
-      sub: subject.username,
-      aud: toAudience(kind, subject),
-      iat: now,
-      exp: expiresAt,
-      jti,
     }
-    const token = await signJwt(kind === 'access' ? 'at+jwt' : 'JWT', claims, signer)
-    return { token, jti, expiresAt }
+    const typ = kind === 'access' ? 'at+jwt' : 'JWT'
+    const aud = toAudience(kind, subject)
+    return signUserToken(options, { ...form, typ, alg: 'ES256', username, aud, lifeSeconds }, claims)
   }
 
   return {

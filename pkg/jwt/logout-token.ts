@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
-import { isReservedName } from './reserved-username.ts'
-import { signJwt } from './sign.ts'
+import { signUserToken } from './sign.ts'
 
 /** The ended login, with the identifiers of the ID tokens of its client. */
 export type LogoutTokenSubject = {
@@ -22,20 +20,8 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
  * absence of a nonce distinguish them from ID tokens.
  */
 export function createLogoutTokenSigner(options: { issuer: string; keys: KeySource }): LogoutTokenSigner {
-  const { issuer, keys } = options
   return async ({ username, sid, clientId }, alg) => {
-    if (isReservedName(username)) throw new Error(`a token for ${username} must never be issued`)
-    const now = Math.floor(Date.now() / 1000)
-    const claims = {
-      iss: issuer,
-      sub: username,
-      aud: clientId,
-      iat: now,
-      exp: now + lifeSeconds,
-      jti: randomUUID(),
-      sid,
-      events: { [logoutEvent]: {} },
-    }
-    return signJwt('logout+jwt', claims, keys.current().signer(alg, now))
+    const of = { typ: 'logout+jwt', alg, username, aud: clientId, lifeSeconds }
+    return (await signUserToken(options, of, { sid, events: { [logoutEvent]: {} } })).token
   }
 }

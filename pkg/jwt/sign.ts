@@ -1,6 +1,37 @@
-import { sign } from 'node:crypto'
+import { randomUUID, sign } from 'node:crypto'
 import { type JWTPayload, SignJWT } from 'jose'
-import type { LoadedKey } from './key-set.ts'
+import type { LoadedKey, SigningAlgorithm } from './key-set.ts'
+import type { KeySource } from './key-source.ts'
+import { isReservedName } from './reserved-username.ts'
+
+export type IssuedToken = { readonly token: string; readonly jti: string; readonly expiresAt: number }
+
+type UserTokenOptions = {
+  readonly typ: string
+  readonly alg: SigningAlgorithm
+  readonly username: string
+  readonly aud: string | string[]
+  readonly lifeSeconds: number
+  readonly jti?: string
+}
+
+/**
+ * Signs a token about a user with `claims` and the registered claims (RFC 7519 section 4.1).
+ *
+ * @throws Status 503 before the keys are loaded, Error for a reserved name
+ */
+export async function signUserToken(
+  { issuer, keys }: { readonly issuer: string; readonly keys: KeySource },
+  { typ, alg, username, aud, lifeSeconds, jti = randomUUID() }: UserTokenOptions,
+  claims: JWTPayload,
+): Promise<IssuedToken> {
+  if (isReservedName(username)) throw new Error(`a token for ${username} must never be issued`)
+  const now = Math.floor(Date.now() / 1000)
+  const expiresAt = now + lifeSeconds
+  const registered = { iss: issuer, sub: username, aud, iat: now, exp: expiresAt, jti }
+  const token = await signJwt(typ, { ...claims, ...registered }, keys.current().signer(alg, now))
+  return { token, jti, expiresAt }
+}
 
 /**
  * Signs a JWT in compact form (RFC 7515 section 7.1) with the algorithm of the key. ES256 signs
