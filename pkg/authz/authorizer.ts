@@ -45,6 +45,19 @@ export type Authorize = (
   narrow?: Narrow | undefined,
 ) => Promise<void> | void
 
+/** A verb on an object; an empty name or namespace means any. */
+export type ObjectPermission = {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** Requires a permission. @throws Status 403 with the message of kube-apiserver, 503 */
+export type RequirePermission = (identity: Identity, right: ObjectPermission) => Promise<void>
+
 /** @param info the permission to search in single namespaces */
 export type Narrow = (info: RequestInfo) => Promise<boolean>
 

@@ -12,7 +12,12 @@ import { impersonate } from '../../authn/impersonate.ts'
 import { createKapisTokenAuthenticator } from '../../authn/kapis-token.ts'
 import { stripCredentials } from '../../authn/strip-credentials.ts'
 import { createTokenReviewAuthenticator } from '../../authn/token-review.ts'
-import { type Authorize, createAuthorizer, type Explain } from '../../authz/authorizer.ts'
+import {
+  type Authorize,
+  createAuthorizer,
+  type Explain,
+  type RequirePermission,
+} from '../../authz/authorizer.ts'
 import type { NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/request/client-address.ts'
@@ -29,7 +34,6 @@ import { isMultiFactor } from '../../jwt/authentication-methods.ts'
 import { SecretKeySource } from '../../jwt/key-source.ts'
 import { createTokenVerifier } from '../../jwt/verify.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { RequirePermission } from '../../platformapi/iam/v1alpha2/users/require-permission.ts'
 import { type Row, tally } from '../../telemetry/hot-counter.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
@@ -55,15 +59,7 @@ export type Auth = {
   /** Ends all logins of a user, including personal access tokens. @throws Status 503 */
   readonly endLogins: (user: string, why: string) => Promise<void>
   readonly authorize: Authorize
-  /** Authorizes reading a Secret. @throws Status 403 */
-  readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /**
-   * Authorizes reading a Service; name and namespace may be '' for any.
-   *
-   * @throws Status 403
-   */
-  readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** Requires an RBAC permission at the cluster scope. @throws Status 403, 503 */
+  /** Requires an RBAC permission. @throws Status 403, 503 */
   readonly requirePermission: RequirePermission
   readonly checks: readonly Check[]
   readonly users: UserStore
@@ -234,12 +230,6 @@ export function createAuth(options: AccessOptions): Auth {
     onUserChange: listener => void userListeners.push(listener),
     acceptPasswords(checker) {
       passwords = checker
-    },
-    async authorizeSecretRead(identity, namespace, name) {
-      await authorize(toResourceInfo({ verb: 'get', resource: 'secrets', namespace, name }), identity)
-    },
-    async authorizeServiceRead(identity, namespace, name) {
-      await authorize(toResourceInfo({ verb: 'get', resource: 'services', namespace, name }), identity)
     },
     async requirePermission(identity, right) {
       await authorize(toResourceInfo(right), identity)

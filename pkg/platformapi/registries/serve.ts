@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity/identity.ts'
+
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import type { RequirePermission } from '../../authz/authorizer.ts'
 import { readText } from '../../httpserver/request/body.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
@@ -21,8 +22,7 @@ import type { registryPaths } from './description.ts'
 export type RegistryTools = {
   readonly client: KubeClient
   readonly registry: RegistryClient
-  /** Requires that RBAC of kube-apiserver allows reading a Secret. @throws Status 403 */
-  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly requirePermission: RequirePermission
 }
 
 const resources = new Set(['registrysecrets', 'imageconfig', 'repositorytags'])
@@ -106,14 +106,15 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
 }
 
 async function loginFor(
-  { client, maySecret }: RegistryTools,
+  { client, requirePermission }: RegistryTools,
   { identity, info, query }: AuthenticatedExchange,
   host: string,
 ): Promise<Login | undefined> {
   const name = query.get('secret') ?? ''
   if (name === '') return undefined
-  await maySecret(identity, info.namespace, name)
-  const path = secretPath({ namespace: info.namespace, name })
+  const { namespace } = info
+  await requirePermission(identity, { verb: 'get', group: '', resource: 'secrets', namespace, name })
+  const path = secretPath({ namespace, name })
   const login = readDockerConfig(parseObject(await client.call({ path }))).get(host)
   if (login === undefined) throw badRequest(`the Secret ${JSON.stringify(name)} has no login for ${host}`)
   return login

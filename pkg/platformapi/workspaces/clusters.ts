@@ -2,9 +2,9 @@ import { badRequest, methodNotAllowed, Status } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix, parseRequestInfo, type RequestInfo } from '../../apirequest/request-info.ts'
 import { hostCluster } from '../../apirequest/target.ts'
+import type { RequirePermission } from '../../authz/authorizer.ts'
 import { routeOf } from '../../openapi/route.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import type { RequirePermission } from '../iam/v1alpha2/users/require-permission.ts'
 import type { ReadStyle } from '../read/read-tools.ts'
 
 export type ClusterViewTools = {

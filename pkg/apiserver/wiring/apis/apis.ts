@@ -83,8 +83,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     collect: options.collect,
     onClusterChange: listener => bindings.onClusterChange(listener),
     reviews: createAccessReviews({ client, config, access, bindings }),
-    authorizeSecretRead: access.authorizeSecretRead,
-    authorizeServiceRead: access.authorizeServiceRead,
+    requirePermission: access.requirePermission,
     caPem() {
       const { certPem, bundlePem } = certificates.current()
       return isForHost(certPem, new URL(config.oauth.issuer).hostname) ? bundlePem : undefined

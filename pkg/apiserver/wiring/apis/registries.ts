@@ -12,14 +12,14 @@ const registryMs = 30_000
 export function createRegistries(parts: {
   readonly client: KubeClient
   readonly config: Config
-  readonly maySecret: RegistryTools['maySecret']
+  readonly requirePermission: RegistryTools['requirePermission']
 }): { readonly tools: RegistryTools; readonly close: () => void } {
-  const { client, config, maySecret } = parts
+  const { client, config, requirePermission } = parts
   const { caFile, trustedHosts } = config.registries
   const connection = createConnect({
     ca: caFile === '' ? undefined : withDefaultCertificates(readFileSync(caFile, 'utf8')),
     trustedHosts,
   })
   const registry = createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs))
-  return { tools: { client, registry, maySecret }, close: () => connection.close() }
+  return { tools: { client, registry, requirePermission }, close: () => connection.close() }
 }

@@ -1,7 +1,8 @@
 import { unavailable, unknownResource } from '../../../apierrors/status.ts'
-import type { Identity } from '../../../apirequest/identity/identity.ts'
+
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
+import type { RequirePermission } from '../../../authz/authorizer.ts'
 import type { NarrowedLists } from '../../../authz/narrowing/narrowed-lists.ts'
 import type { GrantIndex, RbacReader } from '../../../authz/rbac/rbac-index.ts'
 import { createVisibility } from '../../../authz/visibility/visibility.ts'
@@ -121,17 +122,14 @@ export type ResourcesOptions = {
    */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
-  /** Authorizes reading a Secret. @throws Status 403 */
-  readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** Authorizes reading a Service; name and namespace may be '' for any. @throws Status 403 */
-  readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly requirePermission: RequirePermission
 }
 
 /** Wires the resource cache to the handlers that serve it. */
 export function createResources(options: ResourcesOptions): Resources {
   const { client, config, live, logger, registry, broadcaster, grants, reviews, proxy, caPem, isUser } =
     options
-  const { authorizeSecretRead: maySecret, authorizeServiceRead: mayService, onClusterChange } = options
+  const { requirePermission, onClusterChange } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const discovery = createDiscoveryCache({ client, groupDomain })
@@ -189,7 +187,7 @@ export function createResources(options: ResourcesOptions): Resources {
       return store
     },
   }
-  const registries = createRegistries({ client, config, maySecret })
+  const registries = createRegistries({ client, config, requirePermission })
   const old = {
     ...components,
     kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
@@ -209,7 +207,7 @@ export function createResources(options: ResourcesOptions): Resources {
     storeOf,
     nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
     services: (info: RequestInfo) => components.storeOf(info, 'services'),
-    mayService,
+    requirePermission,
   }
   const any = {
     ...tools,

@@ -2,8 +2,8 @@ import { badRequest, notFound, unauthorized, unknownResource } from '../../../ap
 import { authenticatedGroup, hasNoCredential } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
+import type { RequirePermission } from '../../../authz/authorizer.ts'
 import type { User } from '../../../iam/users/user.ts'
-import type { RequirePermission } from '../../../platformapi/iam/v1alpha2/users/require-permission.ts'
 import {
   type ClusterViewTools,
   createClusterView,

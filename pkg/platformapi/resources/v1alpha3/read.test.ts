@@ -59,7 +59,10 @@ describe('serveResources', () => {
 
   async function start(
     store: ObjectStore = storeOf(items, { decorate }),
-    pods: { readonly store?: ObjectStore; readonly mayService?: ReadOptions['mayService'] } = {},
+    pods: {
+      readonly store?: ObjectStore
+      readonly requirePermission?: ReadOptions['requirePermission']
+    } = {},
     sight?: Visible,
   ) {
     const pages = new PageCache()
@@ -76,13 +79,13 @@ describe('serveResources', () => {
       registries: {
         client: { call: elsewhere, stream: elsewhere, close: () => undefined },
         registry: { verify: elsewhere, config: elsewhere, tags: elsewhere },
-        maySecret: elsewhere,
+        requirePermission: elsewhere,
       },
       visible: async () => undefined,
       storeOf: (plural: string) => (plural === 'nodes' ? store : plural === 'pods' ? pods.store : undefined),
       nativeCollectionOf: () => undefined,
       services: elsewhere,
-      mayService: pods.mayService ?? elsewhere,
+      requirePermission: pods.requirePermission ?? elsewhere,
       isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
       owners: unusedOwners,
       printerColumns: async () => undefined,
@@ -165,20 +168,25 @@ describe('serveResources', () => {
 
   it('hides the pods of a Service from callers who may not get that Service', async () => {
     const asked: unknown[] = []
-    const mayService = async (...what: unknown[]) => {
-      asked.push(what)
+    const requirePermission: ReadOptions['requirePermission'] = async (identity, right) => {
+      asked.push([identity, right])
       throw new Status(403, 'Forbidden', 'services "shop" is forbidden')
     }
     const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true }
     const { get } = await start(undefined, {
       store: new ObjectStore({ ...servedNodes, kind }),
-      mayService,
+      requirePermission,
     })
     const paths = [`${g}/namespaces/ns/pods`, `${g}/pods`]
     for (const path of paths)
       for (const more of ['', '&watch=true'])
         expect(await get(`${path}?serviceName=shop${more}`)).to.include({ code: 403 })
-    expect(asked).to.deep.equal(['ns', 'ns', '', ''].map(namespace => [jane, namespace, 'shop']))
+    expect(asked).to.deep.equal(
+      ['ns', 'ns', '', ''].map(namespace => [
+        jane,
+        { verb: 'get', group: '', resource: 'services', namespace, name: 'shop' },
+      ]),
+    )
   })
 
   it('returns the current state of a page that is requested again', async () => {

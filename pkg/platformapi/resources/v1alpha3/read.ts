@@ -3,6 +3,7 @@ import type { Identity } from '../../../apirequest/identity/identity.ts'
 import type { ListQuery } from '../../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
+import type { RequirePermission } from '../../../authz/authorizer.ts'
 import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components/serve.ts'
@@ -29,12 +30,7 @@ export type ReadOptions = ReadTools & {
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<ObjectStore> | undefined
   /** Returns the store of Services for a read. @throws Status 503 */
   readonly services: (info: RequestInfo) => Promise<ObjectStore>
-  /**
-   * Authorizes reading a Service; name and namespace may be '' for any.
-   *
-   * @throws Status 403, 503
-   */
-  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly requirePermission: RequirePermission
   /**
    * Returns the objects that the caller may see, undefined for all. Called for kinds whose objects
    * are visible to some callers only.
@@ -65,8 +61,10 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   }
   /** Restricts pods to those of a Service, whose selector the caller must be allowed to read. */
   async function podsBehind(query: ListQuery, serviceName: string) {
-    await options.mayService(exchange.identity, info.namespace, serviceName)
-    return podsOfService(await options.services(info), query, info.namespace)
+    const { namespace } = info
+    const right = { verb: 'get', group: '', resource: 'services', namespace, name: serviceName }
+    await options.requirePermission(exchange.identity, right)
+    return podsOfService(await options.services(info), query, namespace)
   }
   const narrowed = options.visible(info, exchange.identity)
   const visible = narrowed && (await narrowed)

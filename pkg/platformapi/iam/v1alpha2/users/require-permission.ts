@@ -1,22 +1,11 @@
 import { Status } from '../../../../apierrors/status.ts'
 import type { Identity } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import type { ObjectPermission, RequirePermission } from '../../../../authz/authorizer.ts'
 import { isNamedInRbac } from '../../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
 import type { UserRights } from '../../../../iam/users/required-permissions.ts'
 import type { Permit } from '../../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../../kubeclient/client.ts'
-
-/** A verb on one cluster-scoped object. */
-export type ObjectPermission = {
-  readonly verb: string
-  readonly group: string
-  readonly resource: string
-  readonly subresource?: string
-  readonly name: string
-}
-
-/** Requires a permission. @throws Status 403 with the message of kube-apiserver, 503 */
-export type RequirePermission = (identity: Identity, right: ObjectPermission) => Promise<void>
 
 export type PermitOptions = {
   readonly client: KubeClient
