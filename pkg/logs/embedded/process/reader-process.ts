@@ -51,7 +51,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
         return yield* search.page(partitions, request.query)
       case 'rows':
         return yield* searchRows(
-          (asked, limits) => search.page(store.partitions(), asked, limits),
+          (asked, maxChars) => search.lines(store.partitions(), asked, maxChars),
           request.query,
         )
       case 'statistics':

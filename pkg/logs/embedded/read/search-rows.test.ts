@@ -60,7 +60,9 @@ describe('searchRows', () => {
       sizes.push(size)
       yield
       const from = 'from' in start ? start.from : Number(start.after) + 1
-      return { total: undefined, hits: hits.slice(from, from + size), isCut: false }
+      const found = hits.slice(from, from + size)
+      const lines = found.map(({ cursor, record }) => ({ cursor: () => cursor, read: () => record }))
+      return { lines, isCut: false }
     }, query)
     for (;;) {
       const { done, value } = work.next()
@@ -97,19 +99,23 @@ describe('searchRows', () => {
   })
 
   it('reads only the parts of lines that the fields need', () => {
-    const partsOf = (fields: RowQuery['fields']): LineParts | undefined => {
-      let parts: LineParts | undefined
+    const read = (fields: RowQuery['fields'], test: RowQuery['test'] = asked.test) => {
+      const all: LineParts[] = []
+      const readLine = (parts: LineParts) => {
+        all.push(parts)
+        return line('x')
+      }
       const work = searchRows(
-        function* (_, limits) {
-          ;({ parts } = limits)
+        function* () {
           yield
-          return { total: undefined, hits: [], isCut: false }
+          return { lines: [{ cursor: () => '', read: readLine }], isCut: false }
         },
-        { ...asked, fields },
+        { ...asked, fields, test },
       )
       while (!work.next().done);
-      return parts
+      return all
     }
+    const partsOf = (fields: RowQuery['fields']) => read(fields)[0]
     expect(partsOf(['_time', 'pod', 'labels.app'])).to.deep.equal({ text: false, fields: [] })
     expect(partsOf(['_msg', 'level', '__proto__'])).to.deep.equal({
       text: true,
@@ -117,6 +123,12 @@ describe('searchRows', () => {
     })
     expect(partsOf(['fields.pod', 'level'])).to.deep.equal({ text: false, fields: undefined })
     expect(partsOf(undefined)).to.deep.equal(wholeLines)
+    const ofLevel = { text: false, fields: ['level'] }
+    const isLevel = (text: string) =>
+      ({ op: 'field', field: 'level', test: { kind: 'exact', text } }) as const
+    expect(read(undefined, isLevel('error'))).to.deep.equal([ofLevel])
+    expect(read(undefined, isLevel(''))).to.deep.equal([ofLevel, wholeLines])
+    expect(read(['level'], isLevel('error'))).to.deep.equal([ofLevel])
   })
 
   it('builds only the required fields, and no empty row', () => {

@@ -16,14 +16,14 @@ import { overheadBytes } from './caches.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
 import {
+  type FoundLine,
   firstPlaces,
   firstWithin,
-  type LineParts,
   type Place,
   placesFrom,
   readHits,
+  toFoundLines,
   type Wanted,
-  wholeLines,
 } from './selected-lines.ts'
 import {
   candidateWindows,
@@ -49,18 +49,17 @@ export type Arrived = {
   readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
 }
 
-export type PageLimits = {
-  /** Maximum length of the lines and their fields. */
-  readonly maxChars: number
-  readonly parts: LineParts
-}
+/** The lines of a page. `isCut` as in QueryResult. */
+export type FoundPage = Pick<QueryResult, 'isCut'> & { readonly lines: readonly FoundLine[] }
 
 export type Search = {
-  readonly page: (
+  readonly page: (partitions: readonly PartitionReader[], asked: LogQuery) => Work<QueryResult>
+  /** Finds the lines of a page. @param maxChars maximum length of the lines and their fields */
+  readonly lines: (
     partitions: readonly PartitionReader[],
     asked: LogQuery,
-    limits?: PageLimits,
-  ) => Work<QueryResult>
+    maxChars: number,
+  ) => Work<FoundPage>
   readonly histogram: (
     partitions: readonly PartitionReader[],
     filter: LogFilter,
@@ -84,8 +83,16 @@ export type Search = {
  */
 export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
   return {
-    page: (partitions, asked, limits = { maxChars: maxPageChars, parts: wholeLines }) =>
-      searchPage(results, partsOf(partitions, asked.filter, windowLines), asked, limits),
+    *page(partitions, asked) {
+      const parts = partsOf(partitions, asked.filter, windowLines)
+      const { total, places, isCut } = yield* searchPage(results, parts, asked, maxPageChars)
+      return { total, hits: yield* readHits(places), isCut }
+    },
+    *lines(partitions, asked, maxChars) {
+      const parts = partsOf(partitions, asked.filter, windowLines)
+      const { places, isCut } = yield* searchPage(results, parts, asked, maxChars)
+      return { lines: toFoundLines(places), isCut }
+    },
     histogram: (partitions, filter, interval) =>
       searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
     statistics: (partitions, filter) => searchStatistics(results, partsOf(partitions, filter, windowLines)),
@@ -161,8 +168,12 @@ function* searchPage(
   results: Results,
   searched: Work<readonly Part[]>,
   { order, size, start, withTotal }: LogQuery,
-  { maxChars, parts: ofLines }: PageLimits,
-): Work<QueryResult> {
+  maxChars: number,
+): Work<{
+  readonly total: number | undefined
+  readonly places: readonly Place[]
+  readonly isCut: boolean
+}> {
   const skipped = 'from' in start ? start.from : 0
   const wanted: Wanted = {
     ordering: createOrdering(order),
@@ -184,8 +195,7 @@ function* searchPage(
   }
   const found = places.slice(skipped)
   const read = firstWithin(found, maxChars)
-  const hits = yield* readHits(read, ofLines)
-  return { total: withTotal ? total : undefined, hits, isCut: read.length < found.length }
+  return { total: withTotal ? total : undefined, places: read, isCut: read.length < found.length }
 }
 
 /** Merges the first matches so far with those of a window. */

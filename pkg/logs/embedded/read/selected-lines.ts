@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { ownText } from '../../logsql/copy-text.ts'
 import type { LogRecord } from '../../record.ts'
 import type { Hit } from '../../store.ts'
@@ -104,20 +105,42 @@ export type LineParts = {
 export const wholeLines: LineParts = { text: true, fields: undefined }
 
 /** Reads lines. Decompresses each block only once. */
-export function* readHits(places: readonly Place[], parts = wholeLines): Work<readonly Hit[]> {
-  const opened = new Map<Block, OpenBlock>()
-  const hits: Hit[] = []
-  for (const place of places) {
-    const { partition, block } = place
-    let open = opened.get(block)
-    if (open === undefined) {
-      open = openBlock(partition, block, true)
-      opened.set(block, open)
+export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
+  const hits = new Map<Place, Hit>()
+  for (const [partition, own] of Map.groupBy(places, place => place.partition)) {
+    for (const [block, ofBlock] of Map.groupBy(own, place => place.block)) {
+      const open = openBlock(partition, block, true)
+      for (const place of ofBlock) {
+        hits.set(place, { record: recordAt(open, place, wholeLines), cursor: formatCursor(place) })
+      }
       yield
     }
-    hits.push({ record: recordAt(open, place, parts), cursor: formatCursor(place) })
   }
-  return hits
+  return places.flatMap(place => hits.get(place) ?? [])
+}
+
+/** A line that is read only as far as it is needed. */
+export type FoundLine = {
+  readonly cursor: () => string
+  readonly read: (parts: LineParts) => LogRecord
+}
+
+// Blocks whose texts are in memory. Consecutive lines are in few blocks.
+const maxOpen = 16
+
+export function toFoundLines(places: readonly Place[]): readonly FoundLine[] {
+  const opened = new LRUCache<Block, OpenBlock>({ max: maxOpen })
+  const open = ({ partition, block }: Place): OpenBlock => {
+    const known = opened.get(block)
+    if (known !== undefined) return known
+    const made = openBlock(partition, block, true)
+    opened.set(block, made)
+    return made
+  }
+  return places.map(place => ({
+    cursor: () => formatCursor(place),
+    read: parts => recordAt(open(place), place, parts),
+  }))
 }
 
 function recordAt(open: OpenBlock, place: Place, parts: LineParts): LogRecord {
