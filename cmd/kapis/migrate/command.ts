@@ -74,7 +74,8 @@ The output of config and providers contains passwords.
 function print(what: 'config' | 'providers', file: string, options: Options, io: Io): number {
   const { notes, ...texts } = toConfiguration(readSource(file), options)
   io.out(what === 'config' ? texts.file : texts.providers)
-  if (what === 'config') for (const { path, message } of notes) io.err(`${path}: ${message}\n`)
+  const reported = notes.filter(({ path }) => what === 'config' || path.includes('.identityProviders'))
+  for (const { path, message } of reported) io.err(`${path}: ${message}\n`)
   return 0
 }
 

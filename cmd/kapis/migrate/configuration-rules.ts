@@ -1,5 +1,7 @@
+import type { Problem } from '../../../pkg/config/config-error.ts'
+import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
 import { providerTypes } from '../../../pkg/iam/identityprovider/provider-types.ts'
-import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
+import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { toSeconds } from './duration.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { putLifetimes } from './lifetimes.ts'
@@ -73,37 +75,61 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
   signKey: gone(signing),
   signKeyData: gone(signing),
   clients: list(client),
-  identityProviders: list((item, path, to) => {
-    if (item.mappingMethod === 'mixed')
-      note(to, `${path}.mappingMethod`, 'mixed became manual: users link their accounts themselves')
-    const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
-    if (typeof item.name !== 'string' || item.name === '')
-      note(to, `${path}.name`, 'is required; the provider is omitted')
-    else if (providerTypes.some(type => type === item.type)) to.providers.push(document)
-    else note(to, `${path}.type`, `Kapis has no such provider; supported: ${providerTypes.join(', ')}`)
-  }),
+  identityProviders: list(provider),
+}
+
+function provider(item: Fields, path: string, to: Translation): void {
+  if (item.mappingMethod === 'mixed')
+    note(to, `${path}.mappingMethod`, 'mixed became manual: users link their accounts themselves')
+  const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
+  if (typeof item.name !== 'string' || item.name === '')
+    note(to, `${path}.name`, 'is required; the provider is omitted')
+  else if (providerTypes.some(type => type === item.type)) addProvider(document, path, to)
+  else {
+    const name = JSON.stringify(item.name)
+    const supported = providerTypes.join(', ')
+    note(to, `${path}.type`, `Kapis has no such provider, ${name} is omitted; supported: ${supported}`)
+  }
+}
+
+/** Adds a provider, with notes on everything that Kapis would reject in its Secret. */
+function addProvider(document: Fields, path: string, to: Translation): void {
+  if (to.providers.some(({ name }) => name === document.name))
+    note(to, `${path}.name`, 'another provider has this name; Kapis uses one of them')
+  to.providers.push(document)
+  const { rootCA, redirectURL } = membersOf(document.provider)
+  if (redirectURL !== undefined)
+    note(to, `${path}.provider.redirectURL`, 'must be a URL of Kapis: docs/identity-providers.md, "Consoles"')
+  if (rootCA !== undefined)
+    note(to, `${path}.provider.rootCA`, 'is a file of ks-apiserver: use rootCAData, or mount it in Kapis')
+  const problems: Problem[] = []
+  readProviderConfig(document, problems)
+  for (const { path: member, message } of problems)
+    if (member !== 'provider.rootCA') note(to, `${path}.${member}`, `(of Kapis) ${message}`)
+}
+
+const keep: Rule = (value, path, to) => put(to, path.slice(path.lastIndexOf('.') + 1), value)
+
+const clientOptions: Readonly<Record<string, Rule>> = {
+  name: keep,
+  secret: keep,
+  grantMethod: keep,
+  scopeRestrictions: keep,
+  redirectURIs(value, path, to) {
+    const uris = Array.isArray(value) ? value.filter(uri => typeof uri === 'string') : []
+    if (uris.includes('*'))
+      note(to, path, 'Kapis rejects *: list each URI, otherwise browser logins at this client fail')
+    const named = uris.filter(uri => uri !== '*')
+    if (named.length > 0) put(to, 'redirectURIs', named)
+  },
+  accessTokenMaxAge: seconds('accessTokenMaxAgeSeconds', 60),
+  accessTokenInactivityTimeout: seconds('accessTokenInactivityTimeoutSeconds', 60),
+  respondWithChallenges: gone('Kapis always shows a login page, never a challenge'),
 }
 
 function client(item: Fields, path: string, to: Translation): void {
   const own: Translation = { config: {}, providers: [], notes: to.notes }
-  const keep: Rule = (value, place, target) => put(target, place.slice(path.length + 1), value)
-  const rules: Readonly<Record<string, Rule>> = {
-    name: keep,
-    secret: keep,
-    grantMethod: keep,
-    scopeRestrictions: keep,
-    redirectURIs(value, place, target) {
-      const uris = Array.isArray(value) ? value.filter(uri => typeof uri === 'string') : []
-      if (uris.includes('*'))
-        note(to, place, 'Kapis rejects *: list each URI, otherwise browser logins at this client fail')
-      const named = uris.filter(uri => uri !== '*')
-      if (named.length > 0) put(target, 'redirectURIs', named)
-    },
-    accessTokenMaxAge: seconds('accessTokenMaxAgeSeconds', 60),
-    accessTokenInactivityTimeout: seconds('accessTokenInactivityTimeoutSeconds', 60),
-    respondWithChallenges: gone('Kapis always shows a login page, never a challenge'),
-  }
-  translate(item, rules, path, own)
+  translate(item, clientOptions, path, own)
   if (typeof own.config.secret === 'string') {
     // In KubeSphere every client may use the password grant; in Kapis only trusted clients may.
     own.config.trusted = true
@@ -120,43 +146,57 @@ function client(item: Fields, path: string, to: Translation): void {
 
 const elsewhere = gone('is not part of Kapis; its component continues to run separately')
 
+const authentication: Readonly<Record<string, Rule>> = {
+  authenticateRateLimiterMaxTries: number('authentication.authenticateRateLimiterMaxTries'),
+  authenticateRateLimiterDuration: seconds('authentication.authenticateRateLimiterDurationSeconds'),
+  maximumClockSkew: seconds('oauth.clockSkewSeconds', 0),
+  loginHistoryRetentionPeriod: seconds('authentication.loginHistoryRetentionPeriodSeconds'),
+  loginHistoryMaximumEntries: number('authentication.loginHistoryMaximumEntries'),
+  multipleLogin: flag('authentication.multipleLogin'),
+  jwtSecret: gone(signing),
+  kubectlImage: gone('Kapis starts no Pods for terminals'),
+  oauthOptions(value, path, to) {
+    section(oauthOptions)(value, path, to)
+    if (isRecord(value)) putLifetimes(value, path, to)
+  },
+}
+
+const logging: Readonly<Record<string, Rule>> = {
+  host(value, path, to) {
+    if (typeof value !== 'string' || value === '') return note(to, path, 'no log store is configured')
+    put(to, 'logs.store', 'opensearch')
+    put(to, 'logs.opensearch.url', value)
+  },
+  basicAuth: gone('a user name is enough: logs.opensearch.username'),
+  username: text('logs.opensearch.username'),
+  password: text('logs.opensearch.password'),
+  indexPrefix: text('logs.opensearch.indexPrefix'),
+  exportLogsLimit: number('logs.exportLimit'),
+  version: gone('not needed: Kapis works with all supported versions'),
+}
+
 /** Rules for all keys of kubesphere.yaml of KubeSphere 3.4. */
 export const rules: Readonly<Record<string, Rule>> = {
-  authentication: section({
-    authenticateRateLimiterMaxTries: number('authentication.authenticateRateLimiterMaxTries'),
-    authenticateRateLimiterDuration: seconds('authentication.authenticateRateLimiterDurationSeconds'),
-    maximumClockSkew: seconds('oauth.clockSkewSeconds', 0),
-    loginHistoryRetentionPeriod: seconds('authentication.loginHistoryRetentionPeriodSeconds'),
-    loginHistoryMaximumEntries: number('authentication.loginHistoryMaximumEntries'),
-    multipleLogin: flag('authentication.multipleLogin'),
-    jwtSecret: gone(signing),
-    kubectlImage: gone('Kapis starts no Pods for terminals'),
-    oauthOptions(value, path, to) {
-      section(oauthOptions)(value, path, to)
-      if (isRecord(value)) putLifetimes(value, path, to)
-    },
-  }),
+  authentication: section(authentication),
   authorization: gone('Kapis always uses Kubernetes RBAC'),
-  logging: section({
-    host(value, path, to) {
-      if (typeof value !== 'string' || value === '') return note(to, path, 'no log store is configured')
-      put(to, 'logs.store', 'opensearch')
-      put(to, 'logs.opensearch.url', value)
-    },
-    basicAuth: gone('a user name is enough: logs.opensearch.username'),
-    username: text('logs.opensearch.username'),
-    password: text('logs.opensearch.password'),
-    indexPrefix: text('logs.opensearch.indexPrefix'),
-    exportLogsLimit: number('logs.exportLimit'),
-    version: gone('not needed: Kapis works with all supported versions'),
-  }),
+  logging: section(logging),
   kubernetes: gone('Kapis uses the service account of its Pod, unless kubernetes.kubeconfig is set'),
   cache: gone('Kapis keeps its state in Kubernetes objects and needs no Redis'),
   ldap: gone('was for the DevOps component; use an LDAPIdentityProvider for logins with a directory'),
   auditing: gone(
     'audit.path and audit.policyFile configure the audit log of Kapis; searches use the log store of Kapis',
   ),
-  multicluster: gone('Kapis serves the cluster that it runs in'),
+  multicluster(value, path, to) {
+    const { enable } = membersOf(value)
+    if (enable !== true && enable !== 'true')
+      return note(to, path, 'Kapis serves the cluster that it runs in')
+    put(to, 'multicluster.enabled', true)
+    note(
+      to,
+      path,
+      'Clusters with an agent (type: proxy) and federated objects are not served: docs/clusters.md',
+    )
+  },
   terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),
   events: gone('Kapis collects and searches events with its own log store: logs.events'),
   monitoring: elsewhere,
@@ -174,3 +214,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   kubeedge: elsewhere,
   edgeruntime: elsewhere,
 }
+
+/** All names of options, in their usual case. */
+export const optionNames = [rules, authentication, logging, oauthOptions, clientOptions].flatMap(Object.keys)

@@ -182,7 +182,16 @@ describe('toConfiguration', () => {
   })
 
   it('omits only an identity provider without a name', () => {
-    const provider = { type: 'LDAPIdentityProvider', provider: {} }
+    const provider = {
+      type: 'LDAPIdentityProvider',
+      provider: {
+        host: 'h:636',
+        ldaps: true,
+        userSearchBase: 'b',
+        loginAttribute: 'uid',
+        mailAttribute: 'mail',
+      },
+    }
     const identityProviders = [provider, { ...provider, name: 'corp' }]
     const { providers, notes } = toConfiguration(
       { authentication: { oauthOptions: { identityProviders } } },
@@ -205,6 +214,77 @@ describe('toConfiguration', () => {
     const { providers, notes } = toConfiguration(source, options)
     expect(providers).to.equal('')
     expect(notes.map(({ path }) => path)).to.include('authentication.oauthOptions.identityProviders[0].type')
+  })
+
+  it('creates a Secret with another name for each provider, and reports what Kapis would reject', () => {
+    const ldap = {
+      host: 'h:636',
+      ldaps: true,
+      userSearchBase: 'b',
+      loginAttribute: 'uid',
+      mailAttribute: 'mail',
+    }
+    const named = (name: string, more: object = {}, provider: object = {}) => ({
+      ...{ name, type: 'LDAPIdentityProvider', ...more },
+      provider: { ...ldap, ...provider },
+    })
+    const identityProviders = [
+      named('a.b'),
+      named('a_b', { mappingMethod: 'never' }),
+      named('a_b', {}, { rootCA: '/no/such/file' }),
+      { name: 'cas', type: 'CASIdentityProvider', provider: {} },
+    ]
+    const { providers, notes } = toConfiguration(
+      { authentication: { oauthOptions: { identityProviders } } },
+      options,
+    )
+    expect(parseAllDocuments(providers).map(each => each.toJS().metadata.name)).to.deep.equal([
+      ...['identity-provider-a-b', 'identity-provider-a-b-2', 'identity-provider-a-b-3'],
+    ])
+    const at = 'authentication.oauthOptions.identityProviders'
+    expect(notes.map(({ path, message }) => `${path}: ${message}`)).to.deep.equal([
+      `${at}[1].mappingMethod: (of Kapis) must be one of auto, lookup, manual`,
+      `${at}[2].name: another provider has this name; Kapis uses one of them`,
+      `${at}[2].provider.rootCA: is a file of ks-apiserver: use rootCAData, or mount it in Kapis`,
+      `${at}[3].type: Kapis has no such provider, "cas" is omitted; supported: LDAPIdentityProvider, OIDCIdentityProvider, GitHubIdentityProvider, GitlabIdentityProvider`,
+    ])
+  })
+
+  it('ignores the case of names, as KubeSphere does', () => {
+    const provider = { clientid: 'a', CLIENTSECRET: 'b', endpoint: { tokenurl: 'https://x.example.org/t' } }
+    const source = {
+      Authentication: {
+        multiplelogin: true,
+        oauthoptions: {
+          Clients: [
+            {
+              name: 'web',
+              Secret: 's',
+              redirecturis: ['https://a.example.org/cb'],
+              redirectURIs: ['https://b.example.org/cb'],
+            },
+          ],
+          identityproviders: [
+            { name: 'git', type: 'GitlabIdentityProvider', mappingmethod: 'lookup', provider },
+          ],
+        },
+      },
+      sonarQube: {},
+      Multicluster: { enable: true },
+    }
+    const { file, providers, notes } = toConfiguration(source, options)
+    const { config } = parseConfig(parse(file))
+    expect(config.authentication.multipleLogin).to.equal(true)
+    expect(config.multicluster.enabled).to.equal(true)
+    expect(config.oauth.clients.map(({ name, redirectURIs }) => [name, redirectURIs])).to.deep.equal([
+      ['web', ['https://b.example.org/cb']],
+    ])
+    const [secret] = parseAllDocuments(providers).map(document => document.toJS())
+    expect(parse(secret.stringData['configuration.yaml'])).to.deep.equal({
+      ...{ name: 'git', type: 'GitlabIdentityProvider', mappingMethod: 'lookup' },
+      provider: { clientID: 'a', clientSecret: 'b', endpoint: { tokenURL: 'https://x.example.org/t' } },
+    })
+    expect(notes.map(({ path }) => path)).to.include.members(['sonarqube', 'multicluster'])
   })
 
   const wrong: readonly [object, string, string][] = [

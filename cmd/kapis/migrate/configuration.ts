@@ -2,7 +2,8 @@ import { stringify } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
 import { ConfigError, type Problem } from '../../../pkg/config/config-error.ts'
 import { isRecord, itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
-import { rules } from './configuration-rules.ts'
+import { optionNames, rules } from './configuration-rules.ts'
+import { withKnownNames } from './known-names.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { createTranslation, type Note, note, put, type Translation, translate } from './translate-keys.ts'
 
@@ -22,13 +23,11 @@ export function toConfiguration(
   const translation = createTranslation()
   put(translation, 'groupDomain', groupDomain)
   put(translation, 'kubernetes.namespace', namespace)
-  translate(source, rules, '', translation)
+  translate(withKnownNames(source, optionNames), rules, '', translation)
   dropRefused(translation)
   return {
     file: stringify(translation.config),
-    providers: translation.providers
-      .map(document => secretOf(document, { groupDomain, namespace }))
-      .join('---\n'),
+    providers: secretsOf(translation.providers, { groupDomain, namespace }).join('---\n'),
     notes: translation.notes,
   }
 }
@@ -91,16 +90,30 @@ function drop(config: Record<string, unknown>, path: string): void {
   else drop(next, rest.join('.'))
 }
 
-function secretOf(document: Fields, o: { readonly groupDomain: string; readonly namespace: string }): string {
+type Installation = { readonly groupDomain: string; readonly namespace: string }
+
+/** Returns a Secret for each provider, with different names also for `a.b` and `a_b`. */
+function secretsOf(documents: readonly Fields[], o: Installation): readonly string[] {
+  const used = new Set<string>()
+  return documents.map(document => {
+    const name = String(document.name ?? '')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9-]+/g, '-')
+    const wanted = `identity-provider-${name}`.replace(/-+$/, '')
+    let free = wanted
+    for (let n = 2; used.has(free); n++) free = `${wanted}-${n}`
+    used.add(free)
+    return secretOf(document, free, o)
+  })
+}
+
+function secretOf(document: Fields, name: string, o: Installation): string {
   const type = `config.${o.groupDomain}`
-  const name = String(document.name ?? '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]+/g, '-')
   return stringify({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: {
-      name: `identity-provider-${name}`.replace(/-+$/, ''),
+      name,
       namespace: o.namespace,
       labels: { [`${type}/type`]: 'identityprovider' },
     },

@@ -37,6 +37,10 @@ describe('readSource', () => {
       ['secret', 'is not a configuration'],
       ['[1]', 'is not a configuration'],
       [{ kind: 'ConfigMap', data: {} }, 'the ConfigMap has no kubesphere.yaml'],
+      [
+        { kind: 'ClusterConfiguration', spec: { password: 'secret' } },
+        'is a ClusterConfiguration; expected kubesphere.yaml, or the ConfigMap or Secret that holds it',
+      ],
     ] as const) {
       expect(() => read(document))
         .to.throw(message)

@@ -18,7 +18,11 @@ export function readSource(file: string): Fields {
   const bytes = file === '-' ? readFileSync(0) : readRegularFile(file)
   const document = parseText(bytes.toString('utf8'), file)
   const { kind, data } = document
-  if (kind !== 'ConfigMap' && kind !== 'Secret') return document
+  if (kind === undefined) return document
+  if (kind !== 'ConfigMap' && kind !== 'Secret')
+    throw new Error(
+      `${file}: is a ${String(kind)}; expected ${fileName}, or the ConfigMap or Secret that holds it`,
+    )
   const text = isRecord(data) ? data[fileName] : undefined
   if (typeof text !== 'string') throw new Error(`${file}: the ${kind} has no ${fileName}`)
   return parseText(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text, file)

@@ -41,6 +41,35 @@ describe('leftBehind', () => {
     expect(lines[2]).to.equal('Group: not migrated, and failed to list them: groups is forbidden')
   })
 
+  it('names bindings of others than existing users', async () => {
+    const subjects = (...of: readonly string[]) => ({
+      subjects: of.map(text => ({ kind: text.split(' ')[0], name: text.split(' ')[1] })),
+    })
+    const bound: Readonly<Record<string, readonly KubeObject[]>> = {
+      [`${iam}/users`]: [named('ann')],
+      [`${iam}/globalrolebindings`]: [
+        { ...named('of-ann'), ...subjects('User ann') },
+        { ...named('of-group'), ...subjects('User ann', 'Group dev') },
+        { ...named('of-gone'), ...subjects('User gone') },
+        named('of-none'),
+      ],
+      [`${iam}/groupbindings`]: [
+        { ...named('dev-ann'), groupRef: { name: 'dev' }, users: ['ann'] },
+        { ...named('dev-gone'), groupRef: { name: 'dev' }, users: ['ann', 'gone'] },
+        { ...named('without'), users: ['ann'] },
+      ],
+      '/apis/cluster.old.test/v1alpha1/clusters': [named('host'), named('east')],
+      '/apis/quota.old.test/v1alpha2/resourcequotas': [named('blue')],
+    }
+    const lines = await leftBehind(async path => bound[path] ?? [], { from: 'old.test', to: 'new.test' })
+    expect(lines).to.deep.equal([
+      'GlobalRoleBinding of-group, of-gone, of-none: not migrated; it has no subject, a group, a service account or a user who does not exist: create ClusterRoleBindings',
+      'GroupBinding dev-gone, without: not migrated; it has no group, or users who do not exist',
+      'ResourceQuota (of workspaces) blue: not migrated; create ResourceQuotas in the namespaces of the workspace',
+      'Cluster east: not migrated; create Clusters of cluster.new.test, and a Secret with each kubeconfig (docs/clusters.md)',
+    ])
+  })
+
   it('returns nothing if no such objects exist', async () => {
     expect(await leftBehind(async () => [], { from: 'old.test', to: 'new.test' })).to.deep.equal([])
   })

@@ -1,5 +1,5 @@
 import { iamVersion } from '../../../pkg/iam/users/user.ts'
-import type { KubeObject } from '../../../pkg/kubeclient/object/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 
 type Kind = {
   readonly plural: string
@@ -10,10 +10,26 @@ type Kind = {
   /**
    * Reports whether an object has to be migrated, unlike built-in objects. Defaults to all objects.
    */
-  readonly counts?: (object: KubeObject, from: string) => boolean
+  readonly counts?: (object: KubeObject, from: string, users: ReadonlySet<string>) => boolean
 }
 
 const iam = (plural: string) => (domain: string) => `/apis/iam.${domain}/${iamVersion}/${plural}`
+/** Reports whether a binding has a subject other than an existing user, whose step reports it. */
+function hasOtherSubject({ subjects }: KubeObject, _from: string, users: ReadonlySet<string>): boolean {
+  const all = itemsOf(subjects).map(membersOf)
+  return all.length === 0 || all.some(({ kind, name }) => kind !== 'User' || !users.has(textOf(name)))
+}
+
+/** Reports whether a GroupBinding has no group, or a member that is not an existing user. */
+function isIncomplete(
+  { groupRef, users: members }: KubeObject,
+  _from: string,
+  users: ReadonlySet<string>,
+): boolean {
+  const isNamed = textOf(membersOf(groupRef).name) !== ''
+  return !isNamed || itemsOf(members).some(member => !users.has(textOf(member)))
+}
+
 const isOwn = ({ metadata: { labels = {}, annotations = {} } }: KubeObject, from: string) =>
   labels[`iam.${from}/role-template`] === undefined && annotations[`${from}/creator`] !== 'system'
 
@@ -40,6 +56,21 @@ const kinds: readonly Kind[] = [
     advice: () => 'create RoleBindings in the namespaces of the workspace',
   },
   {
+    plural: 'globalrolebindings',
+    kind: 'GlobalRoleBinding',
+    path: iam('globalrolebindings'),
+    counts: hasOtherSubject,
+    advice: () =>
+      'it has no subject, a group, a service account or a user who does not exist: create ClusterRoleBindings',
+  },
+  {
+    plural: 'groupbindings',
+    kind: 'GroupBinding',
+    path: iam('groupbindings'),
+    counts: isIncomplete,
+    advice: () => 'it has no group, or users who do not exist',
+  },
+  {
     plural: 'groups',
     kind: 'Group',
     path: iam('groups'),
@@ -50,6 +81,19 @@ const kinds: readonly Kind[] = [
     kind: 'WorkspaceTemplate',
     path: domain => `/apis/tenant.${domain}/v1alpha2/workspacetemplates`,
     advice: to => `create Workspaces of tenant.${to}, and label their namespaces ${to}/workspace`,
+  },
+  {
+    plural: 'resourcequotas',
+    kind: 'ResourceQuota (of workspaces)',
+    path: domain => `/apis/quota.${domain}/v1alpha2/resourcequotas`,
+    advice: () => 'create ResourceQuotas in the namespaces of the workspace',
+  },
+  {
+    plural: 'clusters',
+    kind: 'Cluster',
+    path: domain => `/apis/cluster.${domain}/v1alpha1/clusters`,
+    counts: ({ metadata }) => metadata.name !== 'host',
+    advice: to => `create Clusters of cluster.${to}, and a Secret with each kubeconfig (docs/clusters.md)`,
   },
 ]
 
@@ -64,12 +108,16 @@ export async function leftBehind(
   list: (path: string, isBad: (name: string) => void) => Promise<readonly KubeObject[]>,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly string[]> {
+  // If the users cannot be listed, the command has failed before.
+  const users = new Set(
+    (await list(iam('users')(from), () => undefined)).map(({ metadata }) => metadata.name),
+  )
   const found = await Promise.all(
     kinds.map(async each => {
       const bad: string[] = []
       try {
         const objects = await list(each.path(from), name => bad.push(name))
-        const counted = objects.filter(object => each.counts?.(object, from) ?? true)
+        const counted = objects.filter(object => each.counts?.(object, from, users) ?? true)
         return { ...each, names: [...counted.map(({ metadata }) => metadata.name), ...bad] }
       } catch (error) {
         return { ...each, failure: error instanceof Error ? error.message : String(error) }

@@ -146,6 +146,7 @@ function toStep(
     remarks.push(
       `has no password that Kapis can check: set one with ${commandLine('kapis', 'user', 'set-password', name)}`,
     )
+  remarks.push(...lostMetadata(user, from))
   const uninitialized = annotations[`iam.${from}/uninitialized`] === 'true'
   const linked = links.map(({ provider, uid }) => [linkAnnotation(to, provider), uid])
   const marked = {
@@ -173,6 +174,23 @@ function toStep(
   const metadata = { name, ...(Object.keys(marked).length > 0 ? { annotations: marked } : {}) }
   const object = { apiVersion: `iam.${to}/${iamVersion}`, kind: 'User', metadata, spec }
   return { name, action: 'create', remarks, object, isDisabled }
+}
+
+/** Returns a remark on labels and annotations that users have written themselves. */
+function lostMetadata(
+  { metadata: { labels = {}, annotations = {} } }: KubeObject,
+  from: string,
+): readonly string[] {
+  const keys = [labels, annotations].flatMap(Object.keys).filter(key => !isOfPlatform(key, from))
+  return keys.length === 0 ? [] : [`without its labels and annotations ${keys.join(', ')}`]
+}
+
+/** Reports whether KubeSphere, Kubernetes or their tools have written a label or annotation. */
+function isOfPlatform(key: string, from: string): boolean {
+  const prefix = key.includes('/') ? key.slice(0, key.indexOf('/')) : ''
+  return [from, 'kubernetes.io', 'k8s.io', 'kubefed.io', 'helm.sh'].some(
+    domain => prefix === domain || prefix.endsWith(`.${domain}`),
+  )
 }
 
 function toGroupMembers(binding: KubeObject): readonly (readonly [string, string])[] {
