@@ -72,7 +72,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     endsItself: true,
   },
   user: {
-    summary: 'users: create, list, get, disable, enable, unlock, set-password, delete',
+    summary: 'users: create, list, get, disable, enable, unlock, set-password, reset-factors, delete',
     load: async () => (await import('./user/command.ts')).user,
     endsItself: true,
   },

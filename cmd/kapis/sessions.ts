@@ -19,14 +19,17 @@ const maxPage = 1_000
 export const sessions: Command = {
   usage: `list | get NAME | play NAME [OPTION]…
 
-Recorded sessions of exec and attach. Requires permission to list or get \`sessionrecordings\` of the logging group, in the namespace or
-in all of them.
+Shows recorded sessions of exec and attach. Requires permission to list or get \`sessionrecordings\` of the logging group.
 
-${serverUsage}  --namespace NAME, -n   of this namespace (default: of all namespaces)
-  --user NAME            list those of this user
-  --pod NAME             list those of this pod
-  --speed NUMBER         play this many times as fast (1)
-  --idle-limit SECONDS   play pauses as if they were no longer than this (2)
+  list                   list the recorded sessions, the newest first
+  get NAME               print a recording as an asciicast
+  play NAME              play a recording in the terminal
+
+${serverUsage}  --namespace NAME, -n   only sessions in this namespace (default: all namespaces)
+  --user NAME            list: only sessions of this user
+  --pod NAME             list: only sessions in this pod
+  --speed NUMBER         play: speed, as a multiple of the original (1)
+  --idle-limit SECONDS   play: maximum length of a pause (2)
   --output FORMAT, -o    json: the objects of a list
 `,
   examples: `

@@ -12,10 +12,14 @@ const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 export const token: Command = {
   usage: `create NAME | list | delete ID [OPTION]…
 
-Manages personal access tokens for scripts: with all rights of their owner, or read-only. A new token is printed once.
+Manages personal access tokens for scripts.
 
-${serverUsage}  --scope SCOPE          full or read (full)
-  --expires-in TIME      such as 12h or 30d (the longest time that the platform allows)
+  create NAME            create a token and print it; it is not shown again
+  list                   list your tokens
+  delete ID              delete a token, which becomes invalid
+
+${serverUsage}  --scope SCOPE          full: all permissions of its owner; read: read-only (full)
+  --expires-in TIME      lifetime, such as 12h or 30d (the maximum that the platform allows)
   --output FORMAT, -o    json
 `,
   examples: `

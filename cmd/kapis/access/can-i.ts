@@ -18,9 +18,9 @@ export const canI: Command = {
 
 Prints yes if kube-apiserver allows a request of yours, or of another user; otherwise prints no and exits with 1.
 
-${serverUsage}${accessUsage}  --why                  the bindings that allow it, or those that come closest and the rule that is missing
-  --user NAME            another user (requires permission to list roles and bindings)
-  --group NAME           group of that user (may be repeated)
+${serverUsage}${accessUsage}  --why                  also print the bindings that allow the request, or the closest bindings and the missing rule
+  --user NAME            check another user (requires permission to list roles and bindings)
+  --group NAME           a group of that user (may be repeated)
   --output FORMAT, -o    json: the status of the ExplainAccess
 `,
   examples: `

@@ -15,11 +15,17 @@ const mostSeconds = 12 * 3600
 export const access: Command = {
   usage: `request GROUP --reason TEXT | list | approve NAME | deny NAME | revoke NAME [OPTION]…
 
-Time-bound access: a user requests a group until a time, and someone who may impersonate that group approves it. The time counts
-from the request. A decision is final, but what was approved can be revoked; the user may revoke their own.
+Time-bound access: a user requests membership in a group for a limited time, and a user who may impersonate the group approves it.
+Decisions are final, but an approved request can be revoked.
 
-${serverUsage}  --reason TEXT          request: why, in one line
-  --for TIME             request: how long, such as 30m or 8h (1h); at most 12h
+  request GROUP          request membership in a group; the time begins now
+  list                   list the requests
+  approve NAME           approve a request
+  deny NAME              deny a request
+  revoke NAME            end the access of an approved request; users may revoke their own requests
+
+${serverUsage}  --reason TEXT          request: the reason, in one line (required)
+  --for TIME             request: duration, such as 30m or 8h, at most 12h (1h)
   --output FORMAT, -o    json
 `,
   examples: `

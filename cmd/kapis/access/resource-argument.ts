@@ -19,9 +19,9 @@ export const accessOptions = {
   subresource: { type: 'string', default: '' },
 } as const
 
-export const accessUsage = `  --namespace NAME, -n   in this namespace
-  --all-namespaces, -A   in all namespaces, that is at the cluster scope; the default
-  --subresource NAME     such as log or scale
+export const accessUsage = `  --namespace NAME, -n   namespace of the request
+  --all-namespaces, -A   a request for all namespaces, at the cluster scope (default)
+  --subresource NAME     subresource of the request, such as log or scale
 `
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'

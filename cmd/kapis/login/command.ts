@@ -47,7 +47,7 @@ changes. Each login has the name of its context, so there can be several, even a
   use NAME               make a login the current one of kapis, and its context the current one of kubectl
   remove NAME            end a login, delete it, and remove its context from the kubeconfig
 
-  --server URL           the platform (KAPIS_URL, otherwise that of the current login)
+  --server URL           URL of the platform (KAPIS_URL, otherwise that of the current login)
   --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of an earlier login at the server, or the system's)
   --context NAME         name of the context and of the login (kapis)
   --device               log in with a code that is entered in a browser on any machine

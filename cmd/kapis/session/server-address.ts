@@ -8,7 +8,7 @@ export const serverOptions = {
   context: { type: 'string' },
 } as const
 
-export const serverUsage = `  --server URL           the platform (KAPIS_URL, otherwise that of the login)
+export const serverUsage = `  --server URL           URL of the platform (KAPIS_URL, otherwise that of the login)
   --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of the login, or the system's)
   --context NAME         use the login of this context; see \`kapis login list\` (the current one)
 `

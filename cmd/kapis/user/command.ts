@@ -39,11 +39,12 @@ export const user: Command = {
   delete NAME            delete the user
 
 ${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
-  --display-name TEXT, --lang TAG
+  --display-name TEXT    display name of a new user
+  --lang TAG             language of a new user, such as en
   --group NAME           group of a new user (may be repeated), or filter for list
   --must-change-password the new user must change the password at the first login
   --no-password          no password: the new user logs in with an identity provider
-  --own                  set-password: your own, with your current password (prompted for, or the first line of stdin)
+  --own                  set-password: set your own; the current password is prompted for, or the first line of stdin
   --output FORMAT, -o    json
 `,
   examples: `
