@@ -7,7 +7,7 @@ import { createPipeline } from './pipes/pipeline.ts'
 import { createLineRow } from './pipes/row-change.ts'
 import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
-import { type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
+import { allFilters, type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
 import type { Row } from './row.ts'
 import { createTurns } from './yield-to-requests.ts'
 
@@ -71,7 +71,8 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
  *
  * @throws Status 400 if it needs too much memory, 504 if it takes too long; errors of the store
  */
-export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
+export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly Row[]> {
+  const query = withFirstFilters(given)
   const { order, pipes } = toScanOrder(query.pipes)
   const output = createOutput(run.maxBytes)
   const { filter, test } = planQuery(run.filter, query)
@@ -100,6 +101,13 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
   await pages.return(undefined)
   await turns.run(first.end())
   if (output.size() > 0) yield output.take()
+}
+
+/** Makes `filter` pipes before all others a part of the filter, for which the store has an index. */
+function withFirstFilters({ filter, pipes }: Query): Query {
+  const [first, ...others] = pipes
+  if (first?.kind !== 'filter') return { filter, pipes }
+  return withFirstFilters({ filter: allFilters([filter, first.filter]), pipes: others })
 }
 
 /** Creates the last stage, which collects rows until they are emitted. */
