@@ -131,7 +131,11 @@ export function formatIpv4(value: number): string {
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))?$/
 
-/** Parses an RFC 3339 time to nanoseconds since 1970. A time without a zone is UTC. */
+/**
+ * Parses an RFC 3339 time to nanoseconds since 1970. A time without a zone is UTC.
+ *
+ * @returns undefined if it is not a time from 1677-09-21T00:12:44Z to 2262-04-11T23:47:15Z
+ */
 export function parseTime(text: string): bigint | undefined {
   if (text.length < 19 || text[4] !== '-') return undefined
   const found = rfc3339.exec(text)
@@ -142,6 +146,8 @@ export function parseTime(text: string): bigint | undefined {
   if (!isDay || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   const zone = sign === undefined ? 0 : (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -1 : 1)
   const seconds = date / 1000 + Number(hour) * 3600 + (Number(minute) - zone) * 60 + Number(second)
+  // Beyond 64 bits of nanoseconds. Date.UTC reads the years 0 to 99 as 1900 to 1999.
+  if (Number(year) < 1677 || seconds < -9_223_372_036 || seconds > 9_223_372_035) return undefined
   return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 

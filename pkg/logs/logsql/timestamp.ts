@@ -49,16 +49,21 @@ function parseCalendar(text: string): Span | undefined {
   const [y, m, d] = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1)]
   const clock = [hour, minute, second].map(part => Number(part ?? 0))
   const [h = 0, min = 0, s = 0] = clock
-  const start = Date.UTC(y, m, d, h, min, s)
-  const isReal = m < 12 && new Date(Date.UTC(y, m, d)).getUTCDate() === d && h < 24 && min < 60 && s < 60
+  const isReal = m < 12 && new Date(startOfDay(y, m, d)).getUTCDate() === d && h < 24 && min < 60 && s < 60
   if (!isReal) return undefined
+  const start = startOfDay(y, m, d) + ((h * 60 + min) * 60 + s) * 1000
   const zone = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * (sign === '-' ? -60_000 : 60_000)
   const startNs = BigInt(start - zone) * nsPerMs + BigInt((fraction ?? '').padEnd(9, '0'))
   const width =
     day === undefined
-      ? BigInt((month === undefined ? Date.UTC(y + 1) : Date.UTC(y, m + 1)) - start) * nsPerMs
+      ? BigInt((month === undefined ? startOfDay(y + 1, 0, 1) : startOfDay(y, m + 1, 1)) - start) * nsPerMs
       : widthOf([hour, minute, second], fraction)
   return { startNs, endNs: startNs + width - 1n }
+}
+
+/** Returns the start of a day in UTC. Date.UTC would read the years 0 to 99 as 1900 to 1999. */
+function startOfDay(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month, day)
 }
 
 const widths = [86_400_000_000_000n, 3_600_000_000_000n, 60_000_000_000n]
