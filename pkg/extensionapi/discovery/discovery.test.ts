@@ -1,7 +1,8 @@
 import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { createDiscovery } from './discovery.ts'
-import { startTestServer, type TestServer } from './discovery-test-server.ts'
 import type { ServedGroup } from './served-group.ts'
 
 const groups: readonly ServedGroup[] = [
@@ -72,9 +73,15 @@ const v2beta1 = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDis
 
 describe('createDiscovery', () => {
   const discovery = createDiscovery(groups)
-  let server: TestServer
+  let server: Loopback
   before(async () => {
-    server = await startTestServer(discovery.handle)
+    server = await startLoopback(async (req, res) => {
+      try {
+        await discovery.handle(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
   })
   after(() => server.close())
 
@@ -117,7 +124,7 @@ describe('createDiscovery', () => {
   ]
   for (const [accept, contentType, apiVersion] of accepts) {
     it(`answers /apis for ${accept} as ${apiVersion}`, async () => {
-      const { code, headers, body } = await server.get('/apis', { accept })
+      const { code, headers, body } = await server.get('/apis', { headers: { accept } })
       expect(code).to.equal(200)
       expect(headers['content-type']).to.equal(contentType)
       expect(headers.vary).to.match(/^Accept\b/)
@@ -127,26 +134,28 @@ describe('createDiscovery', () => {
   }
 
   it('answers 304 to clients with the current document', async () => {
-    const first = await server.get('/apis', { accept: v2 })
+    const first = await server.get('/apis', { headers: { accept: v2 } })
     expect(first.headers['cache-control']).to.equal('public')
     const etag = first.headers.etag ?? ''
     expect(etag).to.match(/^"[0-9A-F]{128}"$/)
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const again = await server.get('/apis', { accept: v2, 'if-none-match': known })
+      const again = await server.get('/apis', { headers: { accept: v2, 'if-none-match': known } })
       expect([again.code, again.body.length, again.headers.etag]).to.deep.equal([304, 0, etag])
     }
     for (const other of ['"other"', etag.slice(1, -1)]) {
-      expect(await server.get('/apis', { accept: v2, 'if-none-match': other })).to.include({ code: 200 })
+      expect(await server.get('/apis', { headers: { accept: v2, 'if-none-match': other } })).to.include({
+        code: 200,
+      })
     }
-    const beta = await server.get('/apis', { accept: v2beta1, 'if-none-match': etag })
+    const beta = await server.get('/apis', { headers: { accept: v2beta1, 'if-none-match': etag } })
     expect(beta.code).to.equal(200)
   })
 
   it('returns YAML, and indented JSON for terminals and browsers', async () => {
-    const yaml = await server.get('/apis/resources.example.io', { accept: 'application/yaml' })
+    const yaml = await server.get('/apis/resources.example.io', { headers: { accept: 'application/yaml' } })
     expect(yaml.headers['content-type']).to.equal('application/yaml')
     expect(yaml.body.toString()).to.match(/^kind: APIGroup\napiVersion: v1\nname: resources.example.io\n/)
-    const pretty = await server.get('/apis/resources.example.io', { 'user-agent': 'curl/8' })
+    const pretty = await server.get('/apis/resources.example.io', { headers: { 'user-agent': 'curl/8' } })
     expect(pretty.body.toString()).to.match(/^{\n {2}"kind": "APIGroup"/)
   })
 
@@ -158,7 +167,7 @@ describe('createDiscovery', () => {
   ]
   for (const [path, accept] of notAcceptable) {
     it(`rejects ${accept} of ${path}`, async () => {
-      const { code, headers, body } = await server.get(path, { accept })
+      const { code, headers, body } = await server.get(path, { headers: { accept } })
       expect(code).to.equal(406)
       expect(headers['content-type']).to.equal('application/json')
       expect(JSON.parse(body.toString())).to.deep.equal({
@@ -175,7 +184,7 @@ describe('createDiscovery', () => {
 
   it('accepts only GET', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'HEAD']) {
-      const { code, headers } = await server.get('/apis', {}, method)
+      const { code, headers } = await server.get('/apis', { method })
       expect([code, headers.allow]).to.deep.equal([405, 'GET'])
     }
   })

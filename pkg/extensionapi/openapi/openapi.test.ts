@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { startTestServer, type TestServer } from '../discovery/discovery-test-server.ts'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import type { ServedGroup } from '../discovery/served-group.ts'
 import { createOpenApi } from './openapi.ts'
 import { toSwagger } from './openapi-v2.ts'
@@ -38,9 +39,15 @@ const v3Path = `/openapi/v3${root}`
 describe('createOpenApi', () => {
   let present = known
   const openApi = createOpenApi([served], async () => present)
-  let server: TestServer
+  let server: Loopback
   before(async () => {
-    server = await startTestServer(openApi.handle)
+    server = await startLoopback(async (req, res) => {
+      try {
+        await openApi.handle(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
   })
   after(() => server.close())
 
@@ -80,12 +87,12 @@ describe('createOpenApi', () => {
 
   it('compresses documents, with a separate ETag', async () => {
     const plain = await server.get('/openapi/v2')
-    const small = await server.get('/openapi/v2', { 'accept-encoding': 'gzip' })
+    const small = await server.get('/openapi/v2', { headers: { 'accept-encoding': 'gzip' } })
     expect(small.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' })
     expect(small.headers.etag).to.not.equal(plain.headers.etag)
     expect(gunzipSync(small.body).equals(plain.body)).to.equal(true)
     for (const etag of [plain.headers.etag, small.headers.etag]) {
-      const again = await server.get('/openapi/v2', { 'if-none-match': etag })
+      const again = await server.get('/openapi/v2', { headers: { 'if-none-match': etag ?? '' } })
       expect([again.code, again.body.length]).to.deep.equal([304, 0])
     }
   })
@@ -97,20 +104,22 @@ describe('createOpenApi', () => {
   ]
   for (const accept of protobufs) {
     it(`rejects ${accept}, unless JSON is also accepted`, async () => {
-      const { code, body } = await server.get('/openapi/v2', { accept })
+      const { code, body } = await server.get('/openapi/v2', { headers: { accept } })
       expect(code).to.equal(406)
       expect(JSON.parse(body.toString())).to.include({
         message: 'only the following media types are accepted: application/json',
         reason: 'NotAcceptable',
       })
-      expect(await server.get('/openapi/v2', { accept: `${accept},application/json` })).to.include({
+      expect(
+        await server.get('/openapi/v2', { headers: { accept: `${accept},application/json` } }),
+      ).to.include({
         code: 200,
       })
     })
   }
 
   it('accepts only GET, on its own paths', async () => {
-    expect(await server.get('/openapi/v3', {}, 'POST')).to.include({ code: 405 })
+    expect(await server.get('/openapi/v3', { method: 'POST' })).to.include({ code: 405 })
     for (const path of ['/openapi', '/openapi/v4', '/openapi/v3/apis/apps/v1']) {
       expect(openApi.handles(path), path).to.equal(false)
     }

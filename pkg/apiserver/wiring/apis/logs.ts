@@ -120,7 +120,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     logger.warn({ lines }, 'log lines were rejected for their time or the quota of their namespace'),
   )
   const space = streams && createSpaceCheck(streams.lines.ingest)
-  const none: Handler = () => {
+  async function none(): Promise<never> {
     throw unavailable('no log store is configured (logs.store)', undefined, 60)
   }
 
@@ -133,25 +133,9 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     closing: closing.signal,
   }
 
-  function createFaces(): ReadonlyMap<string, Handler> {
-    if (reading === undefined || events === undefined || space === undefined) {
-      return new Map([
-        [
-          `${tenant}/${version}`,
-          createTenantApi({ logs: async exchange => none(exchange), events: none, auditing: none }),
-        ],
-        [
-          `${logging}/${version}`,
-          createLoggingApi({
-            groupDomain,
-            logs: async exchange => none(exchange),
-            logsql: none,
-            ingest: none,
-            recordings: none,
-          }),
-        ],
-      ])
-    }
+  function createFaces() {
+    if (reading === undefined || events === undefined || space === undefined)
+      return { logs: none, logsql: none, ingest: none, events: none, auditing: none }
     const queries = createFairQueue({
       most: () => maxLogsqlQueries,
       waitMs: () => waitForPlaceMs,
@@ -187,17 +171,18 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
         ingested.inc({ protocol, result: 'refused' }, refused)
       },
     })
-    return new Map([
-      [`${tenant}/${version}`, createTenantApi({ ...events, logs })],
-      [
-        `${logging}/${version}`,
-        createLoggingApi({ groupDomain, logs, logsql, ingest, recordings: recordings.serve ?? none }),
-      ],
-    ])
+    return { logs, logsql, ingest, events: events.events, auditing: events.auditing }
   }
+  const faces = createFaces()
 
   return {
-    apis: createFaces(),
+    apis: new Map([
+      [`${tenant}/${version}`, createTenantApi(faces)],
+      [
+        `${logging}/${version}`,
+        createLoggingApi({ groupDomain, ...faces, recordings: recordings.serve ?? none }),
+      ],
+    ]),
     recordings: recordings.proxied,
     gonePods:
       reading === undefined
