@@ -59,7 +59,7 @@ export function createLoggingApi({
 
 function replacementOf(parts: readonly string[], groupDomain: string): string | undefined {
   const [first, namespace, second, name] = parts
-  const query = `use /kapis/tenant.${groupDomain}/v1alpha2/logs`
+  const query = `/kapis/tenant.${groupDomain}/v1alpha2/logs`
   if (first === 'fluentbit') {
     return `log settings are no longer served here: configure Fluent Bit itself to send to /kapis/logging.${groupDomain}/v1alpha2/ingest`
   }
