@@ -53,6 +53,7 @@ export function planCaRotation(
   return wait(from + (validToDate.getTime() - from) * replaceAfterFraction) ?? { step: 'announce' }
 }
 
+/** Returns the CAs after a step of the rotation. */
 export function takeStep(
   step: Step,
   { current, next, trusted }: CertificateAuthority,

@@ -38,7 +38,11 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     const headers = { accept: accept.join(', ') || '*/*' }
     const first = await follow(url, headers)
     if (first.code !== 401) return first
-    const authorization = await answerChallenge(String(first.headers['www-authenticate'] ?? ''), url, login)
+    const authorization = await respondToChallenge(
+      String(first.headers['www-authenticate'] ?? ''),
+      url,
+      login,
+    )
     return authorization === undefined ? first : follow(url, { ...headers, authorization })
   }
 
@@ -57,7 +61,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     }
   }
 
-  async function answerChallenge(
+  async function respondToChallenge(
     challenge: string,
     url: URL,
     login: Login | undefined,

@@ -25,7 +25,7 @@ const ofOthers = ['aggregator_unavailable_apiservice', 'up']
 const ofTracing = 'kapis_tracing_spans_total'
 
 describe('monitoring', () => {
-  it('fires each alert in its situation only', async function () {
+  it('fires each alert only in the situation that it describes', async function () {
     this.timeout(120_000)
     writeFileSync(join(scratch, 'rules.yaml'), JSON.stringify(spec))
     cpSync(join(import.meta.dirname, 'monitoring/alerts.yaml'), join(scratch, 'alerts.yaml'))

@@ -176,14 +176,14 @@ async function handle(
     // A request line that cannot be parsed is audited too.
     if (exchange === undefined) audit(toExchange(unreadableLine(req.method ?? ''), req, res, id))
     record?.failed(error)
-    answerFailure(options, { res, id, path: exchange?.info.path }, error)
+    sendFailure(options, { res, id, path: exchange?.info.path }, error)
   }
 }
 
 type Failed = { readonly res: ServerResponse; readonly id: string; readonly path: string | undefined }
 
 /** Sends an error response, unless the deadline has already sent one. */
-function answerFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed, error: unknown): void {
+function sendFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed, error: unknown): void {
   if (res.writableEnded && isLateWrite(error)) return
   const status = res.writableEnded ? toStatus(error) : renderError(res, error)
   if (status.code < 500) return

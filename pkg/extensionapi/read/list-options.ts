@@ -89,6 +89,7 @@ export function isExact({ match: matching, limit, resourceVersion }: ListOptions
   return matching === 'Exact' || (matching === '' && limit > 0 && !['', '0'].includes(resourceVersion))
 }
 
+/** Returns the predicate for the namespace and all selectors of a list or watch. */
 export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
   const { labels, fields, columns, shards, namespace } = options
   return entry =>
@@ -99,6 +100,7 @@ export function matchesOptions(options: ListOptions): (entry: Entry) => boolean 
     columns?.matches(entry) !== false
 }
 
+/** Reports whether any selector is set. */
 export function isSelective(options: ListOptions): boolean {
   return (
     options.labels.length > 0 ||

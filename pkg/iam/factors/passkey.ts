@@ -12,7 +12,9 @@ export type Passkey = {
   readonly counter: number
   /** How the browser reaches the authenticator, as reported by the browser. */
   readonly transports: readonly string[]
-  /** The user handle that the authenticator stores, which the passkey keeps if the user is restored. */
+  /**
+   * The user handle that the authenticator stores, which the passkey keeps if the user is restored.
+   */
   readonly userHandle: string
   readonly name: string
   readonly createdAtMs: number
@@ -32,11 +34,15 @@ export function toRelyingParty(issuer: string, name: string): RelyingParty | und
   return isAddress ? undefined : { id: hostname, origin, name }
 }
 
+/** Returns a random challenge of 32 bytes in base64url (Web Authentication section 13.4.3). */
 export function newChallenge(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** @returns undefined for a name of more than 64 characters, or one with control characters or overrides of direction */
+/**
+ * @returns undefined for a name of more than 64 characters, or one with control characters or
+ * overrides of direction
+ */
 export function parsePasskeyName(text: string): string | undefined {
   const name = text.trim()
   return /^[^\p{Cc}\u202a-\u202e\u2066-\u2069]{1,64}$/u.test(name) ? name : undefined

@@ -28,6 +28,7 @@ type Given = {
 /** Reports an invalid option; `key` is a path with dots. */
 export type Complain = (key: string, message: string) => void
 
+/** Returns a function that adds invalid options to the issues of a schema. */
 export function complainTo(
   addIssue: (issue: { readonly code: 'custom'; readonly path: string[]; readonly message: string }) => void,
 ): Complain {

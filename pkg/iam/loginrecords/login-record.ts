@@ -80,6 +80,7 @@ export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: 
   }
 }
 
+/** Converts the record of a failed login, which any replica may have written. */
 export function toSeenFailure({ metadata, spec }: KubeObject, groupDomain: string): SeenFailure {
   const names = recordNames(groupDomain)
   const { sourceIP: address, provider } = isRecord(spec) ? spec : {}

@@ -57,7 +57,7 @@ describe('EventFeed', () => {
     expect(written.toSorted()).to.deep.equal(['uid-later/6', 'uid-new/2', 'uid-new/4'])
   })
 
-  it('forwards all events while the store cannot report which of the list it has', async () => {
+  it('forwards all listed events if the store cannot report which are already stored', async () => {
     const away = { ...createMemoryStore([]), query: () => Promise.reject(unavailable('away')) }
     const written = await follow(away)
     await until(() => written.length >= 2)

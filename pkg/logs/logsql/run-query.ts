@@ -39,6 +39,9 @@ export type Plan = {
   readonly test: Filter
 }
 
+/**
+ * Splits a query into the part that the store evaluates and the test of the rows that it returns.
+ */
 export function planQuery(within: LogFilter, query: Pick<Query, 'filter'>): Plan {
   const { startNs, endNs, expression, rest, isNever } = pushDown(query.filter)
   const joined = allOf([within.expression, expression].flatMap(part => part ?? []))

@@ -18,7 +18,7 @@ export type Asked = {
  *
  * @param toJson converts a record to JSON
  */
-export async function answerQuery(
+export async function queryPage(
   { store, filter, limits }: Asked,
   page: Pick<LogQuery, 'order' | 'size' | 'start'> & { readonly withCursor: boolean },
   toJson: (hit: Hit, withCursor: boolean) => string,
@@ -36,7 +36,7 @@ export async function answerQuery(
  *
  * @param list name of the field with the buckets in this API
  */
-export async function answerHistogram(
+export async function queryHistogram(
   { store, filter, limits }: Asked,
   interval: Interval,
   list: 'histograms' | 'buckets',
@@ -51,7 +51,7 @@ export async function answerHistogram(
 const maxPatternBytes = 32 * 1024 * 1024
 
 /** Returns the most frequent patterns of matching lines with their counts, as JSON. */
-export async function answerPatterns(
+export async function queryPatterns(
   { filter, ...run }: Asked & { readonly timeSlices: TimeSlices },
   size: number,
 ): Promise<string> {

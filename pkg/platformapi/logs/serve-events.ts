@@ -12,7 +12,7 @@ import { type Readable, toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
-import { type Asked, answerHistogram, answerQuery } from './responses.ts'
+import { type Asked, queryHistogram, queryPage } from './responses.ts'
 
 export type EventApiOptions = {
   readonly kind: EventKind
@@ -70,13 +70,13 @@ async function answer(
   const { store, filter, limits } = asked
   switch (question.operation) {
     case 'query':
-      return answerQuery(asked, question, toEvent)
+      return queryPage(asked, question, toEvent)
     case 'statistics': {
       const statistics = filter ? await kind.count(store, filter, limits) : { resources: 0, events: 0 }
       return JSON.stringify({ statistics })
     }
     case 'histogram':
-      return answerHistogram(asked, question.interval, 'buckets')
+      return queryHistogram(asked, question.interval, 'buckets')
   }
 }
 

@@ -15,7 +15,7 @@ import { type LogConcurrency, type Place, withConcurrencyLimits } from './concur
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
 import { toRecordJson } from './record-json.ts'
-import { type Asked, answerHistogram, answerPatterns, answerQuery } from './responses.ts'
+import { type Asked, queryHistogram, queryPage, queryPatterns } from './responses.ts'
 
 export type LogApiOptions = {
   readonly store: LogStore
@@ -70,7 +70,7 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
       const { enter, timeSlices } = options
       const place = await enter(exchange.identity.username, exchange.res)
       const asked = { store, filter, limits, timeSlices }
-      const text = await answerPatterns(asked, question.size).finally(place.leave)
+      const text = await queryPatterns(asked, question.size).finally(place.leave)
       return sendJsonText(exchange.res, 200, text)
     }
     if (question.operation !== 'follow') {
@@ -98,13 +98,13 @@ async function answer(
   const { store, filter, limits } = asked
   switch (question.operation) {
     case 'query':
-      return answerQuery(asked, question, toRecordJson)
+      return queryPage(asked, question, toRecordJson)
     case 'statistics': {
       const statistics = filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 }
       return JSON.stringify({ statistics })
     }
     case 'histogram':
-      return answerHistogram(asked, question.interval, 'histograms')
+      return queryHistogram(asked, question.interval, 'histograms')
     case 'context': {
       if (filter === undefined) return JSON.stringify({ context: { before: [], after: [] } })
       const around = { ...question, scope: filter.scope }

@@ -13,7 +13,7 @@ type Series = { readonly fields: string; readonly hits: Map<bigint, number>; tot
 const maxPoints = 200_000
 
 /** Returns the number of lines per time bucket, grouped by the values of the requested fields. */
-export async function answerHits(
+export async function queryHits(
   parameters: LogsqlParameters,
   { query, startNs, endNs }: Asked,
   bucket: Bucket,
@@ -45,6 +45,7 @@ export async function answerHits(
   return `{"hits":[${parts.join(',')}]}`
 }
 
+/** Returns a name that is not taken, by appending `s` as often as necessary. */
 export function uniqueName(name: string, taken: readonly string[]): string {
   return taken.includes(name) ? uniqueName(`${name}s`, taken) : name
 }

@@ -20,6 +20,7 @@ export async function readRows(
   for await (const page of rows(query)) await turns.run(inSteps(page, use))
 }
 
+/** Calls a function for each item, one item per step. */
 export function* inSteps<T>(items: Iterable<T>, use: (item: T) => void): Steps {
   for (const item of items) {
     use(item)

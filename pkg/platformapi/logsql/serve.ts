@@ -15,7 +15,7 @@ import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
 import { type LogApiOptions, type ScanOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
-import { answerHits } from './hits.ts'
+import { queryHits } from './hits.ts'
 import {
   type Asked,
   type LogsqlParameters,
@@ -25,15 +25,9 @@ import {
   warnOfUnknown,
 } from './parameters.ts'
 import type { Reading } from './run-query.ts'
-import { answerStats, answerStatsRange } from './stats.ts'
+import { queryStats, queryStatsRange } from './stats.ts'
 import { planTail } from './tail.ts'
-import {
-  answerFacets,
-  answerFieldNames,
-  answerStreamFieldNames,
-  answerValues,
-  streamLabelOf,
-} from './values.ts'
+import { queryFacets, queryFieldNames, queryStreamFieldNames, queryValues, streamLabelOf } from './values.ts'
 
 export type LogsqlOptions = LogApiOptions &
   ScanOptions & {
@@ -64,28 +58,27 @@ const answers: Readonly<Record<string, Answer>> = {
   hits: async request => {
     const bucket = readBucket(request.parameters)
     const question = readQuery(request.parameters, request.nowNs, bucket)
-    return answerHits(request.parameters, question, bucket, request.reading)
+    return queryHits(request.parameters, question, bucket, request.reading)
   },
-  facets: request => answerFacets(request.parameters, asked(request).query, request.reading),
-  field_names: request => answerFieldNames(request.parameters, asked(request).query, request.reading),
+  facets: request => queryFacets(request.parameters, asked(request).query, request.reading),
+  field_names: request => queryFieldNames(request.parameters, asked(request).query, request.reading),
   field_values: request =>
-    answerValues(request.parameters, asked(request).query, request.reading, fieldOf(request.parameters)),
-  streams: request => answerValues(request.parameters, asked(request).query, request.reading, '_stream'),
-  stream_ids: request =>
-    answerValues(request.parameters, asked(request).query, request.reading, '_stream_id'),
+    queryValues(request.parameters, asked(request).query, request.reading, fieldOf(request.parameters)),
+  streams: request => queryValues(request.parameters, asked(request).query, request.reading, '_stream'),
+  stream_ids: request => queryValues(request.parameters, asked(request).query, request.reading, '_stream_id'),
   stream_field_names: request =>
-    answerStreamFieldNames(request.parameters, asked(request).query, request.reading),
+    queryStreamFieldNames(request.parameters, asked(request).query, request.reading),
   stream_field_values: request =>
-    answerValues(
+    queryValues(
       request.parameters,
       asked(request).query,
       request.reading,
       streamLabelOf(fieldOf(request.parameters)),
     ),
-  stats_query: request => answerStats(asked(request), request.reading),
+  stats_query: request => queryStats(asked(request), request.reading),
   stats_query_range: request => {
     const bucket = readBucket(request.parameters)
-    return answerStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.reading)
+    return queryStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.reading)
   },
 }
 

@@ -15,7 +15,7 @@ type Sample = {
 }
 
 /** Returns the results of `stats` at one time, in the format of instant queries of Prometheus. */
-export async function answerStats({ query, timeNs }: Asked, reading: Reading): Promise<string> {
+export async function queryStats({ query, timeNs }: Asked, reading: Reading): Promise<string> {
   const columns = columnsOf(query.pipes)
   const samples: string[] = []
   await readRows(reading, query, row => {
@@ -28,7 +28,7 @@ export async function answerStats({ query, timeNs }: Asked, reading: Reading): P
 /**
  * Returns the results of `stats` for each time step, in the format of range queries of Prometheus.
  */
-export async function answerStatsRange(
+export async function queryStatsRange(
   { query, timeNs }: Asked,
   bucket: Bucket,
   reading: Reading,

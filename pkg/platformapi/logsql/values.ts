@@ -8,7 +8,7 @@ import { inSteps, type Reading, readRows } from './run-query.ts'
 type Value = { readonly value: string; readonly hits: number }
 
 /** Returns the values of a field, and the number of lines with each. */
-export async function answerValues(
+export async function queryValues(
   parameters: LogsqlParameters,
   query: Query,
   reading: Reading,
@@ -24,7 +24,8 @@ export async function answerValues(
   return formatValues(parameters, values, reading)
 }
 
-export async function answerFieldNames(
+/** Returns the names of the fields of matching lines, and the number of lines with each. */
+export async function queryFieldNames(
   parameters: LogsqlParameters,
   query: Query,
   reading: Reading,
@@ -43,7 +44,7 @@ export async function answerFieldNames(
 }
 
 /** Returns the labels of streams, and the number of lines with each. */
-export async function answerStreamFieldNames(
+export async function queryStreamFieldNames(
   parameters: LogsqlParameters,
   query: Query,
   reading: Reading,
@@ -98,7 +99,7 @@ async function formatValues(
 const facetLimits = { limit: 10, values: 1000, length: 128 }
 
 /** Returns the most frequent values of each field, except for fields with too many values. */
-export async function answerFacets(
+export async function queryFacets(
   parameters: LogsqlParameters,
   query: Query,
   reading: Reading,

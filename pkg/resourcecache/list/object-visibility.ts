@@ -86,6 +86,7 @@ export async function readCurrent(
 /** The field of a result that shows whether it is still current. */
 export type Sight = { readonly rights?: { readonly isCurrent: () => boolean } }
 
+/** Reports whether the visible objects still correspond to the permissions of the caller. */
 export function isCurrent(visible: Sight | undefined): boolean {
   return visible?.rights?.isCurrent() !== false
 }

@@ -150,6 +150,7 @@ function togetherMs(members: number): number {
   return members < together.members ? 0 : Math.min(members * together.msEach, together.mostMs)
 }
 
+/** Writes an event to a watcher, or queues it. A watcher that is too far behind is disconnected. */
 export function deliver(member: Member, event: Buffer, opening: Opening | undefined): void {
   const { out } = member
   if (out.destroyed || out.writableEnded) return

@@ -52,6 +52,10 @@ export function toSelectedEvent(
   return { type: 'DELETED', entry: () => old.at(version), isTerminating: true }
 }
 
+/**
+ * Returns an encoder of events in the framing of a stream: JSON lines, server-sent events or
+ * messages.
+ */
 export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
   const { opening } = encoder
   return {

@@ -110,7 +110,7 @@ describe('serveWatch', () => {
       return { visible, shown, listeners, change }
     }
 
-    it('sends only its namespaces, is shared with others, and ends with 410 after a change', async () => {
+    it('sends only the permitted namespaces, shares its channel, and ends with 410 after a change of them', async () => {
       const { visible, listeners, change } = narrowed('a', ['a'])
       const { broadcaster, store, encoded, watch } = await start(visible)
       const clients = [await watch(''), await watch('')]

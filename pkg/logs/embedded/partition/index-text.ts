@@ -23,6 +23,7 @@ export function indexText({ log, fields }: Pick<LogRecord, 'log' | 'fields'>, st
   return `${text} ${values.join(' ')}`
 }
 
+/** Returns the index term of a stream. */
 export function streamWord(stream: number): string {
   return streamMark + stream
 }

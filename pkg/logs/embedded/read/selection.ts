@@ -31,6 +31,7 @@ function windowsOf(blocks: readonly Block[], windowLines: number): readonly Wind
   return windows
 }
 
+/** Returns a window of consecutive blocks, with their range of lines and times. */
 export function toWindow(blocks: readonly Block[]): Window {
   const [first, last] = [blocks[0], blocks.at(-1)]
   let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]

@@ -9,6 +9,7 @@ export type Retention = {
   readonly bytes: number
 }
 
+/** Returns the first day (UTC, in days since 1970) whose lines are kept. */
 export function firstKeptDay({ days }: Pick<Retention, 'days'>, nowMs: number): number {
   return Math.floor(nowMs / dayMs) - days + 1
 }

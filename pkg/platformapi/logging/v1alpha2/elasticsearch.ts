@@ -53,7 +53,7 @@ const changes = new Set(['PUT', 'POST', 'DELETE'])
  * @returns undefined for any other path
  * @throws Status 405
  */
-export function answerClient(parts: readonly string[], method: string): object | undefined {
+export function responseToClient(parts: readonly string[], method: string): object | undefined {
   const [first = '', ...rest] = parts
   const known = Object.hasOwn(state, first) ? state[first] : undefined
   if (known !== undefined) {
@@ -66,7 +66,7 @@ export function answerClient(parts: readonly string[], method: string): object |
   // Paths of an index have the form /<index>[/<API>].
   const [own] = rest
   if (own === undefined) return changes.has(method) ? { acknowledged: true, index: first } : {}
-  return own.startsWith('_') && !Object.hasOwn(state, own) ? answerClient(rest, method) : undefined
+  return own.startsWith('_') && !Object.hasOwn(state, own) ? responseToClient(rest, method) : undefined
 }
 
 /**

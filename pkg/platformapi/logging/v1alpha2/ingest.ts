@@ -21,7 +21,7 @@ import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import { createConcurrencyLimiter } from '../../../scheduling/concurrency-limiter.ts'
-import { answerClient, contentTypeOf } from './elasticsearch.ts'
+import { contentTypeOf, responseToClient } from './elasticsearch.ts'
 import { readBody } from './read-body.ts'
 import { createUploadLimiter, type Held } from './upload-limiter.ts'
 
@@ -116,7 +116,7 @@ export function createIngest(options: IngestOptions): Handler {
     // Elasticsearch clients reject responses without this header, even if the lines were stored.
     if (handle === undefined || handle === ingestBulk) res.setHeader('x-elastic-product', 'Elasticsearch')
     if (handle === undefined) {
-      const answer = answerClient(parts, req.method ?? 'GET')
+      const answer = responseToClient(parts, req.method ?? 'GET')
       if (answer === undefined) throw unknownResource()
       await authorize(identity)
       return sendElastic(exchange, filterValue(answer, filterOf(exchange)) ?? {})
