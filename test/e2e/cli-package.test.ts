@@ -115,7 +115,13 @@ describe('the npm package of the CLI', function () {
     const packages = readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))
     expect(packages).to.deep.equal(['kapis'])
     const inside = readFileSync(join(folder, 'node_modules/kapis/package.json'), 'utf8')
-    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal(['ldapts', 'undici', 'yaml', 'zod'])
+    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal([
+      'jose',
+      'ldapts',
+      'undici',
+      'yaml',
+      'zod',
+    ])
     expect(readdirSync(join(folder, 'node_modules/kapis/cmd'))).to.deep.equal(['kapis'])
   })
 })
