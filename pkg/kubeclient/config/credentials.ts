@@ -60,7 +60,7 @@ export function readKubeconfig(file: string): Credentials {
   }
 }
 
-/** Loads the client library, which the container image and the npm package do not contain. */
+/** Loads the client library, which the npm package of the command line does not contain. */
 function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
   const require = createRequire(import.meta.url)
   try {
