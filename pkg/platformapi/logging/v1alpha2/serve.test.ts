@@ -52,7 +52,7 @@ describe('createLoggingApi', () => {
     })
   })
 
-  const logs = 'use /kapis/tenant.example.org/v1alpha2/logs'
+  const logs = '/kapis/tenant.example.org/v1alpha2/logs'
   const removed: Readonly<Record<string, string>> = {
     '/workspaces/w': `logs by workspace are no longer served here: use ${logs}?namespaces= with the namespaces of the workspace`,
     '/namespaces/n': `logs by namespace are no longer served here: use ${logs}?namespaces=n`,
