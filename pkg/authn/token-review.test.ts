@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { withClocks } from '../apierrors/clock-fixtures.ts'
 import { rejectionOf } from '../apierrors/fixtures.ts'
 import { unavailable } from '../apierrors/status.ts'
+import { withClocks } from '../scheduling/clock-fixtures.ts'
 import { received } from './fixtures.ts'
 import { createTokenReviewAuthenticator } from './token-review.ts'
 

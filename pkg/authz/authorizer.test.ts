@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { withClocks } from '../apierrors/clock-fixtures.ts'
 import { rejectionOf } from '../apierrors/fixtures.ts'
 import { unavailable } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { anonymous } from '../apirequest/identity/identity.ts'
 import { QueryParameters } from '../apirequest/query/query-parameters.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
+import { withClocks } from '../scheduling/clock-fixtures.ts'
 import { createAuthorizer, type Explain } from './authorizer.ts'
 import type { ReviewSpec } from './subject-access-review.ts'
 

@@ -338,7 +338,7 @@ describe('a request with one interpretation', function () {
     expect(await askRaw(dryRun, { method: 'POST', headers, body })).to.include({ code: 201 })
   })
 
-  it('reads one Secret that a query names, and no path', async () => {
+  it('treats the parameter secret as the name of a Secret, and never as a path', async () => {
     const root = `/kapis/${resources}/v1alpha3/namespaces/${namespace}/imageconfig?image=localhost/x`
     for (const secret of ['mine/../other', 'mine%2f..%2fother', '../secrets/other', 'other'])
       expect((await askAs(viewer, `${root}&secret=${secret}`)).code, secret).to.be.oneOf([400, 404])

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { withClocks } from '../../apierrors/clock-fixtures.ts'
 import { jane } from '../../apirequest/fixtures.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
+import { withClocks } from '../../scheduling/clock-fixtures.ts'
 import { createNamespaceFinder } from './accessible-namespaces.ts'
 
 const right = { verb: 'get', group: '', resource: 'pods/log' }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { withClocks } from '../../apierrors/clock-fixtures.ts'
+import { withClocks } from '../../scheduling/clock-fixtures.ts'
 import { loadRestConfig, withoutCredential } from './rest-config.ts'
 
 describe('loadRestConfig', () => {

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { withClocks } from '../../apierrors/clock-fixtures.ts'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import {
@@ -10,6 +9,7 @@ import {
   until,
 } from '../../kubeclient/fixtures.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
+import { withClocks } from '../../scheduling/clock-fixtures.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { node } from '../fixtures.ts'
 import type { Kind } from '../kind.ts'

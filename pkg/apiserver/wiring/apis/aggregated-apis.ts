@@ -19,8 +19,8 @@ export type RunningAggregatedApis = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
   /**
-   * Handles an upgrade; resolves when the response is complete, to false if the request is not for
-   * a component.
+   * Handles an upgrade; resolves to true when the response is complete, or to false if the request is
+   * not for a component.
    */
   readonly upgrade: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly start: () => void
