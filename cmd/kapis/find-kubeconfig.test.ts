@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { devNull, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
 import { findKubeconfig } from './find-kubeconfig.ts'
@@ -18,14 +18,21 @@ describe('findKubeconfig', () => {
 
   const find = (...names: readonly string[]) => {
     const KUBECONFIG = names.map(name => name && join(folder, name)).join(delimiter)
-    return findKubeconfig({ env: { KUBECONFIG } }).replace(`${folder}/`, '')
+    return findKubeconfig({ env: { KUBECONFIG } }).map(path => path.replace(`${folder}/`, ''))
   }
 
-  it('returns the first file of KUBECONFIG with a current context', () => {
-    expect(find('empty', '', 'missing', 'none', 'a', 'b')).to.equal('a')
-    expect(find('b', 'a')).to.equal('b')
-    expect(find('missing', 'empty', 'none')).to.equal('empty')
-    expect(find('missing')).to.equal('')
+  it('returns the existing files of KUBECONFIG in order, which are merged', () => {
+    expect(find('empty', '', 'missing', 'none', 'a', 'b')).to.deep.equal(['empty', 'none', 'a', 'b'])
+    expect(find('b', 'a', 'b')).to.deep.equal(['b', 'a'])
+    expect(find('missing')).to.deep.equal([])
+    expect(findKubeconfig({ env: { KUBECONFIG: devNull } })).to.deep.equal([])
+  })
+
+  it('returns only the file of --kubeconfig, which must exist', () => {
+    const env = { KUBECONFIG: join(folder, 'broken') }
+    expect(findKubeconfig({ env }, join(folder, 'a'))).to.deep.equal([join(folder, 'a')])
+    const missing = join(folder, 'missing')
+    expect(() => findKubeconfig({ env }, missing)).to.throw(`the kubeconfig ${missing} does not exist`)
   })
 
   it('names a file that kubectl cannot load', () => {

@@ -69,7 +69,7 @@ Requires permission to read the namespace of Kapis, including its Secrets.
     assertOutput(values.output)
     if (values.url !== '' && !/^https:\/\/[^/]+\/?$/.test(values.url))
       throw new UsageError(`invalid --url ${JSON.stringify(values.url)}: expected https://host[:port]`)
-    const client = createKubeClient(loadRestConfig(values.kubeconfig ?? findKubeconfig(io)))
+    const client = createKubeClient(loadRestConfig(findKubeconfig(io, values.kubeconfig)))
     try {
       const { namespace } = values
       const { config, findings } = await readConfiguration(client, namespace)

@@ -83,7 +83,7 @@ async function users(options: Options, io: Io): Promise<number> {
   const { from, groupDomain: to } = options
   if (from === to)
     throw new UsageError(`--from ${from}: Kapis with this group domain has these users already`)
-  const client = createKubeClient(loadRestConfig(options.kubeconfig ?? findKubeconfig(io)))
+  const client = createKubeClient(loadRestConfig(findKubeconfig(io, options.kubeconfig)))
   try {
     const plan = await planUsers(client, { from, to })
     const steps = options.isWritten ? await createUsers(client, plan, to) : plan

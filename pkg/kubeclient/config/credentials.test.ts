@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { readServiceAccount } from './credentials.ts'
+import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
 describe('readServiceAccount', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-account-'))
@@ -36,5 +36,36 @@ describe('readServiceAccount', () => {
     expect(() => readServiceAccount({}, folder)).to.throw(
       'not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)',
     )
+  })
+})
+
+describe('readKubeconfig', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-credentials-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  it('runs the exec plugin of a list of files, for the cluster of another file', async () => {
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'T' },
+    }
+    writeFileSync(join(folder, 'plugin'), `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`, {
+      mode: 0o700,
+    })
+    const exec = { apiVersion: credential.apiVersion, command: './plugin', interactiveMode: 'Never' }
+    const context = { cluster: 'c', user: 'u' }
+    const documents = {
+      a: { contexts: [{ name: 'here', context }], users: [{ name: 'u', user: { exec } }] },
+      b: { 'current-context': 'here', clusters: [{ name: 'c', cluster: { server: 'https://b:1' } }] },
+    }
+    const files = Object.entries(documents).map(([name, document]) => {
+      writeFileSync(join(folder, name), JSON.stringify(document))
+      return join(folder, name)
+    })
+    const { server, options } = readKubeconfig(files)
+    expect(server).to.equal('https://b:1')
+    expect((await options()).headers).to.deep.equal({ Authorization: 'Bearer T' })
+    const [first = ''] = files
+    expect(() => readKubeconfig([first])).to.throw(`kubeconfig ${first} has no current cluster`)
   })
 })

@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https'
 import { createRequire } from 'node:module'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import { readPlainKubeconfig } from './kubeconfig.ts'
+import { type CurrentContext, readContext, toPlainCredentials } from './kubeconfig.ts'
 
 /**
  * URL and credentials of kube-apiserver. Call `options` for each request, since credentials rotate.
@@ -40,16 +40,18 @@ export function readServiceAccount(
 /**
  * Reads any kubeconfig, including exec plugins.
  *
- * @throws Error if it has no current cluster
+ * @param files which kubectl would merge
+ * @throws Error if there is no current cluster
  */
-export function readKubeconfig(file: string): Credentials {
-  const plain = readPlainKubeconfig(file)
+export function readKubeconfig(files: readonly string[]): Credentials {
+  const current = readContext(files)
+  const plain = toPlainCredentials(current)
   if (plain !== undefined) return plain
-  const { KubeConfig } = loadLibrary(file)
+  const { KubeConfig } = loadLibrary(files)
   const config = new KubeConfig()
-  config.loadFromFile(file)
+  config.loadFromString(JSON.stringify(toDocument(current)))
   const cluster = config.getCurrentCluster()
-  if (cluster === null) throw new Error(`kubeconfig ${file} has no current cluster`)
+  if (cluster === null) throw new Error(`kubeconfig ${files.join(', ')} has no current cluster`)
   return {
     server: cluster.server,
     options: async () => {
@@ -60,15 +62,25 @@ export function readKubeconfig(file: string): Credentials {
   }
 }
 
+/** Returns a kubeconfig with only the current context. */
+function toDocument({ name, context, cluster, user }: CurrentContext): object {
+  return {
+    'current-context': name,
+    contexts: context === undefined ? [] : [{ name, context }],
+    clusters: cluster === undefined ? [] : [{ name: context?.cluster, cluster }],
+    users: user === undefined ? [] : [{ name: context?.user, user }],
+  }
+}
+
 /** Loads the client library, which the npm package of the command line does not contain. */
-function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
+function loadLibrary(files: readonly string[]): typeof import('@kubernetes/client-node') {
   const require = createRequire(import.meta.url)
   try {
     return require('@kubernetes/client-node')
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error
     throw new Error(
-      `kubeconfig ${file} uses an exec plugin or an auth provider, which needs the package @kubernetes/client-node`,
+      `kubeconfig ${files.join(', ')} uses an exec plugin or an auth provider, which needs the package @kubernetes/client-node`,
     )
   }
 }

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { readPlainKubeconfig } from './kubeconfig.ts'
+import { readContext, toPlainCredentials } from './kubeconfig.ts'
 
-describe('readPlainKubeconfig', () => {
+const readPlain = (...files: readonly string[]) => toPlainCredentials(readContext(files))
+
+describe('toPlainCredentials', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-kubeconfig-'))
   after(() => rmSync(folder, { recursive: true }))
   const put = (name: string, content: string) => writeFileSync(join(folder, name), content)
@@ -23,7 +25,7 @@ describe('readPlainKubeconfig', () => {
       ...changes,
     }
     put('config', JSON.stringify(document))
-    return readPlainKubeconfig(join(folder, 'config'))
+    return readPlain(join(folder, 'config'))
   }
 
   it('reads certificates and tokens, inline and in separate files', async () => {
@@ -62,7 +64,7 @@ describe('readPlainKubeconfig', () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
     const message = `${pipe} is not a regular file`
-    expect(() => readPlainKubeconfig(pipe)).to.throw(message)
+    expect(() => readPlain(pipe)).to.throw(message)
     for (const [cluster, user] of [
       [{ 'certificate-authority': 'pipe' }, {}],
       [{}, { 'client-certificate': 'pipe' }],
@@ -95,5 +97,72 @@ describe('readPlainKubeconfig', () => {
       [{}, { token: 'T' }, { users: [] }],
     ] as const
     for (const [cluster, user, changes] of cases) expect(read(cluster, user, changes)).to.equal(undefined)
+  })
+})
+
+describe('readContext', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-contexts-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  /** Writes each file into its own folder, and returns the paths. */
+  const put = (documents: Readonly<Record<string, object>>): readonly string[] =>
+    Object.entries(documents).map(([name, document]) => {
+      mkdirSync(join(folder, name), { recursive: true })
+      writeFileSync(join(folder, name, 'config'), JSON.stringify(document))
+      return join(folder, name, 'config')
+    })
+  const cluster = (server: string, more: object = {}) => [{ name: 'c', cluster: { server, ...more } }]
+  const context = (user = 'u', name = 'here') => [{ name, context: { cluster: 'c', user } }]
+
+  it('merges files: context, cluster and user may come from three, each with its own relative paths', async () => {
+    const files = put({
+      a: { contexts: context(), clusters: [] },
+      b: { clusters: cluster('https://b:1', { 'certificate-authority': 'ca.crt' }), users: null },
+      c: { 'current-context': 'here', users: [{ name: 'u', user: { tokenFile: '../token' } }] },
+      d: {
+        'current-context': 'x',
+        clusters: cluster('https://d:1'),
+        users: [{ name: 'u', user: { token: 'D' } }],
+      },
+    })
+    writeFileSync(join(folder, 'b', 'ca.crt'), 'CA of b')
+    writeFileSync(join(folder, 'token'), 'T')
+    const credentials = readPlain(...files)
+    expect(credentials?.server).to.equal('https://b:1')
+    expect(await credentials?.options()).to.deep.equal({
+      ca: 'CA of b',
+      headers: { Authorization: 'Bearer T' },
+    })
+  })
+
+  it('takes each name from the first file that has it, and the first current context that is not empty', () => {
+    const [first = '', second = ''] = put({
+      e: { 'current-context': '', contexts: context('u', 'other'), clusters: cluster('https://e:1') },
+      f: { 'current-context': 'here', contexts: context('f'), clusters: cluster('https://f:1'), users: [] },
+    })
+    expect(readContext([first, second])).to.deep.equal({
+      name: 'here',
+      context: { cluster: 'c', user: 'f' },
+      cluster: { server: 'https://e:1' },
+      user: undefined,
+    })
+    expect(readContext([second, first]).cluster).to.deep.equal({ server: 'https://f:1' })
+    expect(readContext([first])).to.deep.include({ name: undefined, context: undefined })
+  })
+
+  it('finds an exec plugin beside its file, or in PATH', () => {
+    const exec = (command: string) => ({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } })
+    for (const [command, found] of [
+      ['./bin/plugin', join(folder, 'g', 'bin/plugin')],
+      ['kapis', 'kapis'],
+      ['/usr/bin/kapis', '/usr/bin/kapis'],
+    ] as const) {
+      const files = put({
+        g: { 'current-context': 'here', contexts: context(), users: [{ name: 'u', user: exec(command) }] },
+        h: { clusters: cluster('https://h:1') },
+      })
+      expect(readContext(files).user).to.deep.equal(exec(found))
+      expect(readPlain(...files)).to.equal(undefined)
+    }
   })
 })

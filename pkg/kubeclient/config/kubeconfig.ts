@@ -21,16 +21,41 @@ export const embedded = {
   user: ['token', 'client-certificate-data', 'client-key-data', 'extensions'],
 }
 
+/** The current context of one or more files, and the entries that it names. */
+export type CurrentContext = {
+  readonly name: unknown
+  readonly context: Fields | undefined
+  readonly cluster: Fields | undefined
+  readonly user: Fields | undefined
+}
+
+type Document = { readonly content: unknown; readonly folder: string }
+
 /**
- * Reads a kubeconfig whose current context uses a token or a client certificate. Returns undefined
- * for other features (exec plugins, proxies, passwords), which only the client library supports.
+ * Reads the current context of a list of files as kubectl merges them: the first file with a name
+ * decides what it means. Relative paths are made absolute; each is relative to its own file.
  *
- * @throws Error if the file cannot be read
+ * @throws Error if a file cannot be read
  */
-export function readPlainKubeconfig(
-  file: string,
-): { readonly server: string; readonly options: () => Promise<RequestOptions> } | undefined {
-  const { cluster, user } = readCurrentContext(parseYaml(readRegularFile(file).toString('utf8')))
+export function readContext(files: readonly string[]): CurrentContext {
+  return contextOf(
+    files.map(file => ({
+      content: parseYaml(readRegularFile(file).toString('utf8')),
+      folder: dirname(resolve(file)),
+    })),
+  )
+}
+
+/**
+ * Returns the credentials of a context with a token or a client certificate. Returns undefined for
+ * other features (exec plugins, proxies, passwords), which only the client library supports.
+ */
+export function toPlainCredentials({
+  cluster,
+  user,
+}: Pick<CurrentContext, 'cluster' | 'user'>):
+  | { readonly server: string; readonly options: () => Promise<RequestOptions> }
+  | undefined {
   if (cluster === undefined || user === undefined) return undefined
   const other =
     firstOther(cluster, [...embedded.cluster, 'certificate-authority', 'insecure-skip-tls-verify']) ??
@@ -38,15 +63,14 @@ export function readPlainKubeconfig(
   if (other !== undefined) return undefined
   const server = text(cluster.server)
   if (server === undefined) return undefined
-  const folder = dirname(file)
 
   return {
     server,
     async options() {
-      const ca = content(cluster, 'certificate-authority', folder)
-      const cert = content(user, 'client-certificate', folder)
-      const key = content(user, 'client-key', folder)
-      const token = tokenOf(user, folder)
+      const ca = content(cluster, 'certificate-authority')
+      const cert = content(user, 'client-certificate')
+      const key = content(user, 'client-key')
+      const token = tokenOf(user)
       const servername = text(cluster['tls-server-name'])
       return {
         headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
@@ -60,16 +84,50 @@ export function readPlainKubeconfig(
   }
 }
 
-export function readCurrentContext(document: unknown) {
-  const { contexts, clusters, users, 'current-context': current } = membersOf(document)
-  const context = named(contexts, current, 'context')
-  return { cluster: named(clusters, context?.cluster, 'cluster'), user: named(users, context?.user, 'user') }
+/** Returns the current context of one document. */
+export function readCurrentContext(content: unknown): CurrentContext {
+  return contextOf([{ content, folder: '/' }])
 }
 
-function named(list: unknown, name: unknown, key: string): Fields | undefined {
-  const entry = Array.isArray(list) ? list.filter(isRecord).find(one => one.name === name) : undefined
-  const value = entry?.[key]
-  return isRecord(value) ? value : undefined
+function contextOf(documents: readonly Document[]): CurrentContext {
+  const currents = documents.map(({ content }) => membersOf(content)['current-context'])
+  const name = currents.find(current => text(current) !== undefined)
+  const context = named(documents, 'context', name)
+  const cluster = named(documents, 'cluster', context?.cluster)
+  return { name, context, cluster, user: named(documents, 'user', context?.user) }
+}
+
+/** The fields with a path of a file. */
+const paths: readonly string[] = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile']
+
+function named(
+  documents: readonly Document[],
+  key: 'context' | 'cluster' | 'user',
+  name: unknown,
+): Fields | undefined {
+  if (text(name) === undefined) return undefined
+  for (const { content, folder } of documents) {
+    const list = membersOf(content)[`${key}s`]
+    const entry = Array.isArray(list) ? list.filter(isRecord).find(one => one.name === name) : undefined
+    if (entry === undefined) continue
+    const value = entry[key]
+    return isRecord(value) ? withPaths(value, folder) : undefined
+  }
+  return undefined
+}
+
+function withPaths(fields: Fields, folder: string): Fields {
+  const { exec } = fields
+  const found = paths.flatMap(name => {
+    const path = text(fields[name])
+    return path === undefined ? [] : [[name, resolve(folder, path)]]
+  })
+  // A command without a slash is found in PATH.
+  const command = isRecord(exec) ? text(exec.command) : undefined
+  const program = command?.includes('/')
+    ? { exec: { ...membersOf(exec), command: resolve(folder, command) } }
+    : {}
+  return { ...fields, ...Object.fromEntries(found), ...program }
 }
 
 /** Returns the first unknown key; undefined if all keys are known. */
@@ -85,16 +143,16 @@ export function text(value: unknown): string | undefined {
  * Returns `<name>-data` (base64), which takes precedence as in client-go, or the content of the
  * file `<name>`. The file is read again on each call.
  */
-function content(fields: Fields, name: string, folder: string): string | undefined {
+function content(fields: Fields, name: string): string | undefined {
   const data = text(fields[`${name}-data`])
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
   const file = text(fields[name])
-  return file === undefined ? undefined : readRegularFile(resolve(folder, file)).toString('utf8')
+  return file === undefined ? undefined : readRegularFile(file).toString('utf8')
 }
 
 /** Returns the token. As in client-go, the file takes precedence over the value. */
-function tokenOf(user: Fields, folder: string): string | undefined {
+function tokenOf(user: Fields): string | undefined {
   const file = text(user.tokenFile)
   if (file === undefined) return text(user.token)
-  return readRegularFile(resolve(folder, file)).toString('utf8').trim()
+  return readRegularFile(file).toString('utf8').trim()
 }

@@ -31,13 +31,14 @@ const credentialTtlMs = 60_000
 const rejectedTtlMs = 1_000
 
 /**
- * Reads a kubeconfig file, or the service account of the Pod if `kubeconfig` is ''. Of the client
+ * Reads a kubeconfig (several files are merged), or the service account of the Pod without any. Of the client
  * library, only the credential handling is used: its requests cost several times those of a
  * keep-alive connection.
  */
-export function loadRestConfig(kubeconfig: string): RestConfig {
+export function loadRestConfig(kubeconfig: string | readonly string[]): RestConfig {
+  const files = [kubeconfig].flat().filter(file => file !== '')
   // These variables are set by the kubelet; only pkg/config reads settings of Kapis.
-  const credentials = kubeconfig === '' ? readServiceAccount(process.env) : readKubeconfig(kubeconfig)
+  const credentials = files.length === 0 ? readServiceAccount(process.env) : readKubeconfig(files)
   let tls: TlsOptions | undefined
   let tlsKey = ''
   let current: { readonly access: Access; readonly readAt: number; until: number } | undefined
