@@ -55,6 +55,7 @@ describe('an ID token of an OpenID provider (OpenID Connect Core 3.1.3.7)', () =
     ['one audience, issued to this client', () => ({ azp: clientId })],
     ['an exp within the clock skew', () => ({ exp: now() - 5 })],
     ['an nbf within the clock skew', () => ({ iat: now() + 5, nbf: now() + 5 })],
+    ['a subject of 255 characters', () => ({ sub: 'é'.repeat(255) })],
     ['an acr, which was not requested', () => ({ acr: '0' })],
     ['an auth_time, for which max_age was not sent', () => ({ auth_time: 1 })],
     ['an auth_time that is a string (AD FS)', () => ({ auth_time: '2026-11-26T15:00:00.000Z' })],
@@ -93,6 +94,22 @@ describe('an ID token of an OpenID provider (OpenID Connect Core 3.1.3.7)', () =
     ['no nonce', () => ({ nonce: undefined }), /claim nonce .*got none/],
     ['no subject', () => ({ sub: undefined }), /claim sub .*got none/],
     ['an empty subject', () => ({ sub: '' }), /claim sub .*got ""/],
+    [
+      'a subject of 300 characters',
+      () => ({ sub: 'x'.repeat(300) }),
+      /claim sub .*expected "1 to 255 characters", got "x{255}$/,
+    ],
+    ['a subject with a line break', () => ({ sub: 'a\nb' }), /claim sub .*got "a\\nb"/],
+    ['a subject that is not well-formed', () => ({ sub: 'a\ud800' }), /claim sub .*got "a\\ud800"/],
+    ['a subject that is a list', () => ({ sub: ['u1'] }), /claim sub .*got \["u1"\]/],
+    ['an audience that is a number', () => ({ aud: 7 }), /claim aud .*got 7/],
+    [
+      'an audience list with other types',
+      () => ({ aud: [{ kapis: 1 }, null] }),
+      /claim aud .*got \[\{"kapis":1\},null\]/,
+    ],
+    ['the right audience in a nested list', () => ({ aud: [[clientId]] }), /claim aud .*got \[\["kapis"\]\]/],
+    ['a list of issuers', () => ({ iss: [issuer] }), /claim iss .*got \["https:\/\/id\.test"\]/],
     ['a subject that is a number', () => ({ sub: 1 }), /claim sub .*got 1/],
   ]
   for (const [what, changes, why] of refused) {

@@ -32,6 +32,11 @@ const invalid: ReadonlySet<string> = new Set([
   errors.JWTInvalid.code,
 ])
 
+// OpenID Connect Core section 2 allows 255 ASCII characters. Other characters are accepted too, but not
+// those that would be changed when the User stores them: two accounts could become one.
+const subSyntax = /^[^\p{Cc}\p{Cs}]{1,255}$/u
+const expectedSub = '1 to 255 characters'
+
 /**
  * Creates a function that verifies ID tokens of an OpenID provider with its published keys (OpenID
  * Connect Core section 3.1.3.7). `acr` and `auth_time` are not checked: Kapis requests neither, and
@@ -67,7 +72,7 @@ export function createIdTokenVerifier(
         ['aud', clientId],
         ...['exp', 'iat', 'nbf'].map(claim => [claim, nowSeconds] as const),
       ])
-      throw wrong(error.claim, error.payload, expected.get(error.claim) ?? 'text')
+      throw wrong(error.claim, error.payload, expected.get(error.claim) ?? expectedSub)
     }
   }
 
@@ -83,7 +88,7 @@ export function createIdTokenVerifier(
     if ((hasMoreAudiences || claims.azp !== undefined) && claims.azp !== clientId)
       throw wrong('azp', claims, clientId)
     const { sub } = claims
-    if (typeof sub !== 'string' || sub === '') throw wrong('sub', claims, 'text')
+    if (typeof sub !== 'string' || !subSyntax.test(sub)) throw wrong('sub', claims, expectedSub)
     return { ...claims, sub }
   }
 }

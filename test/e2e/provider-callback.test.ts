@@ -245,6 +245,35 @@ describe('the callback of an identity provider', function () {
       ),
     ],
     [
+      'groups that are elsewhere',
+      () => personOf(ann, { 'groups:src1': 'https://graph.example.com/x' }),
+      refused(
+        'the identity provider omitted the groups of this account: there are too many',
+        'provider_groups_incomplete',
+      ),
+    ],
+    [
+      '10,000 groups',
+      () => personOf(ann, { groups: Array.from({ length: 10_000 }, (_, i) => `g${i}`) }),
+      refused('the identity provider returned 10000 groups; at most 256 are allowed', 'too_many_groups'),
+    ],
+    ['a subject of 300 characters', () => personOf('x'.repeat(300)), untrusted],
+    [
+      'a name without a letter or digit',
+      () => personOf(uniqueName('odd'), { preferred_username: '\u202e\n' }),
+      refused(
+        'the name ?? from the identity provider cannot be a user name: it needs a letter or digit, and at most 63 characters',
+        'user_name_unusable',
+      ),
+    ],
+    [
+      'a token endpoint that answers with HTML',
+      () => ({
+        answers: { '/token': res => res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>') },
+      }),
+      down,
+    ],
+    [
       'groups that are not a list of strings',
       () => personOf(ann, { groups: [{ name: 'blue' }] }),
       refused(

@@ -150,7 +150,7 @@ describe('readContext', () => {
     expect(readContext([first])).to.deep.include({ name: undefined, context: undefined })
   })
 
-  it('finds an exec plugin beside its file, or in PATH', () => {
+  it('finds an exec plugin relative to its file, or in PATH', () => {
     const exec = (command: string) => ({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } })
     for (const [command, found] of [
       ['./bin/plugin', join(folder, 'g', 'bin/plugin')],

@@ -1,6 +1,7 @@
+import { printable } from '../../apierrors/printable.ts'
 import { readScope } from '../../jwt/online-audience.ts'
 import { oauthError } from '../server/error.ts'
-import { type Form, printable, requireParameter } from '../server/form.ts'
+import { type Form, requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { lifetimesOf } from '../tokens/lifetimes.ts'

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { printable } from '../../apierrors/printable.ts'
 import type { Status } from '../../apierrors/status.ts'
 import { oauthError } from './error.ts'
 
@@ -100,14 +101,6 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/**
- * Replaces characters that error_description must not contain: RFC 6749 allows printable ASCII
- * without quotes and backslashes.
- */
-export function printable(text: string): string {
-  return text.slice(0, 64).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }
 
 /** @throws Status invalid_request if the parameter is missing (RFC 6749 section 5.2) */

@@ -11,11 +11,20 @@ import type { GitConfig } from './git-config.ts'
 /** Calls the API of the provider with the token of the user who has just logged in. */
 export type Api = {
   readonly read: (url: string) => Promise<unknown>
-  /** Fetches all pages of a list (RFC 8288), up to a limit. */
+  /**
+   * Fetches all pages of a list (RFC 8288).
+   *
+   * @throws Status if there are too many; Error if a page is on another server
+   */
   readonly readAll: (url: string) => Promise<readonly unknown[]>
 }
 
 const maxPages = 20
+
+/** Reports whether a value is a number that JSON parsing has not rounded: others could be equal. */
+export function isAccountId(id: unknown): id is number {
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0
+}
 
 /**
  * Creates a provider for GitHub or GitLab: OAuth with PKCE and state, then requests to their API,
@@ -103,7 +112,13 @@ function createApi({
     async readAll(url) {
       const items: unknown[] = []
       let next: string | undefined = url
-      for (let page = 0; next !== undefined && page < maxPages; page++) {
+      for (let page = 0; next !== undefined; page++) {
+        if (page >= maxPages)
+          throw loginError(
+            'provider_groups_incomplete',
+            'the identity provider returned too much data about this account',
+            new Error(`${new URL(url).pathname} has more than ${maxPages} pages`),
+          )
         const answer: Response = await get(next)
         const list: unknown = await answer.json()
         if (!Array.isArray(list))
@@ -117,11 +132,15 @@ function createApi({
 }
 
 /**
- * Returns the URL of the next page, only on the same server, since the request contains the token.
+ * Returns the URL of the next page.
+ *
+ * @throws Error unless it is on the same server, since the request contains the token; without the
+ * page, the user would silently have fewer groups
  */
 function nextPage(link: string | null, current: string): string | undefined {
   const target = nextLink(link ?? '')
   if (target === undefined) return undefined
-  const url = new URL(target, current)
-  return url.origin === new URL(current).origin ? String(url) : undefined
+  const [url, { origin, pathname }] = [new URL(target, current), new URL(current)]
+  if (url.origin === origin) return String(url)
+  throw new Error(`the next page of ${pathname} is on ${url.origin}; expected ${origin}`)
 }

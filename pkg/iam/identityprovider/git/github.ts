@@ -1,7 +1,7 @@
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import type { GitConfig } from './git-config.ts'
-import { type Api, createGitProvider } from './git-provider.ts'
+import { type Api, createGitProvider, isAccountId } from './git-provider.ts'
 
 /**
  * Creates a provider for GitHub. Accounts are identified by their number, since a login name can be
@@ -13,7 +13,7 @@ export function createGitHubProvider(config: GitConfig): RedirectProvider {
 
 async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Identity> {
   const user = await api.read(endpoint.userInfoURL)
-  if (!isRecord(user) || typeof user.id !== 'number' || typeof user.login !== 'string')
+  if (!isRecord(user) || !isAccountId(user.id) || typeof user.login !== 'string')
     throw new Error('the user endpoint returned a response that is not a user')
   const emails = (await api.readAll(`${endpoint.userInfoURL}/emails?per_page=100`)).filter(isRecord)
   const verified = emails.filter(({ verified }) => verified === true)

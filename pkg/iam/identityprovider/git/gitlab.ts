@@ -2,7 +2,7 @@ import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { loginError } from '../linking/login-error.ts'
 import type { GitConfig } from './git-config.ts'
-import { type Api, createGitProvider } from './git-provider.ts'
+import { type Api, createGitProvider, isAccountId } from './git-provider.ts'
 
 /**
  * Creates a provider for GitLab. Accounts are identified by their number. Only a confirmed e-mail
@@ -14,7 +14,7 @@ export function createGitLabProvider(config: GitConfig): RedirectProvider {
 
 async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Identity> {
   const user = await api.read(endpoint.userInfoURL)
-  if (!isRecord(user) || typeof user.id !== 'number' || typeof user.username !== 'string')
+  if (!isRecord(user) || !isAccountId(user.id) || typeof user.username !== 'string')
     throw new Error('the user endpoint returned a response that is not a user')
   if (user.state !== undefined && user.state !== 'active')
     throw loginError('provider_refused', 'the account at the identity provider is not active')

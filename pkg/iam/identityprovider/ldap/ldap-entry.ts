@@ -6,11 +6,16 @@ import {
   FilterParser,
   SizeLimitExceededError,
 } from 'ldapts'
+import { loginError } from '../linking/login-error.ts'
 import type { LdapConfig } from './ldap-config.ts'
 
 export type LdapEntry = {
   readonly dn: string
-  /** Returns all text values of an attribute; attribute names are case-insensitive. */
+  /**
+   * Returns all text values of an attribute; attribute names are case-insensitive.
+   *
+   * @throws Status if the server returned only some of them
+   */
   readonly values: (attribute: string) => readonly string[]
 }
 
@@ -64,7 +69,16 @@ export function toEntry(entry: Awaited<ReturnType<Client['search']>>['searchEntr
   return {
     dn,
     values(attribute) {
-      const values = byName.get(attribute.toLowerCase()) ?? []
+      const name = attribute.toLowerCase()
+      // Active Directory returns the first of very many values as `memberOf;range=0-1499`.
+      const part = [...byName.keys()].find(each => each.startsWith(`${name};range=`))
+      if (part !== undefined)
+        throw loginError(
+          'provider_groups_incomplete',
+          'the LDAP server returned only some values of this user',
+          new Error(`the entry ${JSON.stringify(dn)} has too many values: the server returned ${part}`),
+        )
+      const values = byName.get(name) ?? []
       return (Array.isArray(values) ? values : [values]).filter(value => typeof value === 'string')
     },
   }

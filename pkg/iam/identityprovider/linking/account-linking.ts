@@ -48,6 +48,8 @@ export type AccountLinking = {
 }
 
 const seenWithinMs = 1_000
+// A token may contain thousands of groups.
+const maxLogged = 20
 
 export function createAccountLinking(options: AccountLinkingOptions): AccountLinking {
   const { users, registrar, link, putGroups, logger } = options
@@ -89,7 +91,12 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
     const read = readGroups(groups ?? [], groupsPrefix)
     if (read.ignored.length > 0)
       logger.warn(
-        { user: user.name, provider: name, groups: read.ignored },
+        {
+          user: user.name,
+          provider: name,
+          groups: read.ignored.slice(0, maxLogged),
+          count: read.ignored.length,
+        },
         'groups from the identity provider are ignored: they are reserved, or not valid group names',
       )
     return seen(await putGroups(user, name, read.groups))

@@ -75,9 +75,28 @@ function toCause(reason: string, cause: unknown): Error {
   for (let error: unknown = cause; error instanceof Error && messages.length < 5; error = error.cause) {
     const parts = error instanceof AggregateError ? error.errors : [error]
     messages.push(...parts.map(part => (part instanceof Error ? `${part.name}: ${part.message}` : 'unknown')))
-    messages.push(...comparisonOf(error))
+    messages.push(...answerOf(error), ...comparisonOf(error))
   }
   return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
+}
+
+/**
+ * Returns status, error and description of an OAuth error response (RFC 6749 section 5.2), such as
+ * invalid_client; neither contains a credential.
+ */
+function answerOf(error: Error): readonly string[] {
+  const { status, error: code, error_description: description, cause }: Answer = error
+  const at = status ?? (cause instanceof Response ? cause.status : undefined)
+  const parts = [at === undefined ? undefined : `status ${at}`, code, description]
+  return parts
+    .filter(part => typeof part === 'string')
+    .map(part => JSON.stringify(part.slice(0, 256)).slice(1, -1))
+}
+
+type Answer = Error & {
+  readonly status?: unknown
+  readonly error?: unknown
+  readonly error_description?: unknown
 }
 
 // Names of the members of metadata, userinfo and callback that are compared; none of them is

@@ -8,6 +8,13 @@ import { createGroupWriter, readGroups } from './provider-groups.ts'
 describe('readGroups', () => {
   const cases: readonly [string, readonly string[], string, readonly string[]][] = [
     ['sorts groups, and removes duplicates', ['b', 'a', 'b'], '', ['a', 'b']],
+    [
+      'does not take lookalikes for reserved names, which they are not',
+      ['ѕystem:masters', 'ｓystem:masters'],
+      '',
+      ['ѕystem:masters', 'ｓystem:masters'],
+    ],
+    ['omits names with invisible characters', ['system\u200b:masters', '\u202ea', 'a\u0000'], '', []],
     ['adds the prefix', ['a'], 'ldap:', ['ldap:a']],
     ['omits groups of kube-apiserver', ['system:masters', 'a'], '', ['a']],
     ['omits groups that become a reserved name with the prefix', ['stem:masters'], 'sy', []],
@@ -33,6 +40,10 @@ describe('readGroups', () => {
       expect.fail('it was taken')
     } catch (error) {
       expect(rejectionReason(error)).to.equal('too_many_groups')
+      expect(error).to.have.property(
+        'message',
+        'the identity provider returned 257 groups; at most 256 are allowed',
+      )
     }
   })
 })

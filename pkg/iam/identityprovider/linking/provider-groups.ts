@@ -31,7 +31,10 @@ export function readGroups(returned: readonly string[], prefix: string): ReadGro
   const namesOf = (entries: typeof all) => entries.map(({ name }) => name).sort()
   const groups = namesOf(all.filter(isValid))
   if (groups.length > maxGroups)
-    throw loginError('too_many_groups', `the identity provider returned more than ${maxGroups} groups`)
+    throw loginError(
+      'too_many_groups',
+      `the identity provider returned ${groups.length} groups; at most ${maxGroups} are allowed`,
+    )
   return { groups, ignored: namesOf(all.filter(entry => !isValid(entry))) }
 }
 

@@ -1,3 +1,4 @@
+import { printable } from '../../../apierrors/printable.ts'
 import { Status } from '../../../apierrors/status.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { parseObject } from '../../../kubeclient/object/object.ts'
@@ -9,7 +10,7 @@ import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
 import { loginError } from './login-error.ts'
 import { isNamedInRbac } from './rbac-subject-lookup.ts'
-import { toUserName } from './user-name.ts'
+import { maxNameLength, toUserName } from './user-name.ts'
 
 export type RegistrarOptions = {
   readonly client: KubeClient
@@ -56,17 +57,17 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     if (name === undefined)
       throw loginError(
         'user_name_unusable',
-        'the name from the identity provider has no characters that are allowed in a user name',
+        `the name ${printable(identity.username) || '(empty)'} from the identity provider cannot be a user name: it needs a letter or digit, and at most ${maxNameLength - config.usernamePrefix.length} characters`,
       )
     const problem = nameProblem(name)
     if (problem !== undefined) throw loginError('user_name_unusable', `the user name ${problem}`)
     if (!name.startsWith(config.usernamePrefix))
       throw loginError('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
-    if (users.get(name) !== undefined) throw taken(name, chosen)
-    // The suggested name is not checked: an administrator may have granted permissions to it in
-    // advance.
-    if (name !== suggested && (await isNamedInRbac(client, name)))
-      throw loginError('user_name_taken', `the user name ${name} is reserved; choose another one`)
+    if (users.get(name) !== undefined) throw unavailable(name, 'taken', chosen)
+    // The name at the provider is not checked: an administrator may have granted permissions to it in
+    // advance. A name with characters that only look like its own is another one.
+    const isOwn = name === suggested && isAscii(identity.username)
+    if (!isOwn && (await isNamedInRbac(client, name))) throw unavailable(name, 'reserved', chosen)
     return name
   }
 
@@ -82,16 +83,20 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
       const name = await chooseName(config, identity, chosen)
       assertPossible(identity)
       const user = await create(client, groupDomain, { name, provider, identity })
-      if (user === undefined) throw taken(name, chosen)
+      if (user === undefined) throw unavailable(name, 'taken', chosen)
       logger.info({ audit: 'user', user: name, provider }, 'created a user at the first login')
       return user
     },
   }
 }
 
-function taken(name: string, chosen: string | undefined): Status {
+function isAscii(text: string): boolean {
+  return /^\p{ASCII}*$/u.test(text)
+}
+
+function unavailable(name: string, why: 'taken' | 'reserved', chosen: string | undefined): Status {
   const remedy = chosen === undefined ? administrator : 'choose another one'
-  return loginError('user_name_taken', `the user name ${name} is taken; ${remedy}`)
+  return loginError('user_name_taken', `the user name ${name} is ${why}; ${remedy}`)
 }
 
 type Registration = { readonly name: string; readonly provider: string; readonly identity: Identity }
@@ -106,7 +111,7 @@ async function create(
     apiVersion: `iam.${groupDomain}/${iamVersion}`,
     kind: 'User',
     metadata: { name, annotations: { [linkAnnotation(groupDomain, provider)]: uid } },
-    spec: { email, ...(displayName === '' ? {} : { displayName: displayName.slice(0, 253) }) },
+    spec: { email, ...(displayName === '' ? {} : { displayName: displayName.slice(0, 253).toWellFormed() }) },
   }
   try {
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))

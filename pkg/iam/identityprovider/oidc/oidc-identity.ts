@@ -10,7 +10,7 @@ type Keys = Pick<OidcConfig, 'emailKey' | 'preferredUsernameKey' | 'groupsKey'>
 /**
  * Returns the account that the claims of ID token and userinfo describe.
  *
- * @throws Status if the groups are missing or not a list of strings
+ * @throws Status if the provider has omitted the groups, or they are not a list of strings
  */
 export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
   const { emailKey, preferredUsernameKey, groupsKey } = keys
@@ -18,8 +18,7 @@ export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
     const value = readClaim(claims, key)
     return typeof value === 'string' ? value : ''
   }
-  // Some providers send booleans as strings.
-  const isUnverified = emailKey === 'email' && String(claims.email_verified) === 'false'
+  const isUnverified = emailKey === 'email' && !isVerified(claims.email_verified)
   return {
     uid: sub,
     username:
@@ -28,6 +27,14 @@ export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
     displayName: text('name'),
     groups: groupsKey === '' ? undefined : readGroupsClaim(claims, groupsKey),
   }
+}
+
+/**
+ * Reports whether an e-mail address is verified. Some providers send booleans as text (`True`); others
+ * omit the claim and only return addresses that they have assigned. Any other value means no.
+ */
+function isVerified(claim: unknown): boolean {
+  return claim === undefined || String(claim).toLowerCase() === 'true'
 }
 
 /**
@@ -56,36 +63,48 @@ export function readClaim(claims: Claims, key: string): unknown {
 
 function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
   const value = readClaim(claims, key) ?? undefined
-  if (value === undefined) {
-    if (!isDelegated(claims, key)) return 'unknown'
+  const groups: readonly unknown[] = value === undefined ? [] : [value].flat()
+  const sign = groups.length === 0 ? findOverage(claims, key) : undefined
+  if (sign !== undefined)
     throw loginError(
       'provider_groups_incomplete',
       'the identity provider omitted the groups of this account: there are too many',
       new Error(
-        `the claim ${key} is missing (_claim_names, hasgroups): configure the provider to send fewer groups`,
+        `the claim ${key} is ${written(value)}, but the token has ${sign}: configure the provider to send fewer groups`,
       ),
     )
-  }
-  const groups: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (value === undefined) return 'unknown'
   if (groups.every(group => typeof group === 'string')) return groups
   throw loginError(
     'provider_groups_invalid',
     'the identity provider returned the groups of this account in an unknown format',
-    new Error(`the claim ${key} must be a list of strings, not ${shapeOf(value)}; see groupsKey`),
+    new Error(`invalid claim ${key}: expected a list of strings, got ${shapeOf(value)}; see groupsKey`),
   )
 }
 
 /**
- * Reports whether a claim is a distributed claim (OpenID Connect Core section 5.6.2), which
- * Microsoft Entra ID uses for too many groups.
+ * Returns the claim which says that the provider has too many groups for the token: a distributed
+ * claim (OpenID Connect Core section 5.6.2), or what Microsoft Entra ID and AD FS send in its place.
  */
-function isDelegated(claims: Claims, key: string): boolean {
+function findOverage(claims: Claims, key: string): string | undefined {
   const { _claim_names: names, hasgroups } = claims
-  const isNamed = isRecord(names) && [key, key.split('.')[0] ?? ''].some(name => Object.hasOwn(names, name))
-  return isNamed || (key === 'groups' && String(hasgroups) === 'true')
+  const roots = [key, key.split('.')[0] ?? '']
+  const named = roots.find(name => isRecord(names) && Object.hasOwn(names, name))
+  if (named !== undefined) return `_claim_names.${named}`
+  if (key === 'groups' && String(hasgroups).toLowerCase() === 'true') return 'hasgroups'
+  // `groups:src1` has the address of the groups; `….groups.link` does in tokens converted from SAML.
+  return Object.keys(claims).find(
+    name =>
+      name.startsWith(`${key}:src`) || /^https?:\/\/schemas\.microsoft\.com\/.*groups\.link$/.test(name),
+  )
 }
 
 function shapeOf(value: unknown): string {
-  if (!Array.isArray(value)) return typeof value
-  return `a list with ${typeof value.find(each => typeof each !== 'string')}`
+  if (!Array.isArray(value)) return `${written(value)} (${typeof value})`
+  const other = value.find(each => typeof each !== 'string')
+  return `a list with ${written(other)} (${typeof other})`
+}
+
+function written(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 256)
 }
