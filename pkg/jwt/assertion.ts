@@ -54,7 +54,10 @@ export async function verifyAssertion(
     })
     if (!['jwt', ...types].includes(toType(protectedHeader.typ)))
       throw new InvalidAssertion('the typ of the token is for another purpose')
-    const { sub, exp } = payload
+    const { sub, exp, iat = 0 } = payload
+    // jose only checks iat if the age of a token is limited.
+    if (iat > Date.now() / 1000 + clockToleranceSeconds)
+      throw new InvalidAssertion('invalid claim iat: it is in the future')
     if (typeof sub !== 'string' || sub === '' || exp === undefined)
       throw new InvalidAssertion('invalid claim sub or exp')
     return { ...payload, sub, exp }

@@ -105,6 +105,10 @@ describe('client_assertion', () => {
     ['a missing exp', { exp: undefined }],
     ['an exp that is too far in the future', { exp: future }],
     ['an exp in the past', { exp: 1 }],
+    ['an iat in the future', { iat: future, exp: future + 60 }],
+    ['an nbf in the future', { nbf: future }],
+    ['a jti that is too long', { jti: 'x'.repeat(257) }],
+    ['an assertion of 40 KB', { padding: 'x'.repeat(30_000) }],
   ]
   for (const [what, claims] of wrong) {
     it(`rejects ${what}`, async () => {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { audience, issuer } from '../../jwt/fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
@@ -112,6 +113,38 @@ describe('token exchange', () => {
     expect(body.expires_in).to.be.within(50, 60)
   })
 
+  it('returns whole seconds for an exp with a fraction', async () => {
+    const exp = Math.floor(Date.now() / 1000) + 60.75
+    expect((await exchange(await ciToken({ exp }))).body.expires_in)
+      .to.be.within(50, 60)
+      .and.satisfy(Number.isInteger)
+  })
+
+  it('rejects headers that choose the key or the algorithm (RFC 8725)', async () => {
+    const [, payload = '', signature = ''] = (await ciToken()).split('.')
+    const [jwk] = setup.app.workloads.jwks.keys
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const hmac = (header: object) =>
+      createHmac('sha256', JSON.stringify(jwk))
+        .update(`${encode(header)}.${payload}`)
+        .digest('base64url')
+    const hs256 = { alg: 'HS256', kid: '../../dev/null' }
+    for (const [header, sign] of [
+      [{ alg: 'none' }, ''],
+      [{ alg: 'None', jwk }, ''],
+      [hs256, hmac(hs256)],
+      [{ alg: 'RS256', jwk, jku: 'https://evil.example.org', x5u: 'https://evil.example.org' }, signature],
+      [{ alg: 'RS256', crit: ['b64'], b64: false }, signature],
+      [{ alg: 'RS256', crit: ['exp'] }, signature],
+      [{ alg: 'RS256', crit: [] }, signature],
+      [{ alg: 'ES256' }, signature],
+    ] as const) {
+      const { code, body } = await exchange(`${encode(header)}.${payload}.${sign}`)
+      expect([code, body.error], JSON.stringify(header)).to.deep.equal([400, 'invalid_request'])
+      expect(body.error_description).to.match(/^the subject token is invalid: /)
+    }
+  })
+
   const refused: readonly (readonly [string, () => Promise<string>, Record<string, string>, string])[] = [
     [
       'a wrong claim',
@@ -148,6 +181,30 @@ describe('token exchange', () => {
       () => ciToken({ exp: undefined }),
       {},
       'the subject token is invalid: missing required "exp" claim',
+    ],
+    [
+      'an iat in the future',
+      () => ciToken({ iat: Math.floor(Date.now() / 1000) + 3_600 }),
+      {},
+      'the subject token is invalid: invalid claim iat: it is in the future',
+    ],
+    [
+      'a token of an actor (RFC 8693 section 4.1)',
+      () => ciToken({ act: { sub: 'robot', act: { sub: 'another' } } }),
+      {},
+      'the subject token has the claim act: tokens of an actor are not supported',
+    ],
+    [
+      'a token of 40 KB',
+      () => ciToken({ padding: 'x'.repeat(30_000) }),
+      {},
+      'no policy of token exchange accepts the issuer of the subject token',
+    ],
+    [
+      'a list of audiences without its own',
+      () => ciToken({ aud: ['https://a.example.org', [issuer]] }),
+      {},
+      'the subject token is invalid: unexpected "aud" claim value',
     ],
     [
       'a token for another purpose',

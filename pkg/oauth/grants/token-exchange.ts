@@ -40,7 +40,8 @@ export const tokenExchangeGrant: Grant = {
     const lifeSeconds = Math.min(
       policy.maxSeconds,
       accessTokenSeconds,
-      expiresAt - Math.ceil(Date.now() / 1000),
+      // A NumericDate may have a fraction, and expires_in must not.
+      Math.floor(expiresAt) - Math.ceil(Date.now() / 1000),
     )
     if (lifeSeconds <= 0) throw invalid('the subject token has expired')
     const { issued } = await issueAccessToken(tools, {
