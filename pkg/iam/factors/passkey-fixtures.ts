@@ -20,6 +20,8 @@ export type Fault = {
   readonly userHandle?: string
   readonly clientData?: Readonly<Record<string, unknown>>
   readonly attestation?: Attestation
+  /** The algorithm of a new key, in CBOR and hexadecimal digits; by default -7. */
+  readonly algorithm?: string
 }
 
 export type Attestation = {
@@ -69,10 +71,10 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
     return Buffer.concat([hash, Buffer.from([fault.flags ?? flags]), count, more])
   }
 
-  function coseKey(): Buffer {
+  function coseKey({ algorithm = '26' }: Fault): Buffer {
     const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
-    // {1: 2, 3: -7, -1: 1, -2: x, -3: y}
-    const head = Buffer.from('a5010203262001', 'hex')
+    // {1: 2, 3: algorithm, -1: 1, -2: x, -3: y}
+    const head = Buffer.from(`a5010203${algorithm}2001`, 'hex')
     const coordinate = (label: number, value: string) =>
       Buffer.concat([Buffer.from([label, 0x58, 32]), Buffer.from(value, 'base64url')])
     return Buffer.concat([head, coordinate(0x21, x), coordinate(0x22, y)])
@@ -91,7 +93,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
       const idBytes = fault.id === undefined ? id : Buffer.from(fault.id, 'base64url')
       const length = Buffer.alloc(2)
       length.writeUInt16BE(idBytes.length)
-      const credential = Buffer.concat([Buffer.alloc(16), length, idBytes, coseKey()])
+      const credential = Buffer.concat([Buffer.alloc(16), length, idBytes, coseKey(fault)])
       const flags = present | verified | attested
       const authData = authenticatorData(options.rp?.id ?? '', flags, credential, fault)
       const data = clientData('webauthn.create', options, fault)

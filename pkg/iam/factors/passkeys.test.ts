@@ -161,6 +161,9 @@ describe('passkeys', () => {
       { clientData: { crossOrigin: true, topOrigin: 'https://evil.example' } },
     ],
     ['without user presence', { flags: 0 }],
+    ['of a key that is backed up, but cannot be', { flags: 0x11 }],
+    ['with a flag for extensions, but none', { flags: 0x81 }],
+    ['with a flag for a new key, but none', { flags: 0x41 }],
     ['with another user handle', { userHandle: Buffer.from('uid-bob').toString('base64url') }],
     ['of an unknown passkey', { id: 'AAAA' }],
   ] as readonly [string, Fault][])
@@ -201,6 +204,10 @@ describe('passkeys', () => {
     ['from a cross-origin frame', { clientData: { crossOrigin: true } }],
     ['without user presence', { flags: 0x40 }],
     ['without a public key', { flags: 0x01 }],
+    ['with the algorithm ES256K', { algorithm: '382e' }],
+    ['with the algorithm RS1', { algorithm: '39fffe' }],
+    ['with the algorithm HS256', { algorithm: '05' }],
+    ['with an algorithm that is a text', { algorithm: '6178' }],
     [
       'with a self attestation of another key',
       { attestation: { format: 'packed', statement: () => packedStatement(-7, Buffer.alloc(70)) } },
