@@ -1,10 +1,9 @@
-import { request } from 'node:http'
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { claimsOf, createUser, patchUser, removeUser } from './oauth.ts'
-import { ask, type Replica, ready, start, stop } from './replica.ts'
+import { alternating, ask, type Replica, ready, start, stop } from './replica.ts'
 import { output, setting } from './run.ts'
 
 const domain = setting('KAPIS_GROUP_DOMAIN')
@@ -13,30 +12,6 @@ const user = { username: uniqueName('browser-user'), password: 'Correct-Horse-1'
 const client = { client_id: 'web', client_secret: 's' }
 const redirectUri = 'https://app.test/cb'
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
-
-type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-
-/** A browser behind a load balancer that sends requests to both replicas in turn. */
-function alternating(replicas: readonly Replica[]) {
-  let turn = 0
-  return {
-    ask(method: string, path: string, { headers = {}, body }: Sent = {}) {
-      const { socket } = replicas[turn++ % replicas.length] as Replica
-      const { promise, resolve, reject } = Promise.withResolvers<{
-        code: number
-        headers: NodeJS.Dict<string | string[]>
-        body: string
-      }>()
-      const req = request({ socketPath: socket, method, path, headers, agent: false }, async res => {
-        const text = Buffer.concat(await res.toArray()).toString('utf8')
-        resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
-      })
-      req.on('error', reject)
-      req.end(body)
-      return promise
-    },
-  }
-}
 
 describe('a browser with two replicas of kapis-oauth', function () {
   this.timeout(90_000)

@@ -101,3 +101,27 @@ export async function ready(replica: Replica): Promise<Replica> {
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }
+
+type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+
+/** A load balancer that sends requests to the replicas in turn, for createBrowser. */
+export function alternating(replicas: readonly Replica[]) {
+  let turn = 0
+  return {
+    ask(method: string, path: string, { headers = {}, body }: Sent = {}) {
+      const { socket } = replicas[turn++ % replicas.length] as Replica
+      const { promise, resolve, reject } = Promise.withResolvers<{
+        code: number
+        headers: NodeJS.Dict<string | string[]>
+        body: string
+      }>()
+      const req = request({ socketPath: socket, method, path, headers, agent: false }, async res => {
+        const text = Buffer.concat(await res.toArray()).toString('utf8')
+        resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
+      })
+      req.on('error', reject)
+      req.end(body)
+      return promise
+    },
+  }
+}
