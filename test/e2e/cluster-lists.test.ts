@@ -36,6 +36,15 @@ type Listed = {
   }[]
 }
 
+const definition = {
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  metadata: { name: 'gears.e2e.example.io' },
+  spec: {
+    ...{ group: 'e2e.example.io', scope: 'Cluster', names: { plural: 'gears', kind: 'Gear' } },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+
 /** Two real control planes, each with a Kapis: one is the member of the other. */
 describe('lists over clusters', function () {
   this.timeout(300_000)
@@ -166,6 +175,42 @@ describe('lists over clusters', function () {
     expect(answer.headers.warning).to.include(`cluster \\"${bare}\\" is missing`)
     const others = listed(await ask('clusters=*', { as: await accessToken() }))
     expect(others.clusters.map(({ cluster }) => cluster)).to.include.members([east, bare, closed])
+  })
+
+  it('have a kind that only the member serves, and report this cluster', async () => {
+    await member.output(['apply', '-f', '-'], JSON.stringify(definition))
+    try {
+      await member.output(['wait', `crd/${definition.metadata.name}`, '--for=condition=Established'])
+      const labels = { app: namespace }
+      const gear = { apiVersion: 'e2e.example.io/v1', kind: 'Gear', metadata: { name: 'g', labels } }
+      await member.output(['apply', '-f', '-'], JSON.stringify(gear))
+      const as = await accessToken()
+      const notServed = 'resource "gears" is not supported'
+      for (const clusters of [`host,${east}`, '*'])
+        await eventually(async () => {
+          const answer = await ask(`clusters=${clusters}`, { kind: 'gears', as })
+          const whole = listed(answer)
+          // The administrator may use `closed` too, which is the same cluster under another name.
+          const expected = clusters === '*' ? [`${closed} g`, `${east} g`] : [`${east} g`]
+          expect([namesOf(whole), whole.totalItems]).to.deep.equal([expected, expected.length])
+          expect(whole.items[0]).to.deep.include({ apiVersion: gear.apiVersion, kind: gear.kind })
+          expect(whole.items.at(-1)?.metadata.selfLink).to.equal(
+            `/clusters/${east}/apis/e2e.example.io/v1/gears/g`,
+          )
+          const host = whole.clusters.find(({ cluster }) => cluster === 'host')
+          expect(host?.status).to.include({ code: 404, message: notServed })
+          expect(answer.headers.warning).to.include('cluster \\"host\\" is missing: resource')
+        }, 30_000)
+      const nowhere = await ask(`clusters=host,${east}`, { kind: 'levers', as })
+      expect([nowhere.code, JSON.parse(nowhere.body).message]).to.deep.equal([
+        404,
+        'resource "levers" is not supported',
+      ])
+      const refused = await ask(`clusters=host,${east}`, { kind: 'gears' })
+      expect(refused.code, refused.body).to.equal(403)
+    } finally {
+      await member.output(['delete', 'crd', definition.metadata.name, '--ignore-not-found'])
+    }
   })
 
   it('gives no more than a request to each cluster', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { Status, unavailable } from '../../apierrors/status.ts'
@@ -11,8 +12,18 @@ import { createClusterList, isForClusters } from './cluster-list.ts'
 import { ListCollector } from './list-collector.ts'
 
 const path = '/kapis/resources.kapis.io/v1alpha3/nodes'
+const ofThings = '/kapis/resources.kapis.io/v1alpha3/things'
 const nodes = (names: readonly string[]) =>
   names.map((name, i) => node(name, { created: `2031-05-06T07:08:0${9 - i}Z` }))
+
+const things = (names: readonly string[], apiVersion = 'example.io/v1') =>
+  names.map(name => ({ ...node(name), apiVersion, kind: 'Thing' }))
+
+type Part = {
+  readonly cluster: string
+  readonly totalItems?: number
+  readonly status?: { readonly code: number; readonly message: string }
+}
 
 describe('createClusterList', () => {
   let loopback: Loopback | undefined
@@ -26,7 +37,16 @@ describe('createClusterList', () => {
     },
     large: () => ({ items: Array.from({ length: 1_000 }, (_, i) => node(`n${i}`)), totalItems: 4_000 }),
     short: () => ({ items: nodes(['a']), totalItems: 2 }),
+    fewer: () => ({ items: nodes(['a']), totalItems: -1 }),
+    uncountable: () => ({ items: nodes(['a']), totalItems: Number.POSITIVE_INFINITY }),
     strange: () => ({ items: 'x', totalItems: 1 }),
+    crds: () => ({ items: things(['a', 'b']), totalItems: 2 }),
+    empty: () => ({ items: [], totalItems: 0 }),
+    nameless: () => ({ items: nodes(['a']).map(({ kind, ...rest }) => rest), totalItems: 1 }),
+    traversing: () => ({ items: things(['a'], '../../v1'), totalItems: 1 }),
+    absent: () => {
+      throw new Status(404, 'NotFound', 'resource "things" is not supported')
+    },
     forbidden: () => {
       throw new Status(403, 'Forbidden', 'no')
     },
@@ -49,6 +69,10 @@ describe('createClusterList', () => {
         asked.push(`${cluster} ${url}`)
         expect(maxBytes).to.be.within(1, 16 * 1024 * 1024)
         expect(signal.aborted).to.equal(false)
+        if (cluster === 'slow') {
+          await once(signal, 'abort')
+          throw new Status(504, 'Timeout', 'the Kapis of the cluster "slow" did not respond in time')
+        }
         const list = there[cluster]?.()
         if (cluster === 'east') res.setHeader('kapis-narrowed-namespaces', '2')
         const { items } = list as { items: readonly object[] }
@@ -150,10 +174,54 @@ describe('createClusterList', () => {
     )
   })
 
+  it('lists a kind that only member clusters serve', async () => {
+    const { code, body, names, asked, warning } = await ask(
+      `${ofThings}?clusters=host,empty,crds,absent&sortBy=name&ascending=true`,
+    )
+    expect([code, names, body.totalItems]).to.deep.equal([200, ['crds a', 'crds b'], 2])
+    expect(asked.map(line => line.split(' ')[0])).to.have.members(['empty', 'crds', 'absent'])
+    expect(body.items[0]).to.deep.include({ kind: 'Thing', apiVersion: 'example.io/v1' })
+    expect(body.items[0].metadata.selfLink).to.equal('/clusters/crds/apis/example.io/v1/things/a')
+    const clusters = body.clusters.map(({ cluster, totalItems, status }: Part) => [
+      cluster,
+      totalItems ?? `${status?.code} ${status?.message}`,
+    ])
+    const missing = '404 resource "things" is not supported'
+    expect(clusters).to.deep.equal([
+      ['host', missing],
+      ['empty', 0],
+      ['crds', 2],
+      ['absent', missing],
+    ])
+    expect(warning).to.equal(
+      ['host', 'absent']
+        .map(name => `299 - "cluster \\"${name}\\" is missing: resource \\"things\\" is not supported"`)
+        .join(', '),
+    )
+  })
+
+  it('returns the lists of the other clusters when the time of a slow one is over', async () => {
+    const timeoutOf = AbortSignal.timeout
+    const given: number[] = []
+    AbortSignal.timeout = ms => {
+      given.push(ms)
+      return timeoutOf.call(AbortSignal, 30)
+    }
+    try {
+      const { code, names, body } = await ask('?clusters=slow,east,host&sortBy=name&ascending=true')
+      expect(code).to.equal(200)
+      expect(given).to.deep.equal([10_000])
+      expect(names).to.deep.equal(['east a', 'host a', 'east b', 'host d', 'host e'])
+      expect(body.clusters[0].status.code).to.equal(504)
+    } finally {
+      AbortSignal.timeout = timeoutOf
+    }
+  })
+
   it('reports a member that sends no list, or less than it has', async () => {
-    const { body } = await ask('?clusters=host,short,strange')
+    const { body } = await ask('?clusters=host,short,fewer,uncountable,strange')
     const messages = body.clusters.slice(1).map(({ status }: { status: Status }) => status.message)
-    expect(messages).to.deep.equal(Array(2).fill('the response is not a platform list'))
+    expect(messages).to.deep.equal(Array(4).fill('the response is not a platform list'))
   })
 
   it('says that it has only the first objects', async () => {
@@ -163,6 +231,7 @@ describe('createClusterList', () => {
   })
 
   const refused: readonly [query: string, code: number, message: string][] = [
+    ['?clusters=absent,west', 503, 'the cluster "west" is not ready: it is down'],
     ['?clusters=west,forbidden', 503, 'the cluster "west" is not ready: it is down'],
     ['?clusters=forbidden,west', 403, 'no'],
     [
@@ -188,7 +257,11 @@ describe('createClusterList', () => {
       'page 11 with limit 100 exceeds the first 1000 objects, the limit of a list over clusters; use filters',
     ],
     ['?clusters=east&columnSelector=x', 400, "invalid selector: 'x'; can't understand 'x'"],
-    ['/kapis/resources.kapis.io/v1alpha3/things?clusters=east', 404, 'resource "things" is not supported'],
+    [`${ofThings}?clusters=host,absent`, 404, 'resource "things" is not supported'],
+    [`${ofThings}?clusters=host,west`, 503, 'the cluster "west" is not ready: it is down'],
+    [`${ofThings}?clusters=host,forbidden`, 403, 'no'],
+    [`${ofThings}?clusters=nameless`, 503, 'the response is not a platform list'],
+    [`${ofThings}?clusters=traversing`, 503, 'the response is not a platform list'],
   ]
   for (const [query, code, message] of refused)
     it(`rejects ${query.slice(0, 60)}`, async () => {

@@ -1,5 +1,5 @@
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
-import { badRequest, methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
+import { badRequest, methodNotAllowed } from '../../apierrors/status.ts'
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { requirementsOf } from '../../apirequest/selector/selector.ts'
@@ -24,7 +24,7 @@ export type ClusterListOptions = {
   readonly readInMember: ReadInMember
   /** Returns the names of the member clusters that the caller may use. @throws Status 503 */
   readonly usableMembers: (exchange: AuthenticatedExchange) => Promise<readonly string[]>
-  /** Returns the kind with a plural. @throws Status 503 */
+  /** Returns the kind with a plural; undefined if this cluster does not serve it. @throws Status 503 */
   readonly kindOf: (plural: string) => Promise<Kind | undefined>
   /** Reserves memory for the lists of members, or waits for it. @throws Status 429 */
   readonly reserve: (user: string, res: AuthenticatedExchange['res']) => Place | Promise<Place>
@@ -56,8 +56,8 @@ export function isForClusters({ info, query }: AuthenticatedExchange): boolean {
  * narrows its list like a separate request. A cluster whose list fails is in `clusters` with its
  * Status, and in a Warning.
  *
- * @throws Status 400 that names the parameter, 404 for an unknown kind, 405, 410, 429; if no list
- * succeeds, the error of the first
+ * @throws Status 400 that names the parameter, 404 if no cluster serves the kind, 405, 410, 429; if
+ * no list succeeds, the first error
  */
 export function createClusterList(options: ClusterListOptions): Handler {
   const { groupDomain, kindOf, reserve, usableMembers, timeSlices } = options
@@ -65,8 +65,6 @@ export function createClusterList(options: ClusterListOptions): Handler {
     const { res, identity, info } = exchange
     const { wanted, query } = parseClusterList(exchange)
     const kind = await kindOf(info.resource)
-    if (kind === undefined)
-      throw unknownResource(`resource ${JSON.stringify(info.resource)} is not supported`)
     const names = wanted ?? limited([hostCluster, ...(await usableMembers(exchange))])
     const place = await reserve(identity.username, res)
     try {
@@ -75,7 +73,8 @@ export function createClusterList(options: ClusterListOptions): Handler {
         const share = Math.floor(maxBytes / names.length)
         // All objects of the page may be in one cluster.
         const limit = query.page * query.limit
-        const list = { url: toUrl(exchange, limit), limit, query, kind, groupDomain, maxBytes: share, signal }
+        const request = { url: toUrl(exchange, limit), limit, query, groupDomain, signal }
+        const list = { ...request, plural: info.resource, kind, maxBytes: share }
         const read = createClusterReader(options, exchange, list)
         // Reads the member clusters first, since the permissions of the caller in this cluster may
         // change in the meantime.
@@ -159,8 +158,10 @@ async function sendPage(
 ): Promise<void> {
   const { parts, lists, merged } = page
   const { res } = exchange
-  const [first] = parts
-  if (lists.length === 0 && first !== undefined && 'refusal' in first) throw first.refusal
+  const refusals = parts.flatMap(part => ('refusal' in part ? [part.refusal] : []))
+  // A 404 would claim that no cluster serves the kind, but those with other errors may serve it.
+  const refusal = refusals.find(({ code }) => code !== 404) ?? refusals[0]
+  if (lists.length === 0 && refusal !== undefined) throw refusal
   let totalItems = 0
   const clusters = parts.map(part => {
     const { cluster } = part

@@ -1,10 +1,11 @@
-import { type Status, toStatus, unavailable } from '../../apierrors/status.ts'
+import { type Status, toStatus, unavailable, unknownResource } from '../../apierrors/status.ts'
 import { type ListQuery, parseListQuery } from '../../apirequest/query/list-query.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { hostCluster } from '../../apirequest/target.ts'
-import { isRecord } from '../../kubeclient/object/object.ts'
+import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
+import { plain } from '../../resourcecache/kinds/platform.ts'
 import { type Form, platformForm } from '../../resourcecache/list/list-body.ts'
 import { toSupportedQuery } from '../../resourcecache/list/supported-query.ts'
 import { toUncachedStore } from '../../resourcecache/list/uncached-list.ts'
@@ -55,7 +56,9 @@ export type ClusterRequest = {
   /** The number of objects to read from each cluster, as in `url`. */
   readonly limit: number
   readonly query: ListQuery
-  readonly kind: Kind
+  readonly plural: string
+  /** The kind in this cluster; undefined if only members may serve it. */
+  readonly kind: Kind | undefined
   readonly groupDomain: string
   readonly maxBytes: number
   readonly signal: AbortSignal
@@ -70,7 +73,7 @@ export function createClusterReader(
   exchange: AuthenticatedExchange,
   request: ClusterRequest,
 ): ClusterReader {
-  const { url, limit, query, kind, groupDomain, maxBytes, signal } = request
+  const { url, limit, query, plural, kind, groupDomain, maxBytes, signal } = request
   const mark = `${groupDomain}/cluster`
   // The annotation is included in a projection too.
   const fields = query.fields && `${query.fields},metadata.annotations['${mark}']`
@@ -78,6 +81,7 @@ export function createClusterReader(
     markedForm(toForm({ ...query, fields }, form), mark, cluster)
 
   async function readHost(): Promise<ClusterPart> {
+    if (kind === undefined) throw unknownResource(`resource ${JSON.stringify(plural)} is not supported`)
     const { list, headers } = await collect(exchange, url)
     return { cluster: hostCluster, list: { ...list, form: formOf(list.form, hostCluster) }, headers }
   }
@@ -85,14 +89,14 @@ export function createClusterReader(
     const headers = new ListCollector(exchange.req)
     const { list, sources } = await readInMember(exchange, headers, { cluster, url, maxBytes, signal })
     const { items, total } = toCounted(list, limit)
-    const served = { kind: { ...kind, cluster }, group: kind.source.group, version: kind.source.version }
-    const store = toUncachedStore(served, items, sources)
+    const memberKind = { ...(kind ?? toMemberKind(plural, items[0])), cluster }
+    const store = toUncachedStore({ kind: memberKind, ...memberKind.source }, items, sources)
     return {
       ...{ cluster, headers, total },
       list: {
         store,
         // The member has applied all filters.
-        request: { query: orderOnly(toSupportedQuery(kind, query)), namespace: '', groupDomain },
+        request: { query: orderOnly(toSupportedQuery(memberKind, query)), namespace: '', groupDomain },
         visible: undefined,
         form: formOf(platformForm, cluster),
       },
@@ -110,9 +114,32 @@ export function createClusterReader(
 /** @throws Status 503 for a body that lacks objects, or is not a platform list */
 function toCounted(list: unknown, limit: number) {
   const { items, totalItems: total } = isRecord(list) ? list : {}
-  if (!Array.isArray(items) || typeof total !== 'number' || !(items.length >= Math.min(total, limit)))
+  const isCount = typeof total === 'number' && Number.isSafeInteger(total)
+  if (!Array.isArray(items) || !isCount || total < items.length || items.length < Math.min(total, limit))
     throw unavailable('the response is not a platform list')
   return { items: items.slice(0, limit), total }
+}
+
+/** The group and version of an API, which become segments of a path. */
+const apiVersionForm = /^(?:([a-z0-9][-.a-z0-9]*)\/)?([a-z0-9]+)$/
+
+/**
+ * Returns a kind that this cluster does not serve, as an object of the member describes it. All
+ * objects of a list have the same kind.
+ *
+ * @throws Status 503 for an object without kind and apiVersion
+ */
+function toMemberKind(plural: string, object: unknown): Kind {
+  const { kind, apiVersion, metadata } = membersOf(object)
+  const [, group = '', version = ''] = apiVersionForm.exec(textOf(apiVersion)) ?? []
+  if (object !== undefined && (version === '' || textOf(kind) === ''))
+    throw unavailable('the response is not a platform list')
+  return {
+    ...plain,
+    ...{ plural, singular: '', kind: textOf(kind), shortNames: [], categories: [], columns: [] },
+    namespaced: textOf(membersOf(metadata).namespace) !== '',
+    source: { group, version, path: '' },
+  }
 }
 
 /** Returns a query with only the order of another one. */
