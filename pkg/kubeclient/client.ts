@@ -83,6 +83,12 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
     call.onResponse?.(statusCode, headers)
     if (statusCode === 401) endpoint.refused()
     if (statusCode >= 400) throw toStatus(statusCode, await readBody(body, call))
+    if (statusCode >= 300) {
+      // Without a listener, the end of the discarded body would be an uncaught error.
+      body.on('error', () => undefined).destroy()
+      const cause = Object.assign(new Error(`redirected with ${statusCode}`), { code: 'UPSTREAM_REDIRECT' })
+      throw unavailable('kube-apiserver redirects, which is not supported', cause)
+    }
     return body
   }
 

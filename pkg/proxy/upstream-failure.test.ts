@@ -16,7 +16,22 @@ describe('upstreamFailure', () => {
     ['ECONNREFUSED', 503, 'ServiceUnavailable', 'connection_refused', 'it is not responding'],
     ['ENOTFOUND', 503, 'ServiceUnavailable', 'dns_error', 'it is not responding'],
     ['UND_ERR_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it is not responding'],
-    ['CERT_HAS_EXPIRED', 503, 'ServiceUnavailable', 'tls_certificate_error', 'it is not responding'],
+    ...(
+      [
+        ['CERT_HAS_EXPIRED', 'it has a certificate that is not valid at this time'],
+        ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'it has a certificate that the expected CA has not signed'],
+        ['CERT_SIGNATURE_FAILURE', 'it has a certificate that the expected CA has not signed'],
+        ['ERR_TLS_CERT_ALTNAME_INVALID', 'it has a certificate for another name'],
+        ['CERT_REVOKED', 'it is not responding'],
+      ] as const
+    ).map(([code, text]) => [code, 503, 'ServiceUnavailable', 'tls_certificate_error', text] as const),
+    [
+      'UPSTREAM_REDIRECT',
+      502,
+      'ServiceUnavailable',
+      'http_protocol_error',
+      'it redirects, which is not supported',
+    ],
     ['SOMETHING_ELSE', 503, 'ServiceUnavailable', 'destination_unavailable', 'it is not responding'],
     [
       'ECONNRESET',
@@ -69,6 +84,7 @@ describe('upstreamFailure', () => {
   })
 
   for (const [name, status, token] of [
+    ['SyntaxError', 502, 'http_protocol_error'],
     ['HTTPParserError', 502, 'http_protocol_error'],
     ['TimeoutError', 504, 'http_response_timeout'],
   ] as const) {

@@ -33,6 +33,13 @@ const broken = {
 } as const
 const slow = { code: 504, reason: 'Timeout', text: 'did not respond in time' } as const
 
+const uncertified = { code: 503, reason: 'ServiceUnavailable', token: 'tls_certificate_error' } as const
+const expiredCertificate = {
+  ...uncertified,
+  text: 'has a certificate that is not valid at this time',
+} as const
+const otherCa = { ...uncertified, text: 'has a certificate that the expected CA has not signed' } as const
+
 const terminated = { ...broken, token: 'connection_terminated' } as const
 
 /** By error code of the operating system, of undici, or of this package. */
@@ -53,6 +60,16 @@ const failures: Readonly<Record<string, Failure>> = {
   UND_ERR_BODY_TIMEOUT: { ...slow, token: 'http_response_timeout' },
   UND_ERR_HEADERS_OVERFLOW: { ...broken, token: 'http_response_header_section_size' },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { ...broken, token: 'http_protocol_error' },
+  CERT_HAS_EXPIRED: expiredCertificate,
+  CERT_NOT_YET_VALID: expiredCertificate,
+  CERT_SIGNATURE_FAILURE: otherCa,
+  DEPTH_ZERO_SELF_SIGNED_CERT: otherCa,
+  SELF_SIGNED_CERT_IN_CHAIN: otherCa,
+  UNABLE_TO_GET_ISSUER_CERT: otherCa,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: otherCa,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: otherCa,
+  ERR_TLS_CERT_ALTNAME_INVALID: { ...uncertified, text: 'has a certificate for another name' },
+  UPSTREAM_REDIRECT: { ...broken, text: 'redirects, which is not supported', token: 'http_protocol_error' },
   UPSTREAM_PROTOCOL: { ...broken, token: 'http_protocol_error' },
 }
 
@@ -63,6 +80,8 @@ function classify(error: unknown): Failure {
   if (/^(ERR_TLS|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(code))
     return { ...silent, token: 'tls_certificate_error' }
   const name = error instanceof Error ? error.name : ''
+  if (name === 'SyntaxError')
+    return { ...broken, text: 'returned a response that is not valid JSON', token: 'http_protocol_error' }
   if (name === 'TimeoutError') return { ...slow, token: 'http_response_timeout' }
   // undici does not set the code of this error in all cases.
   if (name === 'HTTPParserError') return { ...broken, token: 'http_protocol_error' }

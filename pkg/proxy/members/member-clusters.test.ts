@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
+import { createCa, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import {
   answerJson,
   type FakeKubeApiserver,
@@ -85,10 +86,18 @@ describe('MemberClusters', function () {
   let isDown: boolean
   let isEndless: boolean
   let remaining: unknown
+  let respond: (req: IncomingMessage, res: ServerResponse) => unknown
 
-  async function toKubeconfig(token: string, at = member): Promise<{ data: Record<string, string> }> {
+  async function toKubeconfig(
+    token: string,
+    at = member,
+    ca?: string,
+  ): Promise<{ data: Record<string, string> }> {
     const { tls } = await at.endpoint.access()
-    const cluster = { server: at.endpoint.url.href, 'certificate-authority-data': base64(String(tls.ca)) }
+    const cluster = {
+      server: at.endpoint.url.href,
+      'certificate-authority-data': base64(ca ?? String(tls.ca)),
+    }
     const kubeconfig = {
       'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
@@ -121,6 +130,7 @@ describe('MemberClusters', function () {
     isDown = false
     isEndless = false
     remaining = 2
+    respond = (req, res) => answerCheck(req, res, { uid: memberUid, remaining })
     server = await startFakeKubeApiserver((req, res) => host.answer(req, res))
     member = await startFakeKubeApiserver((req, res) => {
       if (isDown) return req.socket.destroy()
@@ -129,7 +139,7 @@ describe('MemberClusters', function () {
       if (req.headers.authorization !== 'Bearer good')
         return answerJson(res, 401, { kind: 'Status', code: 401 })
       if (isEndless) return res.end(Buffer.alloc(8 * 1024 * 1024, ' '))
-      return answerCheck(req, res, { uid: memberUid, remaining })
+      return respond(req, res)
     })
     clusters = new MemberClusters({
       ...{ client: server.client, groupDomain: 'kapis.io', namespace: 'kapis-system', checkEveryMs: 50 },
@@ -256,6 +266,72 @@ describe('MemberClusters', function () {
       'invalid cluster: the kubeconfig points to this cluster itself',
     ])
   })
+
+  // The URL may be that of any server: the status contains nothing that it sent.
+  const servers: readonly (readonly [what: string, answer: typeof respond, message: string])[] = [
+    [
+      'redirects',
+      (_req, res) => res.writeHead(302, { location: 'https://secret.example.org' }).end(),
+      'the cluster redirects, which is not supported (http_protocol_error)',
+    ],
+    [
+      'sends HTML',
+      (_req, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<html>secret'),
+      'the cluster returned a response that is not valid JSON (http_protocol_error)',
+    ],
+    [
+      'is no Kubernetes',
+      (_req, res) => answerJson(res, 200, { version: 'secret' }),
+      'the response of /version has no gitVersion',
+    ],
+    ['sends nothing', (_req, res) => res.writeHead(200).end(), 'the response of /version has no gitVersion'],
+    [
+      'closes the connection in the middle of a response',
+      (req, res) => res.writeHead(200).write('{"secret":', () => req.socket.destroy()),
+      'the cluster closed the connection before the response was complete (connection_terminated)',
+    ],
+  ]
+  for (const [what, answer, message] of servers)
+    it(`is not ready if the server ${what}`, async () => {
+      respond = answer
+      await startWith(await toKubeconfig('good'))
+      expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
+    })
+
+  const authority = createCa({ commonName: 'member', validityDays: 10 })
+  const issue = (issuer: KeyPair, options: { now?: Date; ipAddresses?: readonly string[] } = {}) =>
+    issueCertificate(issuer, {
+      ...{ commonName: 'member', ipAddresses: ['127.0.0.1'], usages: ['server'], validityDays: 1 },
+      ...options,
+    })
+  const daysFromNow = (days: number) => ({ now: new Date(Date.now() + days * 86_400_000) })
+  const unsigned = 'has a certificate that the expected CA has not signed'
+  const untimely = 'has a certificate that is not valid at this time'
+  const certificates: readonly (readonly [what: string, serving: KeyPair, text: string])[] = [
+    ['an expired certificate', issue(authority, daysFromNow(-3)), untimely],
+    ['a certificate of the future', issue(authority, daysFromNow(3)), untimely],
+    ['a certificate of another CA', issue(createCa({ commonName: 'other', validityDays: 1 })), unsigned],
+    [
+      'a certificate of a CA with the same name',
+      issue(createCa({ commonName: 'member', validityDays: 1 })),
+      unsigned,
+    ],
+    ['a self-signed certificate', createCa({ commonName: 'member', validityDays: 1 }), unsigned],
+    [
+      'a certificate for another address',
+      issue(authority, { ipAddresses: ['127.0.0.2'] }),
+      'has a certificate for another name',
+    ],
+  ]
+  for (const [what, { certPem: cert, keyPem: key }, text] of certificates)
+    it(`names the problem of ${what}`, async () => {
+      member.server.setSecureContext({ cert, key })
+      await startWith(await toKubeconfig('good', member, authority.certPem))
+      const message = `the cluster ${text} (tls_certificate_error)`
+      expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
+      expect(refusal('m')).to.deep.equal({ code: 503, message: `the cluster "m" is not ready: ${message}` })
+      expect(member.requests, 'the credential is not sent').to.deep.equal([])
+    })
 
   it('limits the size of the responses that a check reads', async () => {
     await startWith(await toKubeconfig('good'))

@@ -46,6 +46,8 @@ export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines
   const { kube, kapis, otherThan } = cluster
   try {
     const version = membersOf(await get(kube, '/version'))
+    if (textOf(version.gitVersion) === '')
+      return ready('False', 'FailedCheck', 'the response of /version has no gitVersion')
     const system = await optional(() => get(kube, '/api/v1/namespaces/kube-system'))
     const uid = textOf(membersOf(membersOf(system).metadata).uid)
     if (uid !== '' && uid === otherThan)

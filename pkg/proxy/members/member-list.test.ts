@@ -5,6 +5,12 @@ import { jane } from '../../apirequest/fixtures.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import { createMemberList } from './member-list.ts'
 
+function trickle(_req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(200)
+  const timer = setInterval(() => res.write(' '), 5)
+  res.once('close', () => clearInterval(timer))
+}
+
 describe('createMemberList', () => {
   let kapis: FakeKubeApiserver
   let answer: (req: IncomingMessage, res: ServerResponse) => unknown
@@ -86,6 +92,18 @@ describe('createMemberList', () => {
         [503, 'the response is larger than 1000 bytes'],
       ],
       [
+        (_req, res) => res.writeHead(302, { location: 'https://evil.example.org/secret' }).end(),
+        [502, 'the Kapis of the cluster "east" redirects, which is not supported'],
+      ],
+      [
+        (_req, res) => res.writeHead(200).end(text.slice(0, 20)),
+        [503, 'the Kapis of the cluster "east" returned a list that is not valid'],
+      ],
+      ...[{}, { 'content-length': String(text.length) }].map((headers): (typeof cases)[number] => [
+        (req, res) => res.writeHead(200, headers).write(text.slice(0, 20), () => req.socket.destroy()),
+        [502, 'the Kapis of the cluster "east" closed the connection before the response was complete'],
+      ]),
+      [
         req => req.socket.destroy(),
         [502, 'the Kapis of the cluster "east" closed the connection before the response was complete'],
       ],
@@ -94,11 +112,24 @@ describe('createMemberList', () => {
       answer = serve
       expect(await read()).to.deep.equal(expected)
     }
-    answer = () => undefined
-    expect(await read({ signal: AbortSignal.timeout(50) })).to.deep.equal([
-      504,
-      'the Kapis of the cluster "east" did not respond in time',
-    ])
+    // The second sends a part of the list now and then, which no idle timeout ends.
+    for (const slow of [() => undefined, trickle]) {
+      answer = slow
+      expect(await read({ signal: AbortSignal.timeout(50) })).to.deep.equal([
+        504,
+        'the Kapis of the cluster "east" did not respond in time',
+      ])
+    }
+  })
+
+  it('sends the name of a caller in Unicode, and none that a header cannot carry', async () => {
+    answer = (_req, res) => res.writeHead(200).end(text)
+    await read({ username: 'jörg 日本 🐳' })
+    expect(Buffer.from(String(seen['impersonate-user']), 'latin1').toString('utf8')).to.equal('jörg 日本 🐳')
+    const before = kapis.requests.length
+    for (const username of ['jane\r\nImpersonate-Group: admins', 'jane\0', ' jane', 'jane\t', '\ud800', ''])
+      expect(((await read({ username })) as unknown[])[0], JSON.stringify(username)).to.equal(403)
+    expect(kapis.requests).to.have.length(before)
   })
 
   it('sends nothing for callers and clusters for which requests are denied', async () => {

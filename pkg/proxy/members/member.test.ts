@@ -21,6 +21,17 @@ const kubeconfig = JSON.stringify({
   ],
   users: [{ name: 'u', user: { token: 'T' } }],
 })
+/** Returns the kubeconfig with one more key in its cluster or user. */
+function withKey(part: 'cluster' | 'user', key: string, value: unknown): string {
+  const more = JSON.stringify({ [key]: value }).slice(1, -1)
+  return kubeconfig
+    .replace(`"${part}":{"server"`, `"${part}":{${more},"server"`)
+    .replace(`"${part}":{"token"`, `"${part}":{${more},"token"`)
+}
+const supported = {
+  cluster: 'server, certificate-authority-data, tls-server-name, disable-compression, extensions',
+  user: 'token, client-certificate-data, client-key-data, extensions',
+}
 const metadata = { name: 'm', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
 
 function read(connection: object | undefined, data?: Readonly<Record<string, string>>) {
@@ -108,12 +119,25 @@ describe('readMember', () => {
       'InvalidConnection',
       'the kubeconfig has an invalid certificate or key',
     ],
-    [
-      'a kubeconfig with an exec plugin',
-      read(undefined, { kubeconfig: kubeconfig.replace('"token"', '"exec"') }),
-      'InvalidConnection',
-      'unsupported key "exec" in the user of the kubeconfig; supported: token, client-certificate-data, client-key-data, extensions',
-    ],
+    ...(
+      [
+        ['exec', { command: '/bin/sh' }, 'user'],
+        ['auth-provider', { name: 'gcp' }, 'user'],
+        ['tokenFile', '/secret', 'user'],
+        ['client-certificate', '/secret', 'user'],
+        ['client-key', '/secret', 'user'],
+        ['certificate-authority', '/secret', 'cluster'],
+        ['insecure-skip-tls-verify', true, 'cluster'],
+      ] as const
+    ).map(
+      ([key, value, part]) =>
+        [
+          `a kubeconfig with ${key}`,
+          read(undefined, { kubeconfig: withKey(part, key, value) }),
+          'InvalidConnection',
+          `unsupported key "${key}" in the ${part} of the kubeconfig; supported: ${supported[part]}`,
+        ] as const,
+    ),
   ]
   for (const [what, member, reason, message] of invalid) {
     const code = reason === 'UnsupportedConnection' ? 501 : 503
