@@ -100,6 +100,20 @@ describe('createKubeClient', () => {
 
     const silent = { code: 503, reason: 'ServiceUnavailable', message: 'kube-apiserver is not responding' }
 
+    for (const code of [301, 302, 307, 308])
+      it(`throws 503 for a redirect with ${code}, without waiting for its body`, async () => {
+        const { client, requests } = await start((_req, res) => {
+          res.writeHead(code, { location: '/elsewhere' }).write('<html>')
+        })
+        const status = await rejectionOf(client.call({ path: '/x' }))
+        expect(toErrorFields(status)).to.deep.equal({
+          ...silent,
+          message: 'kube-apiserver redirects, which is not supported',
+        })
+        expect(status.cause).to.have.property('code', 'UPSTREAM_REDIRECT')
+        expect(requests).to.deep.equal(['GET /x'])
+      })
+
     it('throws 503 without a listener, and keeps the address for the log', async () => {
       const { endpoint, close } = await start(() => undefined)
       await close()

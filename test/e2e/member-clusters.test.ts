@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { createCa } from '../../pkg/certs/issue.ts'
 import { bareCluster, type Cluster, stopBareCluster } from '../installation/control-plane.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { type Answer, accessToken, group, kubectlOutput, tokenOf, uniqueName, version } from './cluster.ts'
@@ -22,6 +24,7 @@ describe('member clusters', function () {
   this.timeout(300_000)
   const name = uniqueName('member').slice(-40)
   const gone = uniqueName('gone').slice(-40)
+  const odd = uniqueName('odd').slice(-40)
   const user = { username: uniqueName('jane'), password: 'Correct horse 1' }
   const namespace = 'shop'
   const resource = clusterResource
@@ -69,7 +72,7 @@ describe('member clusters', function () {
     try {
       await replica?.stop()
       await removeUser(user.username)
-      await removeMembers(name, [name, gone])
+      await removeMembers(name, [name, gone, odd])
       await removeMemberAccount(member)
     } finally {
       await stopBareCluster()
@@ -186,6 +189,70 @@ describe('member clusters', function () {
         message: 'the cluster is not responding (connection_refused)',
       })
     }, 30_000)
+  })
+
+  it('are rejected with a kubeconfig that runs a program, reads a file or trusts any server', async () => {
+    const administrator = await accessToken()
+    const ran = join(scratch, 'kubeconfig-ran')
+    const otherCa = Buffer.from(createCa({ commonName: 'other', validityDays: 1 }).certPem).toString('base64')
+    const inUser = 'supported: token, client-certificate-data, client-key-data, extensions'
+    const inCluster =
+      'supported: server, certificate-authority-data, tls-server-name, disable-compression, extensions'
+    const cases: readonly (readonly [cluster: object, user: object, reason: string, message: string])[] = [
+      [
+        {},
+        { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'touch', args: [ran] } },
+        'InvalidConnection',
+        `unsupported key "exec" in the user of the kubeconfig; ${inUser}`,
+      ],
+      [
+        {},
+        { 'auth-provider': { name: 'oidc' } },
+        'InvalidConnection',
+        `unsupported key "auth-provider" in the user of the kubeconfig; ${inUser}`,
+      ],
+      [
+        {},
+        { tokenFile: '/etc/passwd' },
+        'InvalidConnection',
+        `unsupported key "tokenFile" in the user of the kubeconfig; ${inUser}`,
+      ],
+      [
+        { 'certificate-authority': setting('KAPIS_CA') },
+        {},
+        'InvalidConnection',
+        `unsupported key "certificate-authority" in the cluster of the kubeconfig; ${inCluster}`,
+      ],
+      [
+        { 'insecure-skip-tls-verify': true },
+        {},
+        'InvalidConnection',
+        `unsupported key "insecure-skip-tls-verify" in the cluster of the kubeconfig; ${inCluster}`,
+      ],
+      [
+        { 'certificate-authority-data': otherCa },
+        {},
+        'FailedCheck',
+        'the cluster has a certificate that the expected CA has not signed (tls_certificate_error)',
+      ],
+    ]
+    const kubeconfig = kubeconfigFor(member, 'secret-token')
+    for (const [cluster, user, reason, message] of cases) {
+      const changed = JSON.parse(kubeconfig)
+      Object.assign(changed.clusters[0].cluster, cluster)
+      Object.assign(changed.users[0].user, user)
+      await register(odd, JSON.stringify(changed))
+      await eventually(async () => {
+        const found = JSON.parse(await kubectlOutput('get', resource, odd, '-o', 'json'))
+        expect(found.status?.conditions?.[0]).to.include({ type: 'Ready', status: 'False', reason, message })
+        const answer = await ask(`/clusters/${odd}/api/v1/pods`, {}, administrator)
+        expect([answer.code, messageOf(answer)]).to.deep.equal([
+          503,
+          `the cluster "${odd}" is not ready: ${message}`,
+        ])
+      }, 30_000)
+    }
+    expect(existsSync(ran)).to.equal(false)
   })
 
   it('are in the list of the tenant API for those who may get them', async () => {
