@@ -160,6 +160,34 @@ describe('member clusters', function () {
   const kubectl = (...args: readonly string[]) => replica.kubectl(token, ...args)
   const there = () => ['--server', `${replica.server}/clusters/${name}`, '-n', namespace]
 
+  it('get names in Unicode unchanged', async () => {
+    const administrator = await accessToken()
+    const stranger = 'jörg 日本 🐳'
+    const group = 'müller'
+    await member.output(['create', 'clusterrole', 'unicode', '--verb=list', '--resource=nodes'])
+    await member.output([
+      'create',
+      'clusterrolebinding',
+      'unicode',
+      '--clusterrole=unicode',
+      `--group=${group}`,
+    ])
+    try {
+      // The group grants the right to proxy, and stays here.
+      const asStranger = [...there(), `--as=${stranger}`, '--as-group=system:masters']
+      const refused = await replica.kubectl(administrator, ...asStranger, 'get', 'nodes')
+      expect(refused.stderr).to.include(`User "${stranger}" cannot list resource "nodes"`)
+      await eventually(async () => {
+        const args = [...asStranger, `--as-group=${group}`, 'get', 'nodes', '-o', 'name']
+        const { code, stdout, stderr } = await replica.kubectl(administrator, ...args)
+        expect([code, stdout.includes('node/worker-1')], stderr).to.deep.equal([0, true])
+      }, 20_000)
+    } finally {
+      for (const kind of ['clusterrolebinding', 'clusterrole'])
+        await member.output(['delete', kind, 'unicode'])
+    }
+  })
+
   it('support exec, large objects and watches of kubectl', async () => {
     const { code, stdout, stderr } = await kubectl(...there(), 'exec', 'web', '--', 'sh', '-c', 'echo out')
     expect([code, stdout], stderr).to.deep.equal([0, 'out\n'])
