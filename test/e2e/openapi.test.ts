@@ -124,7 +124,7 @@ describe('OpenAPI', function () {
     const cases: readonly Case[] = [
       [200, 'get', `${resources}/{resource}`, `${resources}/nodes?limit=2`],
       [200, 'get', `${resources}/{resource}`, `${resources}/users`],
-      [400, 'get', `${resources}/{resource}`, `${resources}/nodes?status=x`],
+      [400, 'get', `${resources}/{resource}`, `${resources}/nodes?labelSelector=a%20b`],
       [404, 'get', `${resources}/{resource}`, `${resources}/unicorns`],
       [
         401,
