@@ -27,7 +27,8 @@ describe('toUserName', () => {
     ['a'.repeat(64), undefined],
   ]
   for (const [name, made] of cases) {
-    it(`turns ${name.slice(0, 20)} into ${made}`, () => expect(toUserName(name)).to.equal(made))
+    it(`turns ${JSON.stringify(name.slice(0, 20))} into ${made}`, () =>
+      expect(toUserName(name)).to.equal(made))
   }
 
   it('adds a prefix, within the length limit', () => {
