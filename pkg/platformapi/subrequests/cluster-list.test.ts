@@ -230,7 +230,7 @@ describe('createClusterList', () => {
     expect(warning).to.equal('299 - "only the first 1000 of 4003 objects are included; use filters"')
   })
 
-  const refused: readonly [query: string, code: number, message: string][] = [
+  const refused: readonly (readonly [query: string, code: number, message: string])[] = [
     ['?clusters=absent,west', 503, 'the cluster "west" is not ready: it is down'],
     ['?clusters=west,forbidden', 503, 'the cluster "west" is not ready: it is down'],
     ['?clusters=forbidden,west', 403, 'no'],
@@ -257,6 +257,14 @@ describe('createClusterList', () => {
       'page 11 with limit 100 exceeds the first 1000 objects, the limit of a list over clusters; use filters',
     ],
     ['?clusters=east&columnSelector=x', 400, "invalid selector: 'x'; can't understand 'x'"],
+    ...['components', 'registrysecrets'].map(
+      resource =>
+        [
+          `/kapis/resources.kapis.io/v1alpha3/${resource}?clusters=east`,
+          400,
+          `clusters is not supported for ${resource}; send a request to each cluster`,
+        ] as const,
+    ),
     [`${ofThings}?clusters=host,absent`, 404, 'resource "things" is not supported'],
     [`${ofThings}?clusters=host,west`, 503, 'the cluster "west" is not ready: it is down'],
     [`${ofThings}?clusters=host,forbidden`, 403, 'no'],

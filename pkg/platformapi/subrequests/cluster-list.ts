@@ -8,7 +8,9 @@ import { addWarning } from '../../httpserver/response/warning.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { createFieldsForm } from '../../resourcecache/list/field-projection.ts'
 import type { TimeSlices, UserTimeSlices } from '../../scheduling/time-slices.ts'
+import { isForComponents } from '../components/serve.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
+import { isForRegistries } from '../registries/serve.ts'
 import {
   type ClusterError,
   type ClusterPart,
@@ -99,8 +101,10 @@ export function createClusterList(options: ClusterListOptions): Handler {
 }
 
 /** @throws Status 400, 405 */
-function parseClusterList({ req, query: parameters }: AuthenticatedExchange) {
+function parseClusterList({ req, info, query: parameters }: AuthenticatedExchange) {
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+  if (isForComponents(info.resource) || isForRegistries(info.resource))
+    throw badRequest(`clusters is not supported for ${info.resource}; send a request to each cluster`)
   const wrong = refused.find(name => (parameters.get(name) ?? '') !== '')
   if (wrong !== undefined)
     throw badRequest(`${wrong} is not supported with clusters; send a request to each cluster`)
