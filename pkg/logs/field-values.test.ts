@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { type Fields, formatJson, parseFields, pickFields } from './field-values.ts'
 
 describe('parseFields', () => {
@@ -39,5 +40,25 @@ describe('pickFields', () => {
       ['toString', 'y'],
       ['__proto__', 'x'],
     ])
+  })
+
+  it('finds what parseFields finds, for any names and values', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[a:,"\\[\]{}]{0,4}$/))
+    const scalar = fc.oneof(
+      text,
+      fc.boolean(),
+      fc.bigInt(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+    )
+    const anyFields = fc.dictionary(text, fc.oneof(scalar, fc.array(scalar, { maxLength: 3 })), {
+      maxKeys: 6,
+    })
+    const property = fc.property(anyFields, text, (fields, other) => {
+      const json = formatJson(fields)
+      const all = parseFields(json)
+      for (const name of [...Object.keys(fields), other])
+        expect(pickFields(json, [name])[name]).to.deep.equal(Object.hasOwn(all, name) ? all[name] : undefined)
+    })
+    fc.assert(property, { numRuns: 500 })
   })
 })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogFilter } from '../../filter/filter.ts'
 import type { Hit } from '../../store.ts'
 import type { Committed } from '../write/store-writer.ts'
-import type { Arrivals, Arrived } from './search.ts'
+import type { Arrivals, Arrived } from './search-arrivals.ts'
 
 /** Notifies followers of commits. */
 export type Feed = {

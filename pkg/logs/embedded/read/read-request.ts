@@ -1,7 +1,7 @@
 import type { LogFilter } from '../../filter/filter.ts'
 import type { Interval } from '../../histogram-interval.ts'
 import type { LogQuery, RowQuery } from '../../store.ts'
-import type { Arrivals } from './search.ts'
+import type { Arrivals } from './search-arrivals.ts'
 
 export type ReaderSettings = {
   /** Folders by the name of the store. */

@@ -3,51 +3,32 @@ import type { LogFilter } from '../../filter/filter.ts'
 import { fillBuckets, type Interval } from '../../histogram-interval.ts'
 import {
   type Histogram,
-  type Hit,
   type LogQuery,
   maxPageChars,
   type QueryResult,
   type Statistics,
 } from '../../store.ts'
-import type { PartitionId } from '../partition/partition-id.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { countByTime, countLines, distinctStreams } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
+import { type Arrivals, type Arrived, searchArrivals } from './search-arrivals.ts'
 import {
   type FoundLine,
   firstPlaces,
   firstWithin,
   type Place,
-  placesFrom,
   readHits,
   toFoundLines,
   type Wanted,
 } from './selected-lines.ts'
-import {
-  candidateWindows,
-  isWithin,
-  type Selection,
-  select,
-  toWindow,
-  type Window,
-  type Work,
-} from './selection.ts'
+import { candidateWindows, isWithin, type Selection, select, type Window, type Work } from './selection.ts'
 
 const maxBuckets = 10_000
 
 /** A window that may have matches. */
 type Part = { readonly partition: PartitionReader; readonly query: PartitionQuery; readonly window: Window }
-
-/** The number of the first line to search, by partition. */
-export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
-
-/** New lines, and the next position per partition. `isCut` means that more lines follow. */
-export type Arrived = {
-  readonly hits: readonly Hit[]
-  readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
-}
 
 /** The lines of a page. `isCut` as in QueryResult. */
 export type FoundPage = Pick<QueryResult, 'isCut'> & { readonly lines: readonly FoundLine[] }
@@ -262,44 +243,4 @@ function* searchStatistics(results: Results, searched: Work<readonly Part[]>): W
     yield
   }
   return { containers: containers.size, logs }
-}
-
-function* searchArrivals(
-  partitions: readonly PartitionReader[],
-  filter: LogFilter,
-  ranges: Arrivals,
-): Work<Arrived> {
-  const query = toQuery(filter)
-  const hits: Hit[] = []
-  const next: { partition: PartitionId; from: number; isCut: boolean }[] = []
-  let left = maxPageChars
-  for (const { partition: id, from } of ranges) {
-    const partition = partitions.find(one => one.id === id)
-    if (partition === undefined) continue
-    if (left <= 0) {
-      next.push({ partition: id, from, isCut: true })
-      continue
-    }
-    partition.refresh()
-    const end = Math.max(partition.lines, from)
-    const own = toPartitionQuery(query, partition)
-    const blocks = partition.blocks.filter(({ first, count }) => first + count > from)
-    if (own === undefined || blocks.length === 0) {
-      next.push({ partition: id, from: end, isCut: false })
-      continue
-    }
-    const window = toWindow(blocks)
-    const selection = yield* select(partition, own, window)
-    const places = placesFrom(partition, window, selection, from)
-    const read = firstWithin(places, left)
-    const unread = places[read.length]
-    hits.push(...(yield* readHits(read)))
-    left -= read.reduce((sum, { chars }) => sum + chars, 0)
-    next.push({
-      partition: id,
-      from: unread === undefined ? end : unread.block.first + unread.index,
-      isCut: unread !== undefined,
-    })
-  }
-  return { hits, next }
 }
