@@ -2,7 +2,7 @@ import { type OAuthReason, Status } from '../apierrors/status.ts'
 import {
   type AccountLinking,
   type LinkedAccount,
-  toErrorFields,
+  registrationError,
 } from '../iam/identityprovider/linking/account-linking.ts'
 import { rejectedUser, rejectionReason } from '../iam/identityprovider/linking/login-error.ts'
 import {
@@ -87,7 +87,7 @@ export async function meetAtProvider(
 /** Returns the user of an account. @throws Status invalid_grant for an account without a user */
 export function requireUser(tools: ProviderTools, { user, registration }: LinkedAccount): User {
   if (user !== undefined) return user
-  throw toOAuthError(tools, registration.config.name, toErrorFields(registration))
+  throw toOAuthError(tools, registration.config.name, registrationError(registration))
 }
 
 /** Converts an error of a login at a provider to an OAuth error with an audit reason. */

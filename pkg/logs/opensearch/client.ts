@@ -70,8 +70,7 @@ export function createSearchClient(
 ): SearchClient {
   const agent = createAgent(engine.ca === '' ? {} : { ca: engine.ca }, connections, proxyFor)
   const authorization = toAuthorization(engine, credentials)
-  const { origin, pathname } = new URL(engine.url)
-  const base = pathname.replace(/\/$/, '')
+  const { origin } = new URL(engine.url)
   const createQueue = (what: string) =>
     createConcurrencyLimiter({
       atOnce: maxInFlight,
@@ -84,7 +83,7 @@ export function createSearchClient(
   async function request(call: SearchCall, signal: AbortSignal): Promise<unknown> {
     const { method, path, querystring, body, lines, maxBytes = maxResponseBytes } = call
     const response = await agent.request({
-      ...{ origin, method, path: base + path, signal },
+      ...{ origin, method, path, signal },
       ...(querystring && { query: querystring }),
       headers: {
         accept: 'application/json',
@@ -96,7 +95,7 @@ export function createSearchClient(
     const text = (await readBody(response.body, maxBytes)).toString('utf8')
     const isJson = String(response.headers['content-type']).includes('json')
     const answer = isJson ? parseExactJson(text) : text
-    if (response.statusCode >= 400) throw toErrorFields(response.statusCode, answer)
+    if (response.statusCode >= 400) throw toStatus(response.statusCode, answer)
     return answer
   }
   async function send(call: SearchCall): Promise<unknown> {
@@ -142,7 +141,7 @@ export class SearchEngineError extends Error {
 }
 
 /** Converts an error response of the search engine to a Status. */
-function toErrorFields(code: number, answer: unknown): Status {
+function toStatus(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
   const cause = new SearchEngineError(code, said)
   // Partial results are disabled, so the search engine fails at its timeout: with 500, or with 429

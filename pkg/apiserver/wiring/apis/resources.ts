@@ -1,5 +1,4 @@
 import { unavailable, unknownResource } from '../../../apierrors/status.ts'
-
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { RequirePermission } from '../../../authz/authorizer.ts'

@@ -126,7 +126,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
 }
 
 /** Returns the error for an account without a user, for logins that cannot show a page. */
-export function toErrorFields({ config, wants }: PendingRegistration): Status {
+export function registrationError({ config, wants }: PendingRegistration): Status {
   if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
   return loginError(
     'registration_not_confirmed',
