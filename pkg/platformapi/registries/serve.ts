@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
-
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
