@@ -130,8 +130,10 @@ describe('passkeys in a browser', function () {
     await look(page, 'set-up')
     await page.getByLabel('Name, to tell your passkeys apart').fill('laptop')
     await page.getByRole('button', { name: 'Create a passkey' }).click()
+    const next = page.getByRole('button', { name: 'I have stored them' })
+    await next.waitFor()
     expect(await page.locator('.codes li').allTextContents()).to.have.length(10)
-    await page.getByRole('button', { name: 'I have stored them' }).click()
+    await next.click()
     const methods = { amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'mfa' }
     expect(await claims()).to.deep.include(methods)
 

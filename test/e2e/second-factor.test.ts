@@ -41,6 +41,7 @@ async function setUp(page: Page): Promise<{ used: string; codes: readonly string
   const used = totpCode(secret)
   await page.getByLabel('Code that the app shows').fill(used)
   await page.getByRole('button', { name: 'Set up' }).click()
+  await page.getByRole('button', { name: 'I have stored them' }).waitFor()
   const codes = await page.locator('.codes li').allTextContents()
   expect(codes).to.have.length(10)
   return { used, codes }
