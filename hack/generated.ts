@@ -28,10 +28,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ])
 }
 
-/**
- * Returns manifests/base with the names of KubeSphere: kustomize cannot replace a group domain
- * within fields.
- */
+/** Returns manifests/base with the names of KubeSphere, which kustomize cannot replace. */
 function platformManifests(): readonly (readonly [string, string])[] {
   const source = join(repository, 'manifests/base')
   const notice = '# Made by `make update` from manifests/base.\n'

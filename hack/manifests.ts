@@ -7,15 +7,10 @@ import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
 import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
 import { childEnvironment } from './controlplane/settings.ts'
 
-/**
- * Objects that only Pods need: here the programs run outside the cluster, and register themselves.
- */
+/** Objects that only Pods need: here the programs run outside the cluster. */
 const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
 
-/**
- * Returns the manifests that a control plane outside a cluster needs, for the configured group
- * domain.
- */
+/** Returns the manifests that a control plane outside a cluster needs. */
 export function renderManifests(groupDomain: string): string {
   const folder = join(manifestsFolder, 'base')
   const { resources = [] }: { resources?: string[] } = parse(

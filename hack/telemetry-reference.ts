@@ -80,10 +80,7 @@ function isCall(node: object): node is CallExpression {
   return 'type' in node && node.type === 'CallExpression'
 }
 
-/**
- * Returns the metric that a call with a name and a help text creates. @throws Error for an unknown
- * function
- */
+/** Returns the metric that a call creates. @throws Error for an unknown function */
 function toMetric({ callee, arguments: args }: CallExpression, text: string): string | undefined {
   const given = args[1]?.expression
   if (callee.type !== 'Identifier' || given?.type !== 'ObjectExpression') return undefined
@@ -107,9 +104,7 @@ function labelsOf(labels: Expression, text: string): readonly string[] {
 
 type Message = { readonly key: string; readonly fields: readonly string[] }
 
-/**
- * Returns the messages of a call: two if the argument is a conditional. The key is `message|level`.
- */
+/** Returns the messages of a call, as `message|level`: two if the argument is a conditional. */
 function toMessages({ callee, arguments: args }: CallExpression): readonly Message[] {
   const member = callee.type === 'OptionalChainingExpression' ? callee.base : callee
   if (member.type !== 'MemberExpression' || member.property.type !== 'Identifier') return []

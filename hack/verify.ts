@@ -44,10 +44,7 @@ async function runChecks(): Promise<void> {
   }
 }
 
-/**
- * Runs a command and returns its output at the end, so that the output of concurrent checks does
- * not mix.
- */
+/** Runs a command and returns its output at the end: concurrent checks must not mix. */
 function run(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number | null; output: string }>()
   const child = spawn(command, args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] })

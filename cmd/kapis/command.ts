@@ -9,16 +9,11 @@ export type Io = {
 
 /** A command of `kapis`, in the file of the same name. */
 export type Command = {
-  /**
-   * The help text after the name of the command: synopsis, description, and one line per option.
-   */
+  /** The help text after the name of the command: synopsis, description, one line per option. */
   readonly usage: string
   /** Example command lines, each with a comment. */
   readonly examples: string
-  /**
-   * Returns the words for shell completion that may follow the given words; undefined completes
-   * file names.
-   */
+  /** Returns the completions that may follow the given words; undefined completes file names. */
   readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined
   /** Returns the values for shell completion of options that only take certain values. */
   readonly values?: Readonly<Record<string, (io: Io) => readonly string[]>>

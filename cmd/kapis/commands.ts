@@ -3,10 +3,7 @@ import type { Command } from './command.ts'
 export type Entry = {
   readonly summary: string
   readonly load: () => Promise<Command>
-  /**
-   * Whether the command handles signals (`Io.signal`) itself, to store or remove something. Other
-   * commands are terminated.
-   */
+  /** Whether the command handles signals (`Io.signal`) itself. Others are terminated. */
   readonly endsItself?: boolean
 }
 

@@ -27,10 +27,7 @@ ${serverUsage}`,
   },
 }
 
-/**
- * Prints an ExecCredential of client.authentication.k8s.io/v1. kubectl runs the command again when
- * the token has expired.
- */
+/** Prints an ExecCredential. kubectl runs the command again when the token has expired. */
 export async function printToken(values: ServerValues, io: Io): Promise<number> {
   const given = tokenFromEnvironment(io, serverOf(values))
   const status = given === undefined ? await storedToken(values, io) : { token: given }

@@ -51,10 +51,7 @@ export async function forEach(
 
 const stillMs = 60_000
 
-/**
- * Counts until the wanted number is reached, or the number has not grown for a minute. @returns the
- * last number
- */
+/** Counts until `wanted`, or no growth for a minute. @returns the last number */
 export async function until(
   wanted: number,
   count: () => Promise<number> | number,

@@ -91,10 +91,7 @@ export async function requestToken(kapisUrl: string, body: URLSearchParams): Pro
   throw new Error(`the token request was answered with ${response.status}: ${text}`)
 }
 
-/**
- * Creates a token that kube-apiserver verifies itself, so that its results include no request to
- * the issuer of Kapis.
- */
+/** Creates a token that kube-apiserver verifies itself, without a request to the issuer. */
 function createKubeToken(env: NodeJS.ProcessEnv): string {
   const kubectl = (...args: string[]) => execFileSync('kubectl', args, { encoding: 'utf8', env }).trim()
   const account = 'system:serviceaccount:default:bench'

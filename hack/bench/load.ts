@@ -49,10 +49,7 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
   return { perSecond: ok / total, p50Ms: quantileMs(50), p99Ms: quantileMs(99) }
 }
 
-/**
- * Measures loads alternately in several rounds. The first round is not measured, so that V8 has
- * compiled the code.
- */
+/** Measures loads alternately in rounds; the first one, in which V8 compiles, is not counted. */
 export async function measureByTurns(
   hey: string,
   loads: readonly Load[],

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * Returns user and system time of a process in milliseconds. Linux counts hundredths of a second
- * (proc(5)).
- */
+/** Returns user and system time of a process in milliseconds, exact to 10 ms (proc(5)). */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10

@@ -27,10 +27,7 @@ const workloads: readonly Workload[] = [
 // threads.
 const measured = { rounds: 5, warmSeconds: 12 }
 
-/**
- * Compares responses of kube-apiserver through kapis-apiserver with direct ones, alternately in one
- * run.
- */
+/** Compares responses of kube-apiserver through kapis-apiserver with direct ones. */
 export async function benchProxy(env: BenchEnv): Promise<void> {
   printHead('direct')
   for (const { name, path, connections, seconds, target, addedP50Ms } of workloads) {

@@ -53,10 +53,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * Returns the size of the cluster for the selected benchmarks: status updates of thousands of nodes
- * would slow down the others.
- */
+/** Returns the size of the cluster: updates of thousands of nodes would slow other benchmarks. */
 function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PODS: string } {
   const [name] = only.length === 1 ? only : []
   if (name !== undefined && name in alone) return { NODES: '3', PODS: '10' }

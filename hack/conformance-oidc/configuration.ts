@@ -15,10 +15,7 @@ export type Subject = {
 /** The alias of the configuration, which is part of the redirect URIs. */
 export const alias = 'kapis'
 
-/**
- * Returns the clients of the suite for the configuration of Kapis; only the third gets logout
- * tokens.
- */
+/** Returns the clients of the suite for Kapis; only the third gets logout tokens. */
 export function clientsOf(suiteUrl: string) {
   const own = `${suiteUrl}/test/a/${alias}`
   const document = (name: string) => ({
@@ -95,10 +92,7 @@ function credentialsOf({ name, secret }: { readonly name: string; readonly secre
 
 const timeoutSeconds = 20
 
-/**
- * Returns a command that waits for a heading, and uploads the page if the suite requires a person
- * to review it.
- */
+/** Returns a command that waits for a heading, and uploads the page if a person must review it. */
 function heading(text: string): Command {
   return ['wait', 'css', 'h1', timeoutSeconds, text, 'update-image-placeholder-optional']
 }

@@ -6,10 +6,7 @@ export type Module = { readonly testModule: string; readonly variant: Readonly<R
 
 export type Result = {
   readonly name: string
-  /**
-   * PASSED, WARNING, REVIEW (of a screenshot), SKIPPED, FAILED, or INTERRUPTED if the module did
-   * not complete.
-   */
+  /** PASSED, WARNING, REVIEW (of a screenshot), SKIPPED, FAILED, or INTERRUPTED. */
   readonly result: string
   /** Messages of failures and warnings in the log of the module. */
   readonly messages: readonly string[]

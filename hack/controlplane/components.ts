@@ -82,10 +82,7 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Compone
   })
 }
 
-/**
- * Controllers that would taint nodes, allocate addresses or wait for clouds. Samples do not need
- * them, and each has its own caches.
- */
+/** Controllers without use for samples, or that would taint nodes; each has its own caches. */
 const controllersOff = [
   'node-lifecycle-controller',
   'node-ipam-controller',

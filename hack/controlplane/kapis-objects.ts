@@ -14,10 +14,7 @@ const availableWithinMs = 120_000
 const touchEveryMs = 3_000
 const apiServicePath = '/apis/apiregistration.k8s.io/v1/apiservices'
 
-/**
- * Creates the objects of an installation that the manifests do not contain: the CA of this
- * launcher, and a Service for kapis-apiserver.
- */
+/** Creates what the manifests do not contain: the CA of this launcher, and a Service. */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
   await create(client, '/api/v1/namespaces', { metadata: { name: namespace } })
   await create(client, `${inNamespace}/serviceaccounts`, { metadata: { name: 'kapis' } })
@@ -34,10 +31,7 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
   })
 }
 
-/**
- * Writes a kubeconfig for the service account of Kapis, whose permissions are those of the
- * manifests.
- */
+/** Writes a kubeconfig for the service account of Kapis, with its permissions. */
 export async function writeKapisKubeconfig(client: KubeClient, settings: Settings, server: string, pki: Pki) {
   const kubeconfig = toKubeconfig(server, pki.file('ca.crt'), { token: await createToken(client, 'kapis') })
   writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), kubeconfig, { mode: 0o600 })
@@ -91,10 +85,7 @@ export async function waitAvailable(
   }
 }
 
-/**
- * Changes an APIService so that kube-apiserver checks it immediately, and not only after 30 or 60
- * seconds.
- */
+/** Changes an APIService so that kube-apiserver checks it now, not after 30 or 60 seconds. */
 async function touch(client: KubeClient, name: string): Promise<void> {
   const annotations = { 'kapis.io/touched-at': new Date().toISOString() }
   await client.call({

@@ -71,10 +71,7 @@ export function issuerUrl({ kapis }: Ports): string {
   return `https://localhost:${kapis}/oauth`
 }
 
-/**
- * Returns the authentication configuration with which kube-apiserver accepts tokens of Kapis, so
- * that one token works at every address.
- */
+/** Returns the configuration with which kube-apiserver accepts tokens of Kapis. */
 function authentication(settings: Settings, ports: Ports, pki: Pki) {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',

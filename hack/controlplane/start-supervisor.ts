@@ -105,10 +105,7 @@ function createTail(file: string): { copy: () => void; close: () => void } {
   }
 }
 
-/**
- * Prints to the terminal. A closed terminal is ignored, since the started processes must still be
- * stopped.
- */
+/** Prints to the terminal, which may be closed: the processes must still be stopped. */
 function print(bytes: Buffer): void {
   try {
     writeSync(1, bytes)

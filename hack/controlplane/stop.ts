@@ -18,9 +18,7 @@ export function isUp(settings: Settings): boolean {
   return findSupervisor(settings) !== undefined && existsSync(join(settings.runDir, 'env'))
 }
 
-/**
- * Stops the recorded processes in reverse order, and removes files that would affect later runs.
- */
+/** Stops the recorded processes in reverse order, and removes files that affect later runs. */
 export async function stopComponents({ runDir }: Settings): Promise<string[]> {
   rmSync(join(runDir, 'env'), { force: true })
   const records = createProcessRecords(runDir)

@@ -17,10 +17,7 @@ export function countPassed(results: Results): string {
   return `${[...results.values()].filter(state => state === 'passed').length} of ${results.size} passed`
 }
 
-/**
- * Parses the results of groups in the output of the kubectl command suite
- * (test/cmd/legacy-script.sh and shell2junit).
- */
+/** Parses the results of groups in the output of kubectl's command suite (shell2junit). */
 export function parseKubectlSuite(output: string): Results {
   const results = new Map<string, 'passed' | 'failed'>()
   let group: string | undefined

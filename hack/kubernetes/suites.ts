@@ -87,9 +87,7 @@ const focus = [
   'SubjectReview',
   'ServiceAccounts',
 ].join('|')
-/**
- * Names of excluded tests: they wait for containers, which do not run here, or take many minutes.
- */
+/** Names of excluded tests: they wait for containers, which do not run here, or take minutes. */
 const skip = [
   String.raw`\[(Disruptive|Slow|Flaky|Feature:.*)\]`,
   'ConversionWebhook',
@@ -105,10 +103,7 @@ const skip = [
   'by-node',
 ].join('|')
 
-/**
- * Runs the selected end-to-end tests of Kubernetes, or those that match `what`. @returns the
- * results of the specs
- */
+/** Runs end-to-end tests of Kubernetes: the selected ones, or those that match `what`. */
 export async function runEndToEndTests(workplace: Workplace, server: Server, what = ''): Promise<Results> {
   const { folder } = workplace
   const kubeconfig = join(folder, `${server.name}.kubeconfig`)
@@ -148,10 +143,7 @@ function copySources({ binFolder }: Workplace, target: string): void {
 
 let found: string | undefined
 
-/**
- * Returns the sources of k8s.io/kubernetes in the module cache, in the version of the control
- * plane.
- */
+/** Returns the sources of k8s.io/kubernetes in the version of the control plane. */
 function moduleFolder(): string {
   if (found !== undefined) return found
   const cwd = join(import.meta.dirname, '../controlplane')
@@ -176,9 +168,7 @@ function toKubeconfig({ url, token }: Server): string {
 
 type RunOptions = { readonly log: string; readonly env: Readonly<Record<string, string>> }
 
-/**
- * Resolves when the program has exited, even with an error, since its output contains the results.
- */
+/** Resolves when the program has exited, even with an error: its output has the results. */
 async function run(command: string, args: readonly string[], { log, env }: RunOptions): Promise<void> {
   const output = openSync(log, 'w')
   const child = spawn(command, args, { env, stdio: ['ignore', output, output] })

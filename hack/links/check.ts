@@ -46,10 +46,7 @@ function pathsOf(text: string): readonly string[] {
   return [...withoutCode(text).matchAll(paths)].map(([, path = '']) => path)
 }
 
-/**
- * Returns the anchors that GitHub generates: lower case, without punctuation, hyphens for spaces,
- * and -1 for a repeated heading.
- */
+/** Returns the anchors of GitHub: lower case, hyphens for spaces, -1 for a repeated heading. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>()
   const prose = withoutCode(text)

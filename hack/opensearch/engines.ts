@@ -14,10 +14,7 @@ export type Engine = Libraries & {
   /** Name of a source file in this folder. */
   readonly launcher: 'OpenSearchNode.java' | 'ElasticsearchRunnerNode.java' | 'ElasticsearchNode.java'
   readonly oldestJava: number
-  /**
-   * Whether it supports Painless, whose module is not published for newer versions of
-   * Elasticsearch.
-   */
+  /** Whether it supports Painless, which is not published for newer Elasticsearch. */
   readonly hasScripts: boolean
 }
 
@@ -46,10 +43,7 @@ export function findEngine(given = process.env.STORE): Engine {
   return { name, version: String(version), ...found[1], pom, checksums }
 }
 
-/**
- * Returns the engine that can also be started with TLS, users and API keys, and the additional
- * libraries for that.
- */
+/** Returns the engine that also starts with TLS, users and API keys, and its libraries. */
 export function findSecured(): { readonly engine: Engine; readonly security: Libraries } {
   const engine = findEngine('elasticsearch-9.5')
   const name = `${engine.name}-security`

@@ -51,10 +51,7 @@ function resolve(pom: string, folder: string): Promise<void> {
   return promise
 }
 
-/**
- * Verifies checksums that were recorded when the version was chosen: Maven gets its checksums from
- * the same server as the files.
- */
+/** Verifies recorded checksums: Maven gets its own from the same server as the files. */
 function check(folder: string, checksums: string): void {
   const lines = readFileSync(checksums, 'utf8').trim().split('\n')
   const wanted = new Map(lines.map(line => [line.slice(66), line.slice(0, 64)]))

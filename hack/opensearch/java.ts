@@ -4,10 +4,7 @@ import { join } from 'node:path'
 
 const folders = ['/usr/lib/jvm', '/opt', '/Library/Java/JavaVirtualMachines']
 
-/**
- * Returns a recent enough `java` from JAVA_HOME, PATH, or the usual folders, which may contain one
- * in addition to an older default.
- */
+/** Returns a recent `java` from JAVA_HOME, PATH or the usual folders, whose default may be old. */
 export function findJava(oldest: number, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const homes = folders
     .filter(folder => existsSync(folder))

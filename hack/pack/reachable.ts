@@ -5,10 +5,7 @@ export type Reachable = { readonly files: readonly string[]; readonly packages: 
 
 const imports = /(?:\bfrom|\bimport\s*\(?)\s*['"]([^'"]+)['"]/g
 
-/**
- * Returns the files of a compiled program that are reachable by imports from `entry`, and the
- * packages that they need.
- */
+/** Returns the files that are reachable by imports from `entry`, and their packages. */
 export function findReachable(folder: string, entry: string): Reachable {
   const files = new Set<string>()
   const packages = new Set<string>()

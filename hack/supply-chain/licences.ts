@@ -1,9 +1,6 @@
 import type { Locked } from './lockfile.ts'
 
-/**
- * Renders docs/licences.md: the packages of the image with their licences. Build and test
- * dependencies are only counted.
- */
+/** Renders docs/licences.md; build and test dependencies are only counted. */
 export function renderLicences(packages: readonly Locked[]): string {
   const shipped = packages.filter(({ isShipped }) => isShipped)
   const others = packages.filter(({ isShipped }) => !isShipped)

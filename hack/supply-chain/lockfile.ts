@@ -50,10 +50,7 @@ const permissive = new Set([
   ...['Python-2.0', 'CC0-1.0'],
 ])
 
-/**
- * Reports whether an SPDX expression permits use: all terms of AND, one of OR. Nested parentheses
- * count as not permissive.
- */
+/** Reports whether an SPDX expression permits use; nested parentheses count as not. */
 export function isPermissive(license: string): boolean {
   return license
     .replace(/^\((.*)\)$/, '$1')

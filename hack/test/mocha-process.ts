@@ -36,10 +36,7 @@ export type MochaRun = {
   readonly timed?: (kind: 'file' | 'test', timing: Timing) => void
 }
 
-/**
- * Runs jobs in a separate process, so that a crash (a bad import, out of memory) counts as one
- * failed test.
- */
+/** Runs jobs in a separate process, whose crash counts as one failed test. */
 export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   if (queue.isEmpty()) return none
   const { timeoutMs, env, name, print = console.log, timed = () => {} } = run

@@ -13,10 +13,7 @@ export type ApiDocument = {
 export type ApiDocumentsOptions = {
   readonly sections: readonly DescribedSection[]
   readonly version: string
-  /**
-   * Returns the index of kube-apiserver: `{paths: {<key>: {serverRelativeURL}}}`. @throws Status
-   * 503
-   */
+  /** Returns kube-apiserver's index `{paths: {<key>: {serverRelativeURL}}}`. @throws Status 503 */
   readonly readIndex: () => Promise<unknown>
 }
 

@@ -25,10 +25,7 @@ export function sectionId({ key }: Pick<DescribedSection, 'key'>): string {
   return key.replaceAll(/[^A-Za-z0-9]+/g, '-')
 }
 
-/**
- * Renders a section of the page. Each operation is a <details> element, which opens without a
- * script.
- */
+/** Renders a section of the page, with a <details> element for each operation. */
 export function sectionHtml(section: DescribedSection): Html {
   const document = `/openapi/v3/${section.key}`
   const operations = Object.entries(section.paths).flatMap(([path, row]) =>

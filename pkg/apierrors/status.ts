@@ -1,13 +1,7 @@
-/**
- * Machine-readable reasons: metav1.StatusReason of Kubernetes and the OAuth error codes that Kapis
- * uses.
- */
+/** Reasons: metav1.StatusReason of Kubernetes, and the OAuth error codes that Kapis uses. */
 export type Reason = KubeReason | OAuthReason
 
-/**
- * RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5, RFC
- * 8707.
- */
+/** RFC 6749 sections 4.1.2.1 and 5.2, OIDC Core section 3.1.2.6, RFC 8628 section 3.5, RFC 8707. */
 export type OAuthReason =
   | 'invalid_request'
   | 'invalid_client'
@@ -91,18 +85,12 @@ export class Status extends Error {
   }
 }
 
-/**
- * Returns a 400: the request itself is malformed. The message names the parameter and what is
- * allowed.
- */
+/** Returns a 400 for a malformed request. The message names the parameter and what is allowed. */
 export function badRequest(message: string): Status {
   return new Status(400, 'BadRequest', message)
 }
 
-/**
- * Returns a 401 with the message of kube-apiserver and a challenge (RFC 9110 section 11.6.1). The
- * reason of the failure is only logged.
- */
+/** Returns a 401 with the message of kube-apiserver and a challenge. The reason is only logged. */
 export function unauthorized(cause?: unknown): Status {
   return new Status(401, 'Unauthorized', 'Unauthorized', {
     cause,
@@ -137,9 +125,7 @@ export function notAcceptable(mediaTypes: readonly string[]): Status {
   return new Status(406, 'NotAcceptable', message)
 }
 
-/**
- * Returns a 410: the requested resource version is no longer available. Clients must list again.
- */
+/** Returns a 410: the resource version is no longer available, and clients must list again. */
 export function expired(message: string, freshContinue?: string): Status {
   return new Status(410, 'Expired', message, freshContinue ? { metadata: { continue: freshContinue } } : {})
 }
@@ -167,9 +153,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number, caus
   })
 }
 
-/**
- * Returns a 503: a dependency is not responding. The message names it; the cause is only logged.
- */
+/** Returns a 503. The message names the dependency that does not respond; the cause is logged. */
 export function unavailable(message: string, cause?: unknown, retryAfterSeconds = 1): Status {
   return new Status(503, 'ServiceUnavailable', message, {
     cause,
@@ -178,10 +162,7 @@ export function unavailable(message: string, cause?: unknown, retryAfterSeconds 
   })
 }
 
-/**
- * Returns the 504 of kube-apiserver for a resource version that is newer than the state of the
- * server.
- */
+/** Returns the 504 of kube-apiserver for a resource version that is not reached yet. */
 export function tooLargeResourceVersion(wanted: string, current: string): Status {
   return new Status(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: {
@@ -202,10 +183,7 @@ export function insufficientStorage(message: string, cause?: unknown): Status {
   return new Status(507, 'InsufficientStorage', message, { cause })
 }
 
-/**
- * Converts a thrown value to a Status: a Status is returned unchanged, anything else becomes a 500
- * without details.
- */
+/** Converts a thrown value to a Status; anything else becomes a 500 without details. */
 export function toStatus(error: unknown): Status {
   if (error instanceof Status) return error
   return new Status(500, 'InternalError', 'Internal error occurred', { cause: error })

@@ -4,17 +4,11 @@ import type { Identity } from './identity/identity.ts'
 import type { QueryParameters } from './query/query-parameters.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/**
- * A request and its response in the handler chain. Filters pass on an extended copy and never
- * mutate it.
- */
+/** A request and its response in the handler chain. Filters extend copies of it. */
 export type Exchange = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /**
-   * Audit-Id: that of kube-apiserver if it sent one, so that entries of both audit logs can be
-   * matched.
-   */
+  /** Audit-Id: that of kube-apiserver if sent, so that both audit logs can be matched. */
   readonly id: string
   readonly info: RequestInfo
   /** Path and query for the upstream server, not decoded. */

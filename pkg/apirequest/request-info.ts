@@ -148,10 +148,7 @@ export function toResourceInfo(
   })
 }
 
-/**
- * Returns the attributes without selectors, for servers that may ignore selectors: these must not
- * affect authorization either.
- */
+/** Returns the attributes without selectors, for servers that may ignore them. */
 export function withoutSelectors(info: RequestInfo): RequestInfo {
   if (info.fieldSelector.text === '' && info.labelSelector.text === '') return info
   const { name, namedBy } = info
@@ -222,10 +219,7 @@ function selectionOf(verb: string, query: QueryParameters): Selection {
   return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
 }
 
-/**
- * Returns whether kube-apiserver can parse the query as ListOptions. Otherwise it does not use the
- * name in the field selector.
- */
+/** Returns whether kube-apiserver can parse the query as ListOptions, and so uses its name. */
 function isReadableList(query: QueryParameters): boolean {
   return query.labelSelector.problem === undefined && listIntegers.every(name => isInt64(query.first(name)))
 }

@@ -46,10 +46,7 @@ export const noAuditor: Auditor = { begin: () => ignored }
 
 const writingMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/**
- * Creates an auditor that writes Events of audit.k8s.io/v1 according to the policy, also of
- * rejected requests.
- */
+/** Creates an auditor that writes Events of audit.k8s.io/v1 according to the policy. */
 export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Auditor {
   const wantsBodies = policy.rules.some(({ level }) => level === 'Request' || level === 'RequestResponse')
   return {

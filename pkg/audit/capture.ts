@@ -12,10 +12,7 @@ export type Capture = { readonly json: () => string | undefined }
 // Larger bodies are not recorded: they would fill memory and the audit log.
 const maxBytes = 256 * 1024
 
-/**
- * Copies a request body while a handler reads it. Must be called in the event-loop turn in which
- * the request arrived.
- */
+/** Copies a body while a handler reads it. Must be called in the turn of its arrival. */
 export function captureRequest(req: IncomingMessage): Capture {
   const kept = createKeeper(() => req.headers)
   requestHooksOf(req).onChunk(kept.add)

@@ -23,9 +23,7 @@ export type AuditedRequest = {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/**
- * Returns an Event of audit.k8s.io/v1 as a line of JSON, with the fields in kube-apiserver's order.
- */
+/** Returns an Event of audit.k8s.io/v1 as a line of JSON, in kube-apiserver's field order. */
 export function toEvent(audited: AuditedRequest): string {
   const { exchange, identity, impersonated, code } = audited
   const { req, info, id, isSubrequest, rawPath, rawQuery } = exchange

@@ -5,10 +5,7 @@ import { Reflector } from '../kubeclient/watch/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parseBundle } from './certificate-chain.ts'
 
-/**
- * The configuration that kube-apiserver publishes for extension API servers. Header names are in
- * lower case.
- */
+/** The published configuration for extension API servers. Headers are in lower case. */
 export type AuthenticationConfig = {
   readonly clientAuthorities: readonly X509Certificate[]
   readonly proxyAuthorities: readonly X509Certificate[]
@@ -24,9 +21,7 @@ export type AuthenticationConfig = {
 
 const name = 'extension-apiserver-authentication'
 
-/**
- * Watches the ConfigMap by name, since its Role only allows that, and keeps the last valid content.
- */
+/** Watches the ConfigMap by name, as its Role requires, and keeps the last valid content. */
 export class AuthenticationConfigSource {
   readonly #reflector: Reflector
   readonly #listeners = new Set<() => void>()

@@ -34,10 +34,7 @@ export function createUnion(
 ): (req: IncomingMessage) => Promise<Authenticated> | Authenticated {
   type Outcome = Promise<Authenticated> | Authenticated
 
-  /**
-   * Runs the authenticators from position `place` on. Returns a promise only if an authenticator
-   * does.
-   */
+  /** Runs the authenticators from `place` on. Returns a promise only if one of them does. */
   function tryFrom(place: number, req: IncomingMessage, broken: unknown): Outcome {
     const next = authenticators[place]
     if (next === undefined) return withoutIdentity(broken)
@@ -84,9 +81,7 @@ function withoutIdentity(broken: unknown): Authenticated {
 // key elsewhere.
 const completed = new WeakMap<Identity, Identity | string>()
 
-/**
- * Returns the identity with the group of authenticated users, or the reason why it cannot be used.
- */
+/** Returns the identity with the group of authenticated users, or why it cannot be used. */
 function complete(identity: Identity): Identity | string {
   const known = completed.get(identity)
   if (known !== undefined) return known
@@ -95,10 +90,7 @@ function complete(identity: Identity): Identity | string {
   return made
 }
 
-/**
- * A 403 for an authenticated caller whose identity cannot be used. It contains the identity for the
- * audit log.
- */
+/** A 403 for an authenticated caller with an unusable identity, which the audit log gets. */
 export class UnusableIdentity extends Status {
   readonly identity: Identity
   readonly method: string

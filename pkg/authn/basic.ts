@@ -50,10 +50,7 @@ export type BasicOptions = {
 }
 
 export type BasicAuthenticator = Authenticator & {
-  /**
-   * Reports whether the user of a Basic identity has changed the password, or was disabled or
-   * deleted.
-   */
+  /** Reports whether the user has changed the password, or was disabled or deleted. */
   readonly hasEnded: (identity: Identity) => boolean
 }
 

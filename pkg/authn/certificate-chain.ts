@@ -70,20 +70,14 @@ function isInTime(certificate: X509Certificate, nowMs: number): boolean {
   return certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime()
 }
 
-/**
- * Reports whether a certificate allows client authentication, or restricts no usages, as in
- * Kubernetes.
- */
+/** Reports whether a certificate allows client authentication, or restricts no usages. */
 function isForClients({ keyUsage }: X509Certificate): boolean {
   // Node.js returns extended key usages as keyUsage.
   const usages: readonly string[] | undefined = keyUsage
   return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage)
 }
 
-/**
- * Returns the common name, or ''. The last of several counts, as in Go's crypto/x509 and so in
- * kube-apiserver.
- */
+/** Returns the last common name, as Go's crypto/x509 and kube-apiserver do; or ''. */
 export function commonName(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? ''
 }

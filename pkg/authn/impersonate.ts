@@ -186,10 +186,7 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
   return claims.filter(({ name, value }) => value !== '' || !single.includes(name))
 }
 
-/**
- * Reports whether a raw header element is the name of an impersonation header. Names are at even
- * positions.
- */
+/** Reports whether a raw header element (even positions are names) is one of impersonation. */
 function isClaim(text: string, place: number): boolean {
   const first = text[0]
   return place % 2 === 0 && (first === 'I' || first === 'i') && text.toLowerCase().startsWith(claimPrefix)

@@ -33,10 +33,7 @@ export type KapisTokenOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
-  /**
-   * Returns temporary groups of a user in a login, in addition to the stored groups. Returns the
-   * same object until they change.
-   */
+  /** Returns temporary groups of a user in a login; the same object until they change. */
   readonly given?: (user: User, sid: string) => GivenAccess
 }
 

@@ -77,10 +77,7 @@ function decode(text: string): string {
   return bytes.toString('base64url') === text && isUtf8(bytes) ? bytes.toString('utf8') : ''
 }
 
-/**
- * Rejects several Authorization headers: Node.js keeps only the first, and their order must not
- * determine the caller.
- */
+/** Rejects several Authorization headers: their order must not determine the caller. */
 function assertOneHeader({ rawHeaders }: IncomingMessage): void {
   let isGiven = false
   for (let i = 0; i < rawHeaders.length; i += 2) {

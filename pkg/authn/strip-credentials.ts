@@ -2,10 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { strippedHeader } from '../httpserver/request/stripped-header.ts'
 import { splitSubprotocols } from '../httpserver/websocket/handshake.ts'
 
-/**
- * Reports whether a header is an identity header. Runs for every header of every request, so it
- * tests the first letter first.
- */
+/** Reports whether a header is an identity header; fast, as every header is tested. */
 function isIdentity(name: string): boolean {
   const first = name[0]
   if (first === 'A' || first === 'a') return name.length === 13 && name.toLowerCase() === 'authorization'
@@ -17,10 +14,7 @@ function isProtocol(name: string): boolean {
   return name.length === 22 && name.toLowerCase() === 'sec-websocket-protocol'
 }
 
-/**
- * Removes the credential and all identity headers from a request, so that no handler can log or
- * forward them.
- */
+/** Removes the credential and all identity headers, so that no handler can log them. */
 export function stripCredentials(req: IncomingMessage): void {
   const { rawHeaders } = req
   let isStripped = false

@@ -11,10 +11,7 @@ import { readBearer, tokenKey } from './read-bearer.ts'
 
 export type TokenReviewOptions = {
   readonly client: KubeClient
-  /**
-   * Reports whether a token is from the issuer of Kapis: such tokens are never sent to
-   * kube-apiserver.
-   */
+  /** Reports whether a token is from Kapis: such tokens are never sent to kube-apiserver. */
   readonly isOurs: (token: string) => boolean
 }
 
@@ -23,10 +20,7 @@ const maxCacheBytes = 16 * 1024 * 1024
 // Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
 const maxReviews = { atOnce: 128, waiting: 2_048 }
 
-/**
- * Authenticates bearer tokens that Kapis did not issue, such as service account tokens, by a
- * TokenReview at kube-apiserver.
- */
+/** Authenticates bearer tokens of others, such as service accounts, by a TokenReview. */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
   const reviewed = createBoundedCache<Identity | 'refused'>({
     maxBytes: maxCacheBytes,

@@ -7,10 +7,7 @@ import type { ReviewSpec } from './subject-access-review.ts'
 
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
-/**
- * Returns the spec of a SubjectAccessReview for a request. Empty fields are omitted, as in
- * client-go.
- */
+/** Returns the spec of a SubjectAccessReview; like client-go, omits empty fields. */
 export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec {
   const { username: user, uid, groups } = identity
   const extra = authorizationExtra(identity)
@@ -24,10 +21,7 @@ export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec 
   return { user, uid, groups, extra, resourceAttributes }
 }
 
-/**
- * Returns the selectors for authorizers that grant parts of a list (KEP-4601). Selectors that a
- * review cannot express are omitted.
- */
+/** Returns the selectors for authorizers that grant parts of a list (KEP-4601). */
 function toSelectors({ fieldSelector, labelSelector }: RequestInfo): Record<string, unknown> {
   // A review with an empty key is invalid, but kube-apiserver accepts a list with a term such as
   // `=a`, which matches no field.

@@ -13,17 +13,11 @@ import { assertInScope } from './token-scope.ts'
 
 export type AuthorizerOptions = {
   readonly client: KubeClient
-  /**
-   * The group of the extension API, where anonymous callers get the same error as from
-   * kube-apiserver.
-   */
+  /** The group of the extension API, where anonymous callers get kube-apiserver's error. */
   readonly group: string
   /** Returns why RBAC denies a request, for callers who may read RBAC; '' for other callers. */
   readonly explain?: Explain
-  /**
-   * Recognizes requests that only the narrowing role allows, and returns the permission that
-   * authorizes them instead.
-   */
+  /** Recognizes requests that only the narrowing role allows; returns the permission instead. */
   readonly narrowingRole?: NarrowingRole
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
@@ -162,10 +156,7 @@ export function createIdentityKey(): (identity: Identity) => string {
   }
 }
 
-/**
- * Returns a function that computes a cache key of request attributes. Frequent requests share one
- * RequestInfo object.
- */
+/** Returns a function that computes a cache key, once for a shared RequestInfo object. */
 function createRequestKey(): (info: RequestInfo) => string {
   const keys = new WeakMap<RequestInfo, string>()
   return info => {

@@ -1,10 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createCa, issuedAtMs, type KeyPair } from './issue.ts'
 
-/**
- * The CA that signs, and its successor during a rotation. `trusted` contains all CAs that clients
- * must trust.
- */
+/** The CA that signs, and its successor. Clients must trust all of `trusted`. */
 export type CertificateAuthority = {
   readonly current: KeyPair
   readonly next: KeyPair | undefined
@@ -20,10 +17,7 @@ export type RotationState = {
   readonly overlapMs: number
   /** Whether an annotation requests a rotation. */
   readonly isWanted: boolean
-  /**
-   * When the current CA issued the serving certificate; undefined if another CA has issued it, or
-   * there is none.
-   */
+  /** When the current CA issued the serving certificate; undefined if it did not. */
   readonly servingIssuedMs: number | undefined
 }
 

@@ -4,10 +4,7 @@ import { readSecret, secretData, writeSecret } from '../kubeclient/object/secret
 import type { CertificateAuthority } from './ca-rotation.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 
-/**
- * The Secret of the CA: `tls.*` is the signing CA, `next.*` its successor, `ca.crt` all CAs that
- * clients must trust.
- */
+/** The Secret of the CA: `tls.*` signs, `next.*` is its successor, `ca.crt` all to trust. */
 export type StoredCa = CertificateAuthority & {
   readonly resourceVersion: string
   /** Whether Kapis created the CA; another CA is never rotated. */
@@ -24,10 +21,7 @@ export type CaSecretLocation = {
   readonly groupDomain: string
 }
 
-/**
- * Returns the annotation of `kubectl annotate secret kapis-ca certificates.<group
- * domain>/rotate=now`.
- */
+/** Returns the annotation `certificates.<group domain>/rotate` of the Secret kapis-ca. */
 export function rotateAnnotation(groupDomain: string): string {
   return `certificates.${groupDomain}/rotate`
 }

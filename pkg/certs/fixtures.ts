@@ -15,9 +15,7 @@ export type SecretStore = {
   readonly writes: readonly string[]
 }
 
-/**
- * Secrets of a namespace in memory, with list, watch and conditional updates like kube-apiserver.
- */
+/** Secrets of a namespace in memory, with list, watch and conditional updates. */
 export function createSecretStore(): SecretStore {
   const secrets = new Map<string, KubeObject>()
   const watches: IncomingMessage[] = []

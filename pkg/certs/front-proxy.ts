@@ -7,10 +7,7 @@ import { readPair, type StoredKeyPair, writePair } from './tls-secret.ts'
 
 const caSecret = 'kapis-front-proxy-ca'
 const clientSecret = 'kapis-front-proxy-client'
-/**
- * The ConfigMap from which components read the CA, with the same fields as
- * kube-system/extension-apiserver-authentication.
- */
+/** The ConfigMap with the CA, like kube-system/extension-apiserver-authentication. */
 export const frontProxyConfigMap = 'kapis-front-proxy'
 const commonName = 'kapis-front-proxy'
 const authorityDays = 3650
@@ -46,9 +43,7 @@ export class FrontProxyCertificates {
     this.#options = options
   }
 
-  /**
-   * Issues or reads the certificates. @throws Status or Error if a certificate cannot be issued yet
-   */
+  /** Issues or reads the certificates. @throws Error if none can be issued yet */
   async start(): Promise<void> {
     await this.#ensure()
     this.#timer = setInterval(() => {
@@ -92,10 +87,7 @@ export class FrontProxyCertificates {
     for (const listener of this.#listeners) listener()
   }
 
-  /**
-   * Returns the stored certificate if it is valid. Otherwise stores a new certificate for all
-   * replicas.
-   */
+  /** Returns the stored certificate if it is valid; otherwise stores a new one. */
   async #pair(name: string, isGood: (pair: StoredKeyPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
     const { client, namespace, logger } = this.#options
     const old = await readPair(client, { namespace, name })

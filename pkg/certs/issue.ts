@@ -18,9 +18,7 @@ export type CertificateOptions = Validity & {
   usages: readonly ('server' | 'client')[]
 }
 
-/**
- * notBefore is set back by this time, since clocks of verifying machines may be slightly behind.
- */
+/** notBefore is set back by this time, since other clocks may be slightly behind. */
 const backdatedMs = 5 * 60_000
 const dayMs = 86_400_000
 /**
@@ -100,10 +98,7 @@ function newCertificate(o: Validity & { commonName: string }, organizations: rea
   return { cert, keyPem: privateKey }
 }
 
-/**
- * Returns a subject attribute as UTF-8, because PrintableString excludes `@`, `_` and `*`, which
- * occur in user names.
- */
+/** Returns a subject attribute as UTF-8: PrintableString excludes `@`, `_` and `*`. */
 function attribute(name: string, value: string) {
   return { name, value, valueTagClass: utf8 }
 }

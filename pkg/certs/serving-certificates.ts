@@ -143,10 +143,7 @@ export class ServingCertificates implements CertificateSource {
     for (const listener of this.#listeners) listener()
   }
 
-  /**
-   * Performs the step of the rotation that is due. The watch delivers the written Secret, and then
-   * the next step is scheduled.
-   */
+  /** Performs the due step of the rotation; the watch then schedules the next one. */
   async #rollOver(authority: StoredCa, serving: KeyPair): Promise<number> {
     const { config, logger } = this.#options
     const now = new Date()
@@ -215,10 +212,7 @@ export class ServingCertificates implements CertificateSource {
   }
 }
 
-/**
- * Returns the names of the certificate. kube-apiserver verifies `<service>.<namespace>.svc`,
- * regardless of the address.
- */
+/** Returns the names of the certificate; kube-apiserver verifies `<service>.<namespace>.svc`. */
 function toNames({ service, kubernetes, tls }: ServingOptions['config']): Names {
   const inCluster = `${service.name}.${kubernetes.namespace}.svc`
   return {

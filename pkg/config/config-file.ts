@@ -9,10 +9,7 @@ export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
 
 /** The fields of the configuration file that other packages read. */
 export type Reloads = {
-  /**
-   * Returns the configuration with current values of reloadable options; other options are as at
-   * startup.
-   */
+  /** Returns the configuration with current values of reloadable options. */
   readonly live: () => Config
   readonly lastRead: () => LastRead
 }
@@ -30,10 +27,7 @@ export class ConfigFile implements Reloads {
   readonly #everyMs: number
   readonly #started: Loaded
   #live: Config
-  /**
-   * The last content, valid or not, so that an error is reported once; undefined if the file could
-   * not be read.
-   */
+  /** The last content, so that an error is reported once; undefined if unreadable. */
   #seen: string | undefined
   #last: LastRead = { isGood: true, goodAtMs: Date.now() }
   #logger: Logger | undefined

@@ -16,9 +16,7 @@ export type ConfigSource = {
 /** The parsed configuration and secrets; `text` is the content of the file. */
 export type Loaded = { readonly config: Config; readonly secrets: Secrets; readonly text: string }
 
-/**
- * Loads the configuration from file, environment and flags. @throws ConfigError with all problems
- */
+/** Loads file, environment and flags. @throws ConfigError with all problems */
 export function loadConfig(source: ConfigSource): Loaded {
   return parseText(readText(source), source)
 }

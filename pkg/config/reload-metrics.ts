@@ -1,10 +1,7 @@
 import { gauge, type Registry } from '../telemetry/metrics.ts'
 import type { Reloads } from './config-file.ts'
 
-/**
- * Registers the metrics of reloads, which are the same as those of Prometheus for its
- * configuration.
- */
+/** Registers the metrics of reloads, which are those of Prometheus. */
 export function observeReloads(registry: Registry, { lastRead }: Pick<Reloads, 'lastRead'>): void {
   gauge(registry, {
     name: 'kapis_config_last_reload_successful',

@@ -34,10 +34,7 @@ export function withDefaultCertificates(pem: string): string[] {
   return [...getCACertificates('default'), pem]
 }
 
-/**
- * Returns the CAs of the system, or those of Node.js if the system has none, as in a small
- * container.
- */
+/** Returns the CAs of the system, or those of Node.js if the system has none. */
 function systemCertificates(): string[] {
   const system = readSystem()
   const found = system.length > 0 ? system : getCACertificates('bundled')

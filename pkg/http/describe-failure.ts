@@ -1,9 +1,6 @@
 /** The cause of a failed request. */
 export type Failure = {
-  /**
-   * `certificate`: no trusted CA has issued the certificate; `host`: the certificate is for another
-   * host name.
-   */
+  /** `certificate`: no trusted CA issued it; `host`: it is for another host name. */
   readonly kind: 'certificate' | 'host' | 'other'
   readonly message: string
 }

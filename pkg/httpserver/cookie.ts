@@ -86,10 +86,7 @@ export function clearCookie(res: Pick<ServerResponse, 'appendHeader'>, cookie: C
   setCookie(res, cookie, '', 0)
 }
 
-/**
- * Trims only spaces and tabs (section 5.2). A regular expression would take quadratic time for a
- * long run of blanks.
- */
+/** Trims spaces and tabs (section 5.2); a regular expression would take quadratic time. */
 function trim(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && isBlank(text[start])) start++

@@ -63,17 +63,11 @@ export class HookedResponse<
   }
 }
 
-/**
- * The IncomingMessage of Kapis, with a hook by which filters observe the body (option
- * `IncomingMessage` of node:http).
- */
+/** The IncomingMessage of Kapis, with a hook to observe the body (node:http option). */
 export class HookedRequest extends http.IncomingMessage {
   #chunkHooks: readonly ChunkHook[] = []
 
-  /**
-   * Registers a callback for each chunk of the body as it arrives. It does not affect how a handler
-   * reads the body.
-   */
+  /** Registers a callback for chunks of the body as they arrive, for observation only. */
   onChunk(hook: ChunkHook): void {
     this.#chunkHooks = [...this.#chunkHooks, hook]
   }

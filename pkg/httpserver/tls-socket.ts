@@ -5,10 +5,7 @@ import { TLSSocket } from 'node:tls'
 /** The TLS connections of HTTP/2 streams, which are used as sockets of their requests. */
 const carriers = new WeakMap<Duplex, TLSSocket>()
 
-/**
- * Associates a stream with its TLS connection, so that filters can read the properties of the
- * connection.
- */
+/** Associates a stream with its TLS connection, whose properties filters read. */
 export function carriedBy(stream: Duplex, carrier: TLSSocket): Duplex {
   carriers.set(stream, carrier)
   const { remoteAddress, remotePort } = carrier

@@ -1,9 +1,6 @@
 import { connect } from 'node:net'
 
-/**
- * Returns whether a process listens on a Unix socket. The file alone may be left over from an
- * earlier process.
- */
+/** Returns whether a process listens on a Unix socket, whose file may be left over. */
 export function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path)

@@ -11,10 +11,7 @@ export const silent = createLogger({
   destination: { write: () => undefined },
 })
 
-/**
- * Creates a collection whose watch behaves as real ones rarely do: it ends, and resumes after
- * missed events.
- */
+/** Creates a collection whose watch ends, and resumes after missed events. */
 export function createScriptedCollection(initial: readonly KubeObject[]) {
   let items = initial
   let watch: IncomingMessage | undefined

@@ -28,10 +28,7 @@ const manifestTypes = [
 const maxRedirects = 3
 const maxPages = 50
 
-/**
- * A read-only client of the OCI distribution protocol (distribution-spec 1.1) with Docker token
- * authentication.
- */
+/** A read-only client of the OCI distribution-spec 1.1, with Docker token authentication. */
 export function createRegistryClient(connect: Connect, signal: () => AbortSignal): RegistryClient {
   /** Sends a request, and repeats it with the credentials that a challenge requires. */
   async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<Answer> {

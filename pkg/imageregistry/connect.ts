@@ -94,10 +94,7 @@ function notAllowed(host: string): Status {
   )
 }
 
-/**
- * Returns whether a host is a blocked address, or a name that is always local (RFC 6761 section
- * 6.3).
- */
+/** Returns whether a host is a blocked address or a local name (RFC 6761 section 6.3). */
 function isLocalName(hostname: string): boolean {
   const host = hostname.replace(/[[\]]/g, '')
   return isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : isRejected(host)

@@ -41,10 +41,7 @@ function readLogin(server: string, { username, password, auth }: Readonly<Record
   return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }
 }
 
-/**
- * Returns the host of a server, which may be given as a host or, like Docker Hub, as a URL with a
- * path.
- */
+/** Returns the host of a server, which may be a host or, as of Docker Hub, a URL. */
 function toHost(server: string): string {
   const address = server.replace(/^https?:\/\//, '')
   const slash = address.indexOf('/')

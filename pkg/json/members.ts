@@ -9,10 +9,7 @@ export type Member = {
   readonly end: number
 }
 
-/**
- * Returns the fields of an object in source order, including duplicate names; none for other
- * values.
- */
+/** Returns the fields of an object in source order, duplicates included; otherwise none. */
 export function membersIn(json: string): readonly Member[] {
   const members: Member[] = []
   const open = skipBlank(json, 0)
@@ -71,10 +68,7 @@ export function withMembers(json: string, values: ReadonlyMap<string, string | u
   return `{${parts.join(',')}}`
 }
 
-/**
- * Removes the field at a path of names, duplicates included. Returns the text unchanged if the
- * object lacks the first name.
- */
+/** Removes the field at a path, duplicates included; the same text if there is none. */
 export function withoutMember(json: string, path: readonly string[]): string {
   const [name, ...rest] = path
   if (name === undefined) return json

@@ -53,9 +53,7 @@ function toLevel(paths: readonly Path[], depth: number): Level {
   return { ended, named, anywhere, next, depth }
 }
 
-/**
- * Scans the value at `at`. Returns the position after the value, and the ranges found in the value.
- */
+/** Scans the value at `at`. Returns the position after it, and the ranges found in it. */
 function scan(json: string, at: number, level: Level): { readonly end: number; readonly found: Found } {
   const { ended, named, depth } = level
   let { anywhere, next } = level

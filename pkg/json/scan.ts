@@ -61,9 +61,7 @@ export function firstIn(text: string, at: number): number {
   return code === closeBrace || code === closeBracket ? -1 : i
 }
 
-/**
- * Returns the position of the key or item after a value that ended at `at`, or -1 after the last.
- */
+/** Returns the position of the key or item after a value that ended at `at`; -1 at the end. */
 export function nextIn(text: string, at: number): number {
   const i = skipBlank(text, at)
   return text.charCodeAt(i) === comma ? skipBlank(text, i + 1) : -1

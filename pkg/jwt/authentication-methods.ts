@@ -1,7 +1,4 @@
-/**
- * How a user has authenticated: values of RFC 8176 section 2, separated by spaces, in the order of
- * use; '' if unknown.
- */
+/** How a user has authenticated: values of RFC 8176 section 2 in order of use; or ''. */
 export type AuthenticationMethods = string
 
 /**
@@ -37,10 +34,7 @@ export function hasOwnFactor(methods: AuthenticationMethods): boolean {
   return list(methods).some(method => factorMethods.has(method))
 }
 
-/**
- * Returns the strongest context class that the methods reach. @returns undefined if the methods are
- * unknown
- */
+/** Returns the strongest context class of the methods; undefined if unknown. */
 export function contextClassOf(methods: AuthenticationMethods): ContextClass | undefined {
   const known = list(methods)
   if (known.length === 0) return undefined

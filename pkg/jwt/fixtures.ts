@@ -12,9 +12,7 @@ export async function memoryKeys(): Promise<KeySource & { stored: readonly Store
   return { stored, set, current: () => set }
 }
 
-/**
- * Signs a token that Kapis would never issue. A claim that is undefined in `changes` is removed.
- */
+/** Signs a token that Kapis would never issue; undefined in `changes` removes a claim. */
 export async function forge(
   key: StoredKey,
   changes: Readonly<Record<string, unknown>> = {},

@@ -40,10 +40,7 @@ export async function signIdToken(
   return (await signUserToken(issuer, { typ: 'JWT', alg, username, aud, lifeSeconds }, claims)).token
 }
 
-/**
- * Returns the at_hash of an access token (OpenID Connect Core section 3.1.3.6). The hash is SHA-256
- * for both algorithms.
- */
+/** Returns the at_hash of an access token (OIDC Core section 3.1.3.6), by SHA-256. */
 function halfHash(token: string): string {
   return createHash('sha256').update(token, 'ascii').digest().subarray(0, 16).toString('base64url')
 }

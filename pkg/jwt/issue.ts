@@ -91,10 +91,7 @@ export function createTokenIssuer(options: {
   }
 }
 
-/**
- * Returns the claims from which the JWT authenticator of kube-apiserver reads the user. Kapis reads
- * the stored user instead.
- */
+/** Returns the claims from which kube-apiserver reads the user; Kapis reads the stored one. */
 function whoFor({ uid, groups }: TokenSubject) {
   return { uid, groups: groups.filter(group => !isReservedName(group)) }
 }

@@ -34,10 +34,7 @@ export type KeySet = {
   readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
   /** Like `find`, including retired keys, which only verify id_token_hint (see retired-keys.ts). */
   readonly findForHint: (kid: string, alg: string) => CryptoKeyLike | undefined
-  /**
-   * Returns the public part of every key, including keys that may not sign yet (RFC 7517 section
-   * 5).
-   */
+  /** Returns the public part of every key, also of those that may not sign yet. */
   readonly jwks: () => { readonly keys: readonly JWK[] }
 }
 

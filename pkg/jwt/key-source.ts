@@ -19,15 +19,9 @@ export type KeySourceOptions = {
   readonly tokenSeconds: number
   /** Reports whether a long-lived token that was signed between two times is still in use. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
-  /**
-   * Reports whether an active login got ID tokens between two times: their keys are kept to verify
-   * id_token_hint.
-   */
+  /** Reports whether an active login has ID tokens of a time, whose keys are then kept. */
   readonly isRemembered?: (fromSeconds: number, untilSeconds: number) => boolean
-  /**
-   * Called when an administrator requests new keys, by the annotation or by deleting the Secret.
-   * The issuer then creates them.
-   */
+  /** Called when an administrator requests new keys, by annotation or deletion of the Secret. */
   readonly onAsked?: () => void
 }
 
@@ -44,10 +38,7 @@ export class SecretKeySource implements KeySource {
   readonly #reflector: Reflector
   readonly #loaded = Promise.withResolvers<void>()
   #current: KeySet | undefined
-  /**
-   * Resolves when earlier versions of the Secret are processed, so that none replaces a newer
-   * version.
-   */
+  /** Resolves when earlier versions of the Secret are processed and cannot replace newer ones. */
   #loading: Promise<void> = Promise.resolve()
 
   constructor(options: KeySourceOptions) {

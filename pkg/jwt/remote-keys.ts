@@ -11,10 +11,7 @@ export type KeySetFetch = (
   },
 ) => Promise<Response>
 
-/**
- * Signature algorithms of other issuers. RFC 8725 section 2.1: a public key must never be used as a
- * shared secret.
- */
+/** Signature algorithms of other issuers; none with shared secrets (RFC 8725 section 2.1). */
 export const publicKeyAlgorithms = [
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),

@@ -3,10 +3,7 @@ import { generateKey, type SigningAlgorithm, type StoredKey } from './key-set.ts
 const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
 const maxPublishAheadSeconds = 3600
 
-/**
- * Returns how many seconds a new key is published before it signs. In this time clients with a
- * cached key set fetch it.
- */
+/** Returns how many seconds a new key is published before it signs, for cached key sets. */
 export function publishAhead(rotateAfterSeconds: number): number {
   return Math.min(maxPublishAheadSeconds, Math.floor(rotateAfterSeconds / 4))
 }
@@ -17,10 +14,7 @@ export type Rotation = {
   readonly rotateAfterSeconds: number
   /** Minimum time that a replaced key is kept, in seconds. */
   readonly tokenSeconds: number
-  /**
-   * Reports whether a token that was signed between two times is still in use; then its key is kept
-   * longer.
-   */
+  /** Reports whether a token of this time is still in use, whose key is then kept. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
   /** Whether an administrator requests a rotation before it is due. */
   readonly isAsked?: boolean

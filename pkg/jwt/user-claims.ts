@@ -4,9 +4,7 @@ export type ClaimedUser = {
   readonly username: string
   readonly displayName: string
   readonly email: string
-  /**
-   * Whether an administrator or an identity provider has set the e-mail address, and not the user.
-   */
+  /** Whether an administrator or an identity provider set the e-mail address, not the user. */
   readonly isEmailVerified: boolean
   readonly lang: string
   readonly groups: readonly string[]

@@ -24,10 +24,7 @@ export type TokenClaims = {
 export type IdTokenHint = { readonly sub: string; readonly sid: string; readonly clientId: string }
 
 export type TokenVerifier = {
-  /**
-   * Reports whether a token claims to be from this issuer, without verifying it: this selects the
-   * authenticator.
-   */
+  /** Reports whether a token claims to be from this issuer, which is not verified. */
   readonly isOurs: (token: string) => boolean
   /** Verifies an access token for Kapis. @throws Status 401 */
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
@@ -40,10 +37,7 @@ export type TokenVerifier = {
   readonly verifyIssued: (token: string) => Promise<TokenClaims>
   /** Verifies a refresh token. @throws Status 401 */
   readonly verifyRefresh: (token: string) => Promise<TokenClaims>
-  /**
-   * Returns the login of an ID token of Kapis, even if the token has expired; undefined for any
-   * other text.
-   */
+  /** Returns the login of an ID token, even an expired one; undefined for other text. */
   readonly readIdTokenHint: (token: string) => Promise<IdTokenHint | undefined>
 }
 

@@ -8,10 +8,7 @@ import {
 import { toStatus } from './client.ts'
 import type { RestConfig } from './config/rest-config.ts'
 
-/**
- * Opens exec, attach or port-forward of a pod as a WebSocket. The first byte of each message is the
- * channel.
- */
+/** Opens exec, attach or port-forward as a WebSocket; byte 0 of a message is its channel. */
 export type OpenChannels = (
   call: {
     /** Path and query exactly as in the request line. */

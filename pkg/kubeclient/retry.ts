@@ -65,10 +65,7 @@ export function retryTransient<T>(work: () => Promise<T>): Promise<T> {
   })
 }
 
-/**
- * Calls `work` until it succeeds or `signal` aborts, and logs each failure: its dependencies may
- * start later than the program.
- */
+/** Calls `work` until it succeeds or `signal` aborts, and logs each failure. */
 export async function retryUntilSuccess(
   work: () => Promise<void>,
   options: {

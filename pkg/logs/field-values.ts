@@ -1,8 +1,6 @@
 import { isRecord } from '../kubeclient/object/object.ts'
 
-/**
- * A JSON scalar with the number as received: integers beyond Number.MAX_SAFE_INTEGER are bigints.
- */
+/** A JSON scalar as received: integers beyond Number.MAX_SAFE_INTEGER are bigints. */
 export type FieldScalar = string | number | bigint | boolean
 export type FieldValue = FieldScalar | readonly FieldScalar[]
 
@@ -124,10 +122,7 @@ function toExact(_name: string, value: unknown, context?: { readonly source?: st
 
 const stringOrNonNumber = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?<![\w.])-?(?:NaN|Infinity)(?![\w.])/gs
 
-/**
- * Quotes NaN and Infinity, which Python's json.dumps writes although JSON does not allow them.
- * Takes linear time for any text.
- */
+/** Quotes NaN and Infinity, which Python's json.dumps writes, in linear time. */
 export function quoteNonNumbers(text: string): string {
   return text.replace(stringOrNonNumber, found => (found.startsWith('"') ? found : `"${found}"`))
 }

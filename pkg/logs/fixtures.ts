@@ -27,10 +27,7 @@ export type MemoryStore = LogStore & {
   readonly records: readonly LogRecord[]
 }
 
-/**
- * Creates the reference store with which other stores are compared. It keeps records in an array
- * and tests each of them.
- */
+/** Creates the reference store for other stores: an array, of which it tests each record. */
 export function createMemoryStore(initial: readonly LogRecord[] = []): MemoryStore {
   const hits: Hit[] = []
   const listeners = new Set<(arrived: readonly Hit[]) => void>()

@@ -7,10 +7,7 @@ import type { LogStore } from './store.ts'
 
 const megabyte = 1024 * 1024
 
-/**
- * The log stores: log lines, Kubernetes events, the audit log and recorded sessions, each with its
- * own retention.
- */
+/** The log stores, each with its own retention: lines, events, audit log, sessions. */
 export type LogStreams = {
   readonly lines: LogStore
   readonly events: LogStore

@@ -2,10 +2,7 @@ const billion = 1_000_000_000n
 // Caches the last second: lines are in order of time, so many share a second.
 let last = { seconds: 0n, text: '1970-01-01T00:00:00' }
 
-/**
- * Formats a time as RFC 3339 in UTC, with at most nine fractional digits and without trailing zeros
- * (RFC3339Nano of Go).
- */
+/** Formats a time as RFC 3339 in UTC without trailing zeros (RFC3339Nano of Go). */
 export function formatTime(timeNs: bigint): string {
   const seconds = timeNs / billion
   if (seconds !== last.seconds) {

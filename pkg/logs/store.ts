@@ -16,10 +16,7 @@ export type QueryLimits = {
   readonly signal?: AbortSignal
 }
 
-/**
- * A record and its cursor: an opaque string that permanently identifies the record, and with which
- * a query continues after it.
- */
+/** A record and its cursor: an opaque string after which a query continues. */
 export type Hit = { readonly record: LogRecord; readonly cursor: string }
 
 export type LogQuery = {
@@ -83,9 +80,7 @@ export type LogBatch = {
 }
 
 export type AppendResult = {
-  /**
-   * The same batch was stored before (a retry whose response was lost): nothing was stored again.
-   */
+  /** The same batch was stored before; nothing was stored again. */
   readonly duplicate: boolean
   /** Lines that were not stored, by their index in the batch. All others were stored. */
   readonly rejected: readonly Rejection[]
@@ -98,19 +93,14 @@ export type AppendResult = {
 export type LogStore = {
   /** Resolves when the lines are durable. Queries find them within a second. */
   append(batch: LogBatch): Promise<AppendResult>
-  /**
-   * Like append, for a batch in the format of its sender. An invalid batch is rejected as a whole,
-   * with 400 or 413.
-   */
+  /** Like append, for a batch in its sender's format; all or nothing, with 400 or 413. */
   ingest(batch: RawBatch): Promise<Ingested>
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   /** Evaluates a RowQuery inside the store, which then returns rows instead of lines. Optional. */
   rows?(query: RowQuery, limits: QueryLimits): Promise<RowPage>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>
-  /**
-   * Yields matching lines that arrive from now on, in order of arrival, until the signal aborts.
-   */
+  /** Yields matching lines from now on, in order of arrival, until the signal aborts. */
   follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<readonly Hit[]>
   /** Returns undefined if the store is available, otherwise the reason. */
   check(): Promise<string | undefined>

@@ -169,10 +169,7 @@ export async function startApp() {
     workloads,
     requiredGroups,
     tools,
-    /**
-     * Sends a form to the token endpoint; the client is `kapis` unless the form or a header names
-     * another.
-     */
+    /** Sends a form to the token endpoint, as client `kapis` unless it names another. */
     token(fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
       const client = 'client_id' in fields || 'authorization' in headers ? {} : kapis
       return form('/oauth/token', { ...client, ...fields }, headers)

@@ -10,10 +10,7 @@ import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
 import { grantScope } from './tokens/scope.ts'
 
-/**
- * The scope of an earlier request: what was granted, and whether the client requested a scope at
- * all.
- */
+/** The scope of an earlier request: what was granted, and whether one was requested. */
 export type GrantedScope = { readonly granted: string; readonly isAsked: boolean }
 
 export type Login = {
@@ -25,9 +22,7 @@ export type Login = {
   readonly source: Source
   /** The scope that the token request names; undefined without one. */
   readonly requestedScope?: string | undefined
-  /**
-   * The scope granted before the token request; defaults to the granted part of `requestedScope`.
-   */
+  /** The scope granted before; defaults to the granted part of `requestedScope`. */
   readonly scope?: GrantedScope
   /** The sid of a login that may start only once: a second attempt fails with a conflict. */
   readonly sid?: string

@@ -54,10 +54,7 @@ export async function logInAtProvider(tools: LoginTools, name: string, login: Pr
   return requireUser(tools.providers, await meetAtProvider(tools, name, login))
 }
 
-/**
- * Like `logInAtProvider`, for browsers: an account without a user is returned, for the registration
- * page.
- */
+/** Like `logInAtProvider`, but returns an account without a user, to be registered. */
 export async function meetAtProvider(
   tools: LoginTools,
   name: string,

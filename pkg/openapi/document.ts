@@ -103,9 +103,7 @@ function toOperation(method: Method, path: string, operation: Operation): object
   }
 }
 
-/**
- * Converts a method and a path to an operation ID: `get /users/{user}` becomes `getUsersByUser`.
- */
+/** Converts a method and path to an ID: `get /users/{user}` becomes `getUsersByUser`. */
 export function toOperationId(method: Method, path: string): string {
   const words = path
     .replaceAll(/\{(\w+)\}/g, 'by-$1')

@@ -1,10 +1,7 @@
 import { isRecord } from '../kubeclient/object/object.ts'
 import type { Schema } from './schema.ts'
 
-/**
- * Returns a short text for readers of the documentation: `{ items: Component[], totalItems: integer
- * }`.
- */
+/** Returns a short text for readers: `{ items: Component[], totalItems: integer }`. */
 export function schemaText(schema: Schema): string {
   const { type, properties, items, additionalProperties } = schema
   if (typeof schema.$ref === 'string') return schema.$ref.split('.').at(-1) ?? ''

@@ -45,9 +45,7 @@ export function mapOf(additionalProperties: Schema, description = ''): Schema {
 
 const metaGroup = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/**
- * Refers to a type of k8s.io/apimachinery or k8s.io/api in the OpenAPI document of kube-apiserver.
- */
+/** Refers to a type of Kubernetes in the OpenAPI document of kube-apiserver. */
 export function kubeRef(name: string, document = 'api/v1'): Schema {
   return { $ref: `/openapi/v3/${document}#/components/schemas/${name}` }
 }

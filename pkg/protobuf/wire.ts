@@ -1,7 +1,4 @@
-/**
- * A field of a protobuf message. Numbers have a `value`; strings, byte strings and embedded
- * messages have `bytes`.
- */
+/** A field of a protobuf message: numbers have a `value`, all others `bytes`. */
 export type Field =
   | { readonly number: number; readonly value: bigint; readonly bytes?: never }
   | { readonly number: number; readonly bytes: Buffer; readonly value?: never }

@@ -1,7 +1,4 @@
-/**
- * A circuit breaker: stops requests to a server that is not responding, and periodically allows one
- * request to check the server.
- */
+/** A circuit breaker: stops requests to a dead server, except one at times. */
 export type CircuitBreaker = {
   /** Returns whether to send a request. The caller must then report its result. */
   readonly mayTry: () => boolean

@@ -13,9 +13,7 @@ import { type ErrorByBody, relay } from './reverse-proxy.ts'
 import { upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders } from './validate-request.ts'
 
-/**
- * A server that impersonates callers for the credential of Kapis: kube-apiserver, or another Kapis.
- */
+/** A server that impersonates callers for Kapis: kube-apiserver, or another Kapis. */
 export type KubeServer = {
   readonly endpoint: RestConfig
   readonly connections: KubeConnections
@@ -23,10 +21,7 @@ export type KubeServer = {
   readonly name: string
   /** Account of the credential in error messages. */
   readonly account: string
-  /**
-   * Returns the identity to impersonate for a caller; by default that of the caller. @throws Status
-   * 403
-   */
+  /** Returns the identity to impersonate; by default the caller. @throws Status 403 */
   readonly identityOf?: (identity: Identity) => Identity
   /** Headers that are added to each request. */
   readonly headers?: HeaderLines

@@ -13,10 +13,7 @@ export type KubeConnections = {
   readonly close: () => void
 }
 
-/**
- * Maximum numbers of connections. Watches and log streams have a separate limit, so that they
- * cannot block short requests.
- */
+/** Maximum numbers of connections; long requests cannot block short ones. */
 export type ConnectionLimits = { readonly short: number; readonly long: number }
 
 const options = {

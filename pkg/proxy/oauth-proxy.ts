@@ -20,10 +20,7 @@ export type OAuthForwardOptions = {
   readonly silenceMs?: number
   /** The path to request from kapis-oauth, if it differs from the path of the request. */
   readonly path?: string
-  /**
-   * Error format if kapis-oauth is not responding: that of RFC 6749 for OAuth paths, or a Status
-   * for paths of kapis-apiserver.
-   */
+  /** Error format without kapis-oauth: RFC 6749 for OAuth paths, else a Status. */
   readonly errors?: 'oauth' | 'status'
 }
 
@@ -107,9 +104,7 @@ function sendUnavailable(res: Exchange['res']): void {
   })
 }
 
-/**
- * Sends an error page to users who are logging in. Without a style sheet: kapis-oauth serves that.
- */
+/** Sends an error page to users who log in, without the style sheet of kapis-oauth. */
 function sendUnavailablePage({ req, res }: Exchange): void {
   const again = req.method === 'GET' ? req.url : '/oauth/session'
   const title = 'Login is not available at the moment'

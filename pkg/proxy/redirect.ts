@@ -25,10 +25,7 @@ export function rejectRedirect(upstream: string, { headers, socket }: Caller) {
   }
 }
 
-/**
- * Reports whether a redirect stays on this host. As in browsers, a backslash is a slash and tabs
- * are ignored (WHATWG URL).
- */
+/** Reports whether a redirect stays on this host, as browsers parse it (WHATWG URL). */
 function staysAt(front: URL | null, location: string): boolean {
   const target = front === null ? null : URL.parse(location, front.href)
   return front !== null && target !== null && target.origin === front.origin

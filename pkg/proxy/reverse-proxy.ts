@@ -19,10 +19,7 @@ export type Outgoing = {
   readonly headers: HeaderLines
   /** More headers, which {@link checkHeaders} has already validated. */
   readonly checked?: HeaderLines
-  /**
-   * Whether each part of the response must be sent immediately, as for a watch or a log that is
-   * followed.
-   */
+  /** Whether each part of the response must be sent immediately, as for a watch. */
   readonly isLive: boolean
   /** Called when a successful response has begun. */
   readonly begun?: () => void
@@ -32,10 +29,7 @@ export type Outgoing = {
   readonly withheld?: ReadonlySet<string>
   /** Headers that are added to the response. */
   readonly added?: HeaderLines
-  /**
-   * Returns an error to send in place of a response; undefined to pass the response on. By default
-   * all responses are passed on.
-   */
+  /** Returns an error to send in place of a response; by default all are passed on. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
   /** The same for a 401 or 403, by its body. Bodies of more than 64 KiB are passed on. */
   readonly errorByBody?: ErrorByBody

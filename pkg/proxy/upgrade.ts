@@ -35,10 +35,7 @@ export async function kubeUpgrade(
   return { ...toTarget(server)(exchange), connections, headers }
 }
 
-/**
- * Returns the upgrade target for a component, with the headers that carry the identity of the
- * caller.
- */
+/** Returns the upgrade target for a component, with the identity of the caller. */
 export function aggregatedApiUpgrade(
   target: AggregatedApiUpstream,
   exchange: AuthenticatedExchange,
@@ -158,10 +155,7 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
   return promise
 }
 
-/**
- * Returns the 101 response of the upstream server. Hop-by-hop headers are kept: they are part of
- * the handshake.
- */
+/** Returns the upstream's 101 response with hop-by-hop headers, which are the handshake. */
 function toHandshake(lines: HeaderLines): string {
   let head = 'HTTP/1.1 101 Switching Protocols\r\n'
   for (let i = 0; i < lines.length; i += 2) head += `${lines[i]}: ${lines[i + 1]}\r\n`

@@ -88,10 +88,7 @@ function classify(error: unknown): Failure {
   return { ...silent, token: 'destination_unavailable' }
 }
 
-/**
- * Returns whether a pooled connection turned out to be closed, so that the server has not received
- * the request.
- */
+/** Returns whether a pooled connection was closed before the server got the request. */
 export function isStaleConnection(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET'

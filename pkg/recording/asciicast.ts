@@ -33,9 +33,7 @@ export async function* toAsciicast(
   if (!isBegun && start !== undefined) yield formatHeader(start, '')
 }
 
-/**
- * Formats the header. @param events first events; the first resize gives the initial terminal size
- */
+/** Formats the header. @param events first events, with the initial terminal size */
 function formatHeader(start: Readonly<Record<string, unknown>>, events: string): string {
   const [, width, height] = resize.exec(events) ?? []
   const size = width === undefined ? usualSize : { width: Number(width), height: Number(height) }

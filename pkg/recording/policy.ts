@@ -7,10 +7,7 @@ export type Users = readonly Pick<Identity, 'username' | 'groups'>[]
 
 /** Decides which sessions must be recorded. */
 export type Policies = {
-  /**
-   * Returns the name of the first policy that applies; undefined if the session need not be
-   * recorded.
-   */
+  /** Returns the name of the first policy that applies; undefined without one. */
   readonly find: (users: Users, namespace: string) => string | undefined
   /** Reports whether any policy applies to these users, regardless of the namespace. */
   readonly concern: (users: Users) => boolean

@@ -44,10 +44,7 @@ const gatherMs = 500
 const maxSizes = 10_000
 const attempts = 6
 
-/**
- * Creates a recorder that stores sessions as asciicasts (version 2) in several records, while they
- * run.
- */
+/** Creates a recorder that stores sessions as asciicasts while they run. */
 export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptions): Recorder {
   const open = new Set<Recording>()
 
@@ -91,10 +88,7 @@ export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptio
   }
 }
 
-/**
- * Formats a session as JSON. Shortens command and groups, which callers can make longer than a
- * record.
- */
+/** Formats a session as JSON; shortens command and groups to fit into a record. */
 function formatSession(session: Session): string {
   const whole = JSON.stringify(session)
   if (whole.length <= maxRecordChars) return whole

@@ -28,10 +28,7 @@ const base64: ChannelCodec = {
     toFrame(frame.text, Buffer.from(`${channel}${Buffer.from(text).toString('base64')}`)),
 }
 
-/**
- * The WebSocket subprotocols of kube-apiserver for exec and attach. '' is the protocol for clients
- * that offer none.
- */
+/** WebSocket subprotocols of exec and attach; '' for clients that offer none. */
 const codecs: Readonly<Record<string, ChannelCodec>> = {
   '': binary,
   'channel.k8s.io': binary,

@@ -36,10 +36,7 @@ export type SessionEnd = {
 /** Kind of a record. A session has these in this order, with any number of outputs. */
 export type Part = 'start' | 'output' | 'end'
 
-/**
- * Creates a record. @param log JSON of Session (start) or SessionEnd (end), or asciicast lines
- * (output)
- */
+/** Creates a record. @param log JSON of Session or SessionEnd, or asciicast lines */
 export function toRecord(session: Session, part: Part, log: string, timeNs: bigint): LogRecord {
   const { id, namespace, pod, container, user } = session
   return {

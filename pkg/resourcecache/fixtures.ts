@@ -83,9 +83,7 @@ export function namesOf(chunks: readonly Chunk[]): string[] {
   return chunks.flatMap(chunk => chunk.entries.map(({ name }) => name))
 }
 
-/**
- * Returns a pseudorandom number generator (mulberry32) that produces the same numbers on every run.
- */
+/** Returns a pseudorandom number generator (mulberry32), the same on every run. */
 export function createRandom(seed: number): (below: number) => number {
   let state = seed
   return below => {

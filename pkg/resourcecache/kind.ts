@@ -9,9 +9,7 @@ export type Column = {
   readonly description: string
 }
 
-/**
- * A cell of a row. An age is stored as the start time; `ago` is an age in parentheses after a text.
- */
+/** A cell of a row. An age is its start time; `ago` is an age in parentheses. */
 export type Cell =
   | string
   | number
@@ -25,10 +23,7 @@ export type IndexedFields = {
   readonly cells: readonly Cell[]
   /** Kind-specific values that filters and decorations read. */
   readonly values: Readonly<Record<string, string>>
-  /**
-   * Time of the last change (RFC 3339), if the kind itself stores it; otherwise managedFields
-   * determine it.
-   */
+  /** Time of the last change (RFC 3339), if the kind stores it; else managedFields. */
   readonly updated?: string
 }
 

@@ -23,10 +23,7 @@ export function resourcesGroup(groupDomain: string): string {
   return `resources.${groupDomain}`
 }
 
-/**
- * Kinds that are cached from the start: most requests use them, or annotations of others depend on
- * them.
- */
+/** Kinds that are cached from the start: most requests or annotations need them. */
 export const alwaysFollowed: readonly Kind[] = [nodes]
 
 /**

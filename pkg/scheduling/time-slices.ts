@@ -9,9 +9,7 @@ export type TimeSlices = {
   readonly sliceMs: number
 }
 
-/**
- * Time slices that are distributed fairly among users, regardless of how many requests each has.
- */
+/** Time slices that are distributed among users, however many requests they have. */
 export type UserTimeSlices = { readonly of: (user: string) => TimeSlices }
 
 const sliceMs = 1.5

@@ -25,9 +25,7 @@ export function counter<L extends string>(registry: Registry, d: Description<L>)
   })
 }
 
-/**
- * Registers a gauge. `collect` is called at each scrape and sets a value that is stored elsewhere.
- */
+/** Registers a gauge, which `collect` sets at each scrape from a value elsewhere. */
 export function gauge<L extends string>(
   registry: Registry,
   d: Description<L> & { collect?: (gauge: Gauge<L>) => void },

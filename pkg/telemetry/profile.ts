@@ -4,9 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const profileKinds = ['cpu', 'heap'] as const
 export type ProfileKind = (typeof profileKinds)[number]
 
-/**
- * Path prefix of the profiles of kapis-oauth, to which kapis-apiserver proxies authorized requests.
- */
+/** Path prefix of the profiles of kapis-oauth, which kapis-apiserver proxies. */
 export const listenerProfilePrefix = '/debug/profile/oauth/'
 
 /** Returns the profile kind that follows `prefix` in a path; undefined for any other path. */

@@ -1,8 +1,6 @@
 import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
 
-/**
- * Invalid YAML. The message quotes the input, which may contain secrets; `place` and `code` do not.
- */
+/** Invalid YAML. The message may quote secrets of the input; `place` and `code` do not. */
 export class YamlError extends Error {
   /** For example BAD_INDENT or DUPLICATE_KEY. */
   readonly code: string

@@ -1,7 +1,4 @@
-/**
- * Words, in lower case, that YAML 1.1 (yaml.org/type) or one of its parsers does not read as
- * strings.
- */
+/** Words in lower case that YAML 1.1 or one of its parsers does not read as strings. */
 const words = new Set([
   ...['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'],
   ...['nan', 'inf', 'infinity'],
@@ -17,20 +14,14 @@ const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu
 const unseenInLines = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u
 
-/**
- * Writes a string on one line: plain if every parser reads it as a string, otherwise in double
- * quotes.
- */
+/** Writes a string on one line: plain if all parsers read a string, else in quotes. */
 export function toScalar(text: string): string {
   return plain.test(text) && !almostNumber.test(text) && !words.has(text.toLowerCase())
     ? text
     : toQuoted(text)
 }
 
-/**
- * Writes a string in double quotes. Lone surrogates, which UTF-8 cannot encode, become U+FFFD, as
- * in other JSON encoders.
- */
+/** Writes a string in double quotes, with U+FFFD for lone surrogates, as in JSON. */
 export function toQuoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll(unseen, toEscape)
 }

@@ -48,10 +48,7 @@ export async function requestAccess(
   })
 }
 
-/**
- * Approves or denies an AccessRequest. @throws Error with the message of the server, or if the
- * request has expired
- */
+/** Decides an AccessRequest. @throws Error with the message of the server, or if it has expired */
 export async function decide({ platform, io }: AccessCall, name: string, decision: Decision): Promise<void> {
   const path = `${await pathOf(platform)}/${encodeURIComponent(name)}`
   const found = toShown(await platform.call('read the request', path))

@@ -8,10 +8,7 @@ const plurals: Readonly<Record<string, string>> = {
   ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
 }
 
-/**
- * Checks the admission policies that keep users with write access to users and logins from
- * impersonating other users.
- */
+/** Checks the policies that keep users with write access to users from becoming other users. */
 export const admission: Check = {
   name: 'admission',
   async examine({ client, groupDomain, namespace }) {

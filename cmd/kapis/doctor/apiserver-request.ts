@@ -3,20 +3,14 @@ import { Status } from '../../../pkg/apierrors/status.ts'
 import { readCa } from '../../../pkg/certs/ca-secret.ts'
 import type { Installation } from './check.ts'
 
-/**
- * A response of kapis-apiserver; code 0 means that it is unreachable, and the body contains the
- * reason.
- */
+/** A response of kapis-apiserver; with code 0, the body says why it is unreachable. */
 export type ApiserverResponse = { readonly code: number; readonly body: string }
 
 // Shorter than the timeout of kube-apiserver, which is half a minute if a firewall drops packets.
 const answersWithinMs = 5_000
 const silence = `timed out after ${answersWithinMs / 1000} s`
 
-/**
- * Sends a request to kapis-apiserver, directly or through kube-apiserver, which may reach it if
- * this machine cannot.
- */
+/** Sends a request to kapis-apiserver, if necessary through the proxy of kube-apiserver. */
 export async function requestApiserver(installation: Installation, path: string): Promise<ApiserverResponse> {
   return installation.url === '' ? throughService(installation, path) : directly(installation, path)
 }

@@ -7,9 +7,7 @@ import { type Check, error, type Finding, type Installation, read, warning } fro
 
 const soonMs = 14 * 86_400_000
 
-/**
- * Checks the serving certificate: its validity, its names, and whether caBundle contains its CA.
- */
+/** Checks the serving certificate: its validity and names, and whether caBundle has its CA. */
 export const certificates: Check = {
   name: 'certificates',
   async examine(installation) {

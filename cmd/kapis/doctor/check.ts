@@ -5,10 +5,7 @@ import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object/ob
 
 /** A problem, and how to fix it. */
 export type Finding = {
-  /**
-   * `error`: something does not work. `warning`: something will stop working soon, or could not be
-   * checked.
-   */
+  /** `error`: it does not work. `warning`: it will soon not work, or could not be checked. */
   readonly severity: 'error' | 'warning'
   readonly problem: string
   readonly fix: string

@@ -8,10 +8,7 @@ import { apply, error, type Finding, read } from './check.ts'
 
 export type Configuration = { readonly config: Config | undefined; readonly findings: readonly Finding[] }
 
-/**
- * Reads the configuration of the Pods: the mounted ConfigMap or Secret, and the environment
- * variables of the Deployment.
- */
+/** Reads the configuration of the Pods: the ConfigMap or Secret, and the environment. */
 export async function readConfiguration(client: KubeClient, namespace: string): Promise<Configuration> {
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
   const pod = membersOf(membersOf(membersOf(deployment?.spec).template).spec)
@@ -46,10 +43,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   }
 }
 
-/**
- * Returns the source of the volume `config`: a ConfigMap, or a Secret if the file contains
- * passwords.
- */
+/** Returns the source of the volume `config`: a ConfigMap, or a Secret with passwords. */
 function toSource(
   volume: unknown,
 ): { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string } | undefined {

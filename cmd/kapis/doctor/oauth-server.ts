@@ -4,10 +4,7 @@ import { type Check, error, type Finding, type Installation, openPort, read, war
 
 const discovery = '/oauth/.well-known/openid-configuration'
 
-/**
- * Checks that kapis-oauth responds through kapis-apiserver, and that both use the same issuer as
- * kube-apiserver.
- */
+/** Checks that kapis-oauth responds, with the issuer of the configuration. */
 export const oauthServer: Check = {
   name: 'oauth-server',
   examine: async installation => [
@@ -46,10 +43,7 @@ async function answerProblems(installation: Installation): Promise<readonly Find
   return [error(`tokens are issued by ${issuer}, but the configured issuer is ${config.oauth.issuer}`, fix)]
 }
 
-/**
- * Explains by a TokenReview why kube-apiserver rejects a token, since its configuration cannot be
- * read.
- */
+/** Explains by a TokenReview why kube-apiserver rejects a token: its configuration is unknown. */
 async function tokenProblems({ client, token, config }: Installation): Promise<readonly Finding[]> {
   if (token === '') return []
   const claims = readClaims(token)

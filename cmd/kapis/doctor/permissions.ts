@@ -12,9 +12,7 @@ type Permission = {
   readonly namespace: string
 }
 
-/**
- * Permissions of the two built-in roles that the manifests bind; the manifests contain all others.
- */
+/** Permissions of the two built-in roles that the manifests bind; all others are in them. */
 const delegated: readonly Permission[] = [
   { ...right('create', 'authentication.k8s.io', 'tokenreviews') },
   { ...right('create', 'authorization.k8s.io', 'subjectaccessreviews') },

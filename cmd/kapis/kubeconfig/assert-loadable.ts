@@ -114,10 +114,7 @@ function only(allowed: string): Check {
   }
 }
 
-/**
- * Reports whether a value is a string for go-yaml, which includes scalars with an explicit tag
- * (!!binary).
- */
+/** Reports whether go-yaml reads a string, which includes scalars with a tag (!!binary). */
 function isText(value: Value): boolean {
   if (typeof value === 'string') return true
   return typeof value === 'object' && value !== null && 'source' in value && /^(!|tag:)/.test(value.source)

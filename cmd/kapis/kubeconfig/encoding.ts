@@ -1,6 +1,4 @@
-/**
- * The text of a file, and a function that encodes text with its byte order mark and line breaks.
- */
+/** The text of a file, and a function that encodes text with its byte order mark. */
 export type Decoded = { readonly text: string; readonly encode: (text: string) => Buffer }
 
 const bom = '\ufeff'

@@ -11,10 +11,7 @@ import { type Decoded, decode } from './encoding.ts'
 type Env = Readonly<Record<string, string | undefined>>
 export type ListName = 'clusters' | 'contexts' | 'users'
 
-/**
- * Returns the files that kubectl merges, in order of precedence: --kubeconfig, KUBECONFIG, or
- * ~/.kube/config.
- */
+/** Returns the files that kubectl merges: --kubeconfig, KUBECONFIG, otherwise ~/.kube/config. */
 export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] {
   if (explicit !== undefined) return [explicit]
   if (!env.KUBECONFIG) return [join(homedir(), '.kube', 'config')]

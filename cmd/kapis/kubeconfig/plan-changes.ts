@@ -4,10 +4,7 @@ import { bodyOf, entryOf, fileOf, type Kubeconfig, type ListName } from './files
 export type ContextSettings = {
   /** Name of the context, and of its cluster and user. */
   readonly name: string
-  /**
-   * The server for kubectl: the platform, or a kube-apiserver that accepts its tokens. `ca` is PEM;
-   * '' for the CAs of the system.
-   */
+  /** The server for kubectl, which accepts tokens of the platform. `ca` is PEM or ''. */
   readonly cluster: { readonly url: string; readonly ca: string }
   /** URL of the platform of the login. */
   readonly platform: string
@@ -52,10 +49,7 @@ export function planContext(config: Kubeconfig, settings: ContextSettings): Plan
   return plan.files
 }
 
-/**
- * Returns the change that makes the context of a login current; empty if the context does not
- * exist.
- */
+/** Returns the change that makes the context of a login current; empty without the context. */
 export function planUse(config: Kubeconfig, name: string, platform: string): Plan {
   const plan = new Planned(config)
   const context = entryOf(config, 'contexts', name)
@@ -64,10 +58,7 @@ export function planUse(config: Kubeconfig, name: string, platform: string): Pla
   return plan.files
 }
 
-/**
- * Returns the changes that remove the context of a login, and its cluster and user unless another
- * context uses them.
- */
+/** Returns the changes that remove the context of a login, and its unshared cluster and user. */
 export function planRemoval(config: Kubeconfig, name: string, platform: string): Plan {
   const plan = new Planned(config)
   const context = entryOf(config, 'contexts', name)
@@ -171,10 +162,7 @@ function toCluster({ cluster: { url, ca } }: ContextSettings): Value {
   return fields({ server: url, ...(ca === '' ? {} : { 'certificate-authority-data': encode(ca) }) })
 }
 
-/**
- * Returns changes like `kubectl config set-cluster`: CA data replaces a CA file, and removes
- * insecure-skip-tls-verify.
- */
+/** Like `kubectl config set-cluster`: CA data replaces a CA file and insecure-skip-tls-verify. */
 function clusterChanges({ cluster: { url, ca } }: ContextSettings): readonly Change[] {
   if (ca === '') return toChanges([], { server: url })
   const superseded = ['certificate-authority', 'insecure-skip-tls-verify']

@@ -186,10 +186,7 @@ async function nameOf(issuer: Issuer, { accessToken }: Tokens): Promise<string> 
   }
 }
 
-/**
- * Stores the login under the lock of the login that it replaces, which a kubectl process may be
- * refreshing.
- */
+/** Stores the login under the lock of the one that it replaces, which kubectl may be refreshing. */
 async function store(login: StoredLogin, io: Io): Promise<void> {
   await withFileLock(loginFile(io.env, login), () => {
     const before = readLogin(io.env, login)

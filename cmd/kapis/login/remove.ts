@@ -7,10 +7,7 @@ import { removeLogin } from '../session/login-store.ts'
 import { endLogin } from '../session/revoke-login.ts'
 import type { KubeconfigValues } from './options.ts'
 
-/**
- * Ends and deletes a login, and removes its context from the kubeconfig, even if the server is
- * unreachable.
- */
+/** Ends and deletes a login and its context, even if the server is unreachable. */
 export async function remove(name: string, values: ServerValues & KubeconfigValues, io: Io): Promise<void> {
   const { server, login } = findTarget({ ...values, context: name }, io)
   if (login === undefined) throw new Error(`unknown login ${JSON.stringify(name)} at ${server.url}`)

@@ -69,10 +69,7 @@ function topKustomization({ overlay, image, replicas }: ManifestSettings) {
   }
 }
 
-/**
- * Splits an image. A colon after the last slash precedes the tag; an earlier colon precedes the
- * port.
- */
+/** Splits an image: a colon after the last slash precedes the tag, an earlier one the port. */
 function toImage(image: string) {
   const [reference = '', digest] = image.split('@')
   const [, newName, newTag] = /^(.*?)(?::([^/:]*))?$/.exec(reference) ?? []

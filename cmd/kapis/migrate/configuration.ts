@@ -32,10 +32,7 @@ export function toConfiguration(
   }
 }
 
-/**
- * Removes options that Kapis would reject, and adds a note for each, so that the remaining file is
- * valid.
- */
+/** Removes options that Kapis would reject, with a note for each, so that the rest is valid. */
 function dropRefused(translation: Translation): void {
   const { config } = translation
   const problems = problemsOf(config)
@@ -48,10 +45,7 @@ function dropRefused(translation: Translation): void {
   if (problems.length > 0 && problemsOf(config).length < problems.length) dropRefused(translation)
 }
 
-/**
- * Returns one path for each item of a list, the last item first: removing it does not change the
- * index of others.
- */
+/** Returns one path per item of a list, the last first: removal keeps the index of others. */
 function withoutParts(problems: readonly Problem[]): readonly string[] {
   const paths = problems.map(({ path }) => /^.*?\[\d+\]/.exec(path)?.[0] ?? path)
   const place = (path: string) => Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0)
@@ -77,10 +71,7 @@ function problemsOf(config: Fields): readonly Problem[] {
   }
 }
 
-/**
- * Removes the member at a path such as `logs.store`, or the list item at a path such as
- * `oauth.clients[0]`.
- */
+/** Removes the member at a path such as `logs.store`, or the item at `oauth.clients[0]`. */
 function drop(config: Record<string, unknown>, path: string): void {
   const [name = '', ...rest] = path.split('.')
   const [key = '', index] = name.split(/[[\]]/)

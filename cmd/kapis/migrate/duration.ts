@@ -8,10 +8,7 @@ const units: Readonly<Record<string, number>> = {
   h: 3600,
 }
 
-/**
- * Converts a Go duration such as `1h30m` to seconds, rounded up; a number is in nanoseconds.
- * Returns undefined for any other value.
- */
+/** Converts a Go duration (1h30m; a number is in ns) to seconds, rounded up; else undefined. */
 export function toSeconds(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.ceil(value / 1e9)
   if (value === '0') return 0

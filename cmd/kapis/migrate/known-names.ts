@@ -11,10 +11,7 @@ const ofProviders = [
   ...['userMemberAttribute', 'groupMemberAttribute'],
 ]
 
-/**
- * Returns a configuration with the usual case of all known names: KubeSphere ignores the case of
- * keys, Kapis does not.
- */
+/** Returns a configuration with the usual case of all keys, which KubeSphere ignores. */
 export function withKnownNames(source: Fields, others: readonly string[]): Fields {
   const known = new Map([...others, ...ofProviders].map(name => [name.toLowerCase(), name]))
   const nameOf = (key: string) => known.get(key.toLowerCase()) ?? key

@@ -7,9 +7,7 @@ type Kind = {
   readonly path: (domain: string) => string
   /** Returns how to achieve the same in Kapis. */
   readonly advice: (to: string) => string
-  /**
-   * Reports whether an object has to be migrated, unlike built-in objects. Defaults to all objects.
-   */
+  /** Reports whether an object has to be migrated. Defaults to all objects. */
   readonly counts?: (object: KubeObject, from: string, users: ReadonlySet<string>) => boolean
 }
 

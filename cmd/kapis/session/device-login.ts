@@ -10,10 +10,7 @@ const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 const maxIntervalS = 60
 const maxLifeS = 1800
 
-/**
- * Logs in with a device code (RFC 8628): the user enters a short code in a browser on any machine,
- * while this function polls.
- */
+/** Logs in with a device code (RFC 8628), which the user enters in a browser on any machine. */
 export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promise<Tokens> {
   const begun = await issuer.post('device_authorization', client, { scope: 'openid' })
   const { device_code: code, user_code: userCode, verification_uri: uri, ...rest } = parseJson(begun)

@@ -105,10 +105,7 @@ function renew(lock: string, id: string): void {
   utimesSync(lock, now, now)
 }
 
-/**
- * Removes the stale lock of a killed process. If several processes try, only one succeeds, and no
- * newer lock is removed.
- */
+/** Removes the lock of a killed process; of several processes one succeeds, on no newer lock. */
 function breakStale(lock: string): void {
   const seen = mtimeOf(lock)
   if (seen === undefined || Date.now() - seen < staleMs) return
@@ -127,10 +124,7 @@ function mtimeOf(lock: string): number | undefined {
   return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/**
- * Returns the content of a lock, which identifies its owner. Locks of kubectl are empty files
- * without read permission.
- */
+/** Returns the owner of a lock. Locks of kubectl are empty and not readable. */
 function idOf(lock: string): string {
   try {
     return readFileSync(lock, 'utf8')

@@ -45,10 +45,7 @@ export function findTarget({ server, ca, context }: ServerValues, io: Io, isExac
   return { server: found, login, name: login?.name ?? context }
 }
 
-/**
- * Returns the server to log in at: the `--server` option, otherwise the server of the context or of
- * the current login.
- */
+/** Returns the server to log in at: `--server`, otherwise that of the context or current login. */
 export function findServer({ server, ca, context }: ServerValues, io: Io): Server {
   const values = { server, ca, context }
   assertNotEmpty(values)

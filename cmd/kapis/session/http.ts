@@ -11,10 +11,7 @@ type Members = Readonly<Record<string, unknown>>
 // Enough for a list of some hundred thousand users.
 const maxBytes = 128 * 1024 * 1024
 
-/**
- * Sends requests to one server. It does not follow redirects, which could send tokens to other
- * servers.
- */
+/** Sends requests to one server. Follows no redirects, which could send tokens elsewhere. */
 export class Connection {
   readonly server: Server
   readonly #io: Io

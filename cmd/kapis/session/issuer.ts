@@ -4,19 +4,14 @@ import { type Connection, type HttpResponse, parseJson, toError } from './http.t
 /** An OAuth client; the secret of a public client is ''. */
 export type Client = { readonly id: string; readonly secret: string }
 
-/**
- * The issuer of the platform, as described by its discovery document (RFC 8414, OpenID Connect
- * Discovery 1.0).
- */
+/** The issuer of the platform, as in its discovery document (RFC 8414). */
 export type Issuer = {
   readonly identifier: string
   /** Whether authorization responses contain the issuer (RFC 9207). */
   readonly isNamedInResponses: boolean
   /** Returns the URL of an endpoint. @throws Error if the metadata does not contain it */
   readonly endpoint: (name: string) => URL
-  /**
-   * Validates a URL of the issuer that the user will open. @throws Error if it is on another origin
-   */
+  /** Validates a URL that the user will open. @throws Error if it is on another origin */
   readonly page: (value: unknown) => URL
   /** Posts a form with the credential of the client to an endpoint. */
   readonly post: (
@@ -88,10 +83,7 @@ function checkIssuer(value: unknown, expected: string, url: string): { text: str
   return { text, origin: found.origin }
 }
 
-/**
- * Returns the origin with one name for `localhost` and the loopback addresses, which are the same
- * machine.
- */
+/** Returns the URL with one name for `localhost` and the loopback addresses. */
 function withoutLoopbackName(url: URL): string {
   if (!isLoopback(url.hostname)) return url.href
   const copy = new URL(url)

@@ -9,10 +9,7 @@ import type { Server } from './server-address.ts'
 type Env = Readonly<Record<string, string | undefined>>
 type Stored = Readonly<Record<string, unknown>>
 
-/**
- * Identifies a login by its server and the name of its context: several users can be logged in at
- * one server.
- */
+/** Identifies a login by server and context: several users can be logged in at one server. */
 export type LoginKey = { readonly url: string; readonly name: string }
 
 /** A stored login, in a file that only its owner can read. */

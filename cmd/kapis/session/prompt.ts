@@ -2,10 +2,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { InterruptedError, type Io } from '../command.ts'
 
-/**
- * Reads passwords without echo from a terminal, or as lines of standard input. Passwords are never
- * arguments, which other users can see.
- */
+/** Reads passwords without echo from a terminal, or as lines of standard input. */
 export class Prompt {
   readonly #io: Io
   readonly #lines: Lines

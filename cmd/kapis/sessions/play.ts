@@ -8,10 +8,7 @@ export type Pace = {
   readonly idleLimit: number
 }
 
-/**
- * Resets attributes and modes of the terminal, and leaves the alternate screen, as a recording may
- * not.
- */
+/** Resets the terminal and leaves the alternate screen, as a recording may not. */
 const restore = '\x1b[0m\x1b[?25h\x1b[?1049l\n'
 
 /**

@@ -17,10 +17,7 @@ const mostAhead = 20
 const seconds = 2
 const measured = { rounds: 3, warmSeconds: 1 }
 
-/**
- * Compares pages of many pods with the native list. Measures pages of growing collections, and
- * watches of many clients.
- */
+/** Compares pages of many pods with the native list, and watches of many clients. */
 export async function benchLists(env: BenchEnv): Promise<void> {
   const kube = createApi(env.kubeUrl, env.kubeToken)
   await kube('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
@@ -135,10 +132,7 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
   }
   const expected = fanOut.watchers * fanOut.updates
 
-  /**
-   * Returns the CPU time in microseconds per event sent to watchers, without the cost of the
-   * updates.
-   */
+  /** Returns the CPU time in µs per event sent to watchers, without that of the updates. */
   async function costOf({ url, token, pid }: Server, idleMs: number): Promise<number> {
     const watchers = await openWatchers(url, token, fanOut.watchers)
     await sleep(2_000)

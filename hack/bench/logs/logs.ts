@@ -28,10 +28,7 @@ type Side = {
   readonly bulk: string
 }
 
-/**
- * Compares the embedded store with OpenSearch: the same lines by `_bulk`, and the same queries by
- * the same API.
- */
+/** Compares the embedded store with OpenSearch by the same lines, queries and API. */
 export async function benchLogs(env: BenchEnv): Promise<void> {
   const peer = await startCluster({
     ...process.env,
@@ -83,10 +80,7 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
   }
 }
 
-/**
- * Measures how regular expressions over all lines, queried continuously, affect requests that do
- * not use the store.
- */
+/** Measures how regular expressions over all lines affect requests without the store. */
 async function benchExpression({ env, ask }: Side): Promise<void> {
   const url = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
   const load = { url, token: env.kapisToken, connections: 4, perSecond: 50, seconds: disturbed.seconds }
@@ -106,10 +100,7 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
   report('p99 of a node during expressions, ms', busy, quiet, { atMost: 2 })
 }
 
-/**
- * Measures how ingest and queries affect each other. Ingest adds lines, so the query alone is
- * measured before and after it.
- */
+/** Measures how ingest and queries affect each other; the query alone before and after. */
 async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const times: number[] = []
   const question = async (): Promise<void> => {

@@ -1,9 +1,6 @@
 import { daySeconds } from './lines.ts'
 
-/**
- * Name, parameters of the log API, and the allowed multiple of the time of OpenSearch, by default
- * 1.
- */
+/** Name, parameters of the log API, and the allowed multiple of OpenSearch's time (1). */
 export type Query = readonly [name: string, query: string, target?: number]
 
 // Allowed multiple for queries that read every line, while OpenSearch has an index of substrings.

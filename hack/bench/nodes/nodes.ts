@@ -23,10 +23,7 @@ type Workload = {
 const seconds = 3
 const measured = { rounds: 3, warmSeconds: seconds }
 
-/**
- * Compares reads of 5,000 nodes with kube-apiserver and a server of static bytes, alternately in
- * one run.
- */
+/** Compares reads of 5,000 nodes with kube-apiserver and a server of static bytes. */
 export async function benchNodes(env: BenchEnv): Promise<void> {
   const workloads = toWorkloads(env.groupDomain)
   const { url: staticUrl, child } = await startStatic(env, workloads)

@@ -17,10 +17,7 @@ const connections = 8
 const healthSeconds = 10
 const calls = { rounds: 9, requests: 5_000, tokens: 1_000, connections: 16 }
 
-/**
- * Compares logins with the hash rate of the cores. Measures how logins affect other requests, and
- * the cost of many tokens.
- */
+/** Compares logins with the hash rate of the cores, and measures their cost for others. */
 export async function benchOAuth(env: BenchEnv): Promise<void> {
   printHead('peer')
   await benchLogins(env)
@@ -94,10 +91,7 @@ async function benchTokens(env: BenchEnv): Promise<void> {
   report('calls with 1,000 tokens, next to one, /s', distinct, single, { atLeast: 0.8 })
 }
 
-/**
- * Issues access tokens of the administrator, each with its own session, through a client that acts
- * as the administrator.
- */
+/** Issues access tokens of the administrator, each with its own session. */
 async function createTokens(env: BenchEnv, count: number): Promise<readonly string[]> {
   const { groupDomain, kubeUrl, kubeToken, namespace, user, kapisUrl } = env
   const client = { name: 'bench', secret: 'bench', grantTypes: ['client_credentials'], user }

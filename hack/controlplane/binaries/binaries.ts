@@ -49,10 +49,7 @@ function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis')
 }
 
-/**
- * Builds or downloads missing programs in a folder next to the cache, and renames each into the
- * cache when it is complete.
- */
+/** Builds or downloads missing programs next to the cache; complete ones are moved into it. */
 async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
   const { say } = making
   mkdirSync(cache, { recursive: true })

@@ -16,10 +16,7 @@ type Source = {
   readonly isTest?: true
 }
 
-/**
- * The folder of the Go module (relative to hack/controlplane), the package, and the duration of the
- * build.
- */
+/** The folder of the Go module (below hack/controlplane), package, and duration of the build. */
 export const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   etcd: { folder: '.', module: 'go.etcd.io/etcd/server/v3', about: 'about 30 s' },
   'kube-apiserver': { folder: '.', module: 'k8s.io/kubernetes/cmd/kube-apiserver', about: 'about 5 min' },
@@ -92,10 +89,7 @@ function run(args: readonly string[], folder: string, signal: AbortSignal): Prom
   return promise
 }
 
-/**
- * Returns linker flags with the versions: otherwise Kubernetes reports v0.0.0, and rejects features
- * that depend on its version.
- */
+/** Returns linker flags with the versions: features of Kubernetes depend on its version. */
 function linkerFlags({ kubernetes, kwok }: Versions): string {
   const [major = '', minor = ''] = kubernetes.split('.')
   const values = { gitVersion: `v${kubernetes}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }

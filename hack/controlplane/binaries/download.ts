@@ -76,10 +76,7 @@ async function get(url: string): Promise<Buffer> {
   }
 }
 
-/**
- * Yields the regular files of a tar archive. Each has a header of 512 bytes and content padded to a
- * multiple of 512 bytes.
- */
+/** Yields the files of a tar archive: a header of 512 bytes, and padded content. */
 function* filesOf(tar: Buffer): Generator<{ name: string; content: Buffer }> {
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0; ) {
     const field = (from: number, length: number) =>

@@ -3,10 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { identify, type ProcessId } from './process-id.ts'
 import type { Component, ProcessRecords } from './records.ts'
 
-/**
- * Starts and records a process in its own process group, so that Ctrl-C in a terminal does not
- * reach it.
- */
+/** Starts and records a process in its own group, so that Ctrl-C does not reach it. */
 export async function launch(
   part: Component,
   records: ProcessRecords,

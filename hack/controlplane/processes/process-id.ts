@@ -2,16 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/**
- * A process that was started here. The stamp distinguishes it from a later process with the same
- * ID.
- */
+/** A process that was started here; the stamp distinguishes later ones. */
 export type ProcessId = { readonly pid: number; readonly stamp: string }
 
-/**
- * Returns the start time of the process as reported by the system; undefined if it does not exist
- * or is a zombie.
- */
+/** Returns the start time of the process; undefined if it does not exist or is a zombie. */
 export function processStamp(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
@@ -36,10 +30,7 @@ export function isAlive({ pid, stamp }: ProcessId): boolean {
   return processStamp(pid) === stamp
 }
 
-/**
- * Sends SIGTERM to the process group, and SIGKILL after the grace period. Returns when the process
- * has exited.
- */
+/** Sends SIGTERM to the group, then SIGKILL. Returns when the process has exited. */
 export async function stopProcess(id: ProcessId, graceMs = 5000): Promise<void> {
   if (!isAlive(id)) return
   signalGroup(id.pid, 'SIGTERM')

@@ -51,10 +51,7 @@ const pidOrder: readonly ComponentName[] = [
   'opensearch',
 ]
 
-/**
- * The records in a run folder: running processes (`pids`), their command lines (`parts.json`), and
- * the file for users to source (`env`).
- */
+/** The records in a run folder: processes (`pids`), commands (`parts.json`), and `env`. */
 export function createProcessRecords(runDir: string) {
   const pidsFile = join(runDir, 'pids')
   const partsFile = join(runDir, 'parts.json')

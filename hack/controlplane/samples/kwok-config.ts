@@ -10,10 +10,7 @@ function pace(nodes: number) {
   return { heartbeatMs: Math.max(20_000, nodes * 60), leaseSeconds: Math.max(40, Math.ceil(nodes / 5)) }
 }
 
-/**
- * Returns the configuration of kwok, which simulates the kubelets of sample nodes, as YAML
- * documents in JSON syntax.
- */
+/** Returns the configuration of kwok, which simulates kubelets, as YAML documents. */
 export function kwokConfig(settings: Settings, port: number): string {
   const { heartbeatMs, leaseSeconds } = pace(settings.nodes)
   const documents = [

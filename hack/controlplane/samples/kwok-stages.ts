@@ -57,10 +57,7 @@ export function stages(heartbeatMs: number): Stage[] {
   ]
 }
 
-/**
- * Returns a merge patch of the status: the default of kwok, a strategic merge patch, would be
- * rejected for duplicate addresses.
- */
+/** Returns a merge patch of the status: a strategic one rejects duplicate addresses. */
 function replaceStatus(template: string): object {
   return { patches: [{ subresource: 'status', root: 'status', type: 'merge', template }] }
 }

@@ -114,10 +114,7 @@ function images(i: number) {
   })
 }
 
-/**
- * Returns a pod of a small web application. `nodeName` is set, since a sample cluster has no
- * scheduler.
- */
+/** Returns a pod of a small web application, with `nodeName`, since there is no scheduler. */
 export function samplePod(i: number, node: string) {
   const app = ['web', 'api', 'queue', 'cache'][i % 4] ?? 'web'
   return {

@@ -30,10 +30,7 @@ export function encodeHeaderText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
-/**
- * Decodes a header value, which Node.js reads as latin1 (RFC 9110 section 5.5), as UTF-8. Returns
- * undefined for invalid UTF-8.
- */
+/** Decodes a header value, which Node.js reads as latin1, as UTF-8; undefined if invalid. */
 export function decodeHeaderText(value: string): string | undefined {
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined

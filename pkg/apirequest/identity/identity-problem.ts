@@ -10,10 +10,7 @@ export function identityTextProblem(text: string): string | undefined {
   return text === '' ? 'must not be empty' : contentProblem(text)
 }
 
-/**
- * Returns why headers cannot carry an identity unchanged, with the invalid part; undefined if they
- * can.
- */
+/** Returns why headers cannot carry an identity unchanged; undefined if they can. */
 export function identityProblem(identity: Identity): string | undefined {
   const { username, uid, groups, extra } = identity
   if (username === anonymous.username && !groups.includes(unauthenticatedGroup))

@@ -1,6 +1,4 @@
-/**
- * The authenticated user: UserInfo of authentication.k8s.io/v1. Keys of `extra` are in lower case.
- */
+/** The authenticated user (UserInfo of authentication.k8s.io/v1). `extra` has lower-case keys. */
 export type Identity = {
   readonly username: string
   readonly uid: string
@@ -42,10 +40,7 @@ export function isAnonymous(identity: Identity): boolean {
   return identity.username === anonymous.username
 }
 
-/**
- * Returns whether the caller sent no credential. A caller who impersonates the anonymous user did,
- * so a 401 would not help.
- */
+/** Returns whether the caller, not the impersonated user, sent no credential. */
 export function hasNoCredential(identity: Identity): boolean {
   return identity === anonymous
 }
@@ -68,10 +63,7 @@ const serviceAccountName = new RegExp(
   `^system:serviceaccount:(${dnsLabel}):((?=.{1,253}$)${dnsLabel}(?:\\.${dnsLabel})*)$`,
 )
 
-/**
- * Splits the user name of a service account; returns undefined for any other name, as
- * kube-apiserver does.
- */
+/** Splits the user name of a service account; undefined for any other name. */
 export function splitServiceAccount(username: string): { namespace: string; name: string } | undefined {
   const [, namespace, name] = serviceAccountName.exec(username) ?? []
   return namespace === undefined || name === undefined ? undefined : { namespace, name }

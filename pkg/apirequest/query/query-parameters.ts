@@ -11,10 +11,7 @@ import { parseShardSelector, type ShardRange } from '../selector/shard-selector.
  * choose different values.
  */
 export class QueryParameters implements Iterable<readonly [name: string, value: string]> {
-  /**
-   * Why a part of the query was ignored, in the words of url.ParseQuery of Go; undefined if the
-   * whole query is valid.
-   */
+  /** Why a part of the query was ignored, as url.ParseQuery of Go says; undefined if valid. */
   readonly problem: string | undefined
   readonly #pairs: readonly (readonly [name: string, value: string])[]
   /** The first name that occurs more than once. */
@@ -70,10 +67,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#pairs.find(([given]) => given === name)?.[1] ?? null
   }
 
-  /**
-   * Returns whether kube-apiserver parses a parameter as true: any value but `0` and `false`
-   * (Convert_Slice_string_To_bool).
-   */
+  /** Returns whether kube-apiserver parses a parameter as true: all but `0` and `false`. */
   isTrue(name: string): boolean {
     const value = this.first(name)?.toLowerCase()
     return value !== undefined && value !== 'false' && value !== '0'
@@ -87,10 +81,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#pairs.some(([given]) => given === name)
   }
 
-  /**
-   * Returns whether a parameter is given more than once, ignoring case: some readers are
-   * case-sensitive and some are not.
-   */
+  /** Returns whether a parameter is given more than once in any case, as some readers ignore it. */
   isRepeated(name: string): boolean {
     if (this.#repeated === undefined) return false
     const wanted = name.toLowerCase()

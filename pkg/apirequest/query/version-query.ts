@@ -68,10 +68,7 @@ function listCauses({ resourceVersion, match, isContinued, sendInitialEvents }: 
   return causes
 }
 
-/**
- * Checks KEP-3157: sendInitialEvents requires resourceVersionMatch, and for watches also the
- * reverse.
- */
+/** Checks KEP-3157: sendInitialEvents requires resourceVersionMatch, in watches conversely too. */
 function watchCauses({ match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
   const causes: Cause[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')

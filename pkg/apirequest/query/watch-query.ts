@@ -3,9 +3,7 @@ import type { Exchange } from '../request-context.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
-/**
- * Parameters of a watch of a platform list (`watch=true`), in addition to the filters of the list.
- */
+/** Parameters of a watch of a platform list (`watch=true`), in addition to the filters. */
 export type WatchQuery = VersionQuery & {
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined

@@ -28,10 +28,7 @@ export function parseLabelSelector(text: string, parameter = 'labelSelector'): r
   return terms.map(term => parseTerm(term, text, parameter))
 }
 
-/**
- * Returns whether `labels` match all requirements. A missing key matches only `!=`, `notin` and
- * `!`.
- */
+/** Returns whether `labels` match. A missing key matches only `!=`, `notin` and `!`. */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
   // Only own properties are labels: `constructor` is a valid label key, and every object inherits a
   // property of this name.
@@ -60,10 +57,7 @@ function isInteger(value: string | undefined): value is string {
   return value !== undefined && /^-?\d{1,19}$/.test(value)
 }
 
-/**
- * Splits at commas outside parentheses. A trailing comma results in an empty term, which is
- * rejected.
- */
+/** Splits at commas outside parentheses. A trailing comma gives an empty, invalid term. */
 function splitTerms(text: string): readonly string[] {
   if (text.trim() === '') return []
   const terms: string[] = []

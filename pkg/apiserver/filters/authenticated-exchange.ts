@@ -3,10 +3,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Exchange } from '../../apirequest/request-context.ts'
 import type { RequestLine } from '../../apirequest/request-line.ts'
 
-/**
- * An authenticated caller, and whether kube-apiserver forwarded the request on behalf of the
- * caller.
- */
+/** An authenticated caller, and whether kube-apiserver forwarded the request for them. */
 export type Caller = { readonly identity: Identity; readonly isAggregated: boolean }
 
 export function toExchange(

@@ -15,10 +15,7 @@ export type BodyArrival = {
   readonly of: (req: IncomingMessage) => Promise<void> | undefined
 }
 
-/**
- * Checks all waiting requests with a single timer: an attacker may send thousands of requests whose
- * bodies never arrive.
- */
+/** Checks all waiting requests with one timer: attackers may send thousands without a body. */
 export function createBodyArrival(): BodyArrival {
   const waiting = new Map<IncomingMessage, () => void>()
   let timer: NodeJS.Timeout | undefined

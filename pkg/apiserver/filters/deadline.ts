@@ -35,10 +35,7 @@ function timedOut(): Status {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/**
- * Returns the deadline. `?timeout=` is a Go duration and may shorten it; an invalid value is left
- * for the handler to reject.
- */
+/** Returns the deadline, which `?timeout=` (a Go duration) may shorten; handlers validate it. */
 function deadlineMs(query: QueryParameters, seconds: number): number {
   const given = query.first('timeout')
   const most = seconds * 1_000

@@ -42,10 +42,7 @@ type Flow = { readonly name: string; taken: number; readonly waiting: Set<Waiter
 
 /** The share of the seats that one user may occupy. */
 export const share = 1 / 4
-/**
- * Maximum number of idle requests in relation to the seats: each keeps a part of its response in
- * memory.
- */
+/** Maximum number of idle requests per seat: each keeps a part of its response in memory. */
 const maxIdle = 1 / 2
 // Maximum queue length of one user. As in kube-apiserver, thousands of concurrent requests of one
 // client are queued.

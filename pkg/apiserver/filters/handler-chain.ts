@@ -22,10 +22,7 @@ import type { SlowClients } from './slow-clients.ts'
 /** Authenticates the caller. @throws Status 401, 503 */
 export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
 
-/**
- * Returns the impersonated identity, or null if the request impersonates no user. @throws Status
- * 400, 403, 503
- */
+/** Returns the impersonated identity; null without impersonation. @throws Status 400, 403, 503 */
 export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity | null> | Identity | null
 
 export type HandlerChainOptions = ServeOptions & {
@@ -79,10 +76,7 @@ type Tools = HandlerChainOptions & { readonly readLine: (method: string, url: st
 // An error on the response means that the client disconnected, which is not logged.
 const ignore = () => undefined
 
-/**
- * Handles one request. Stays synchronous where possible: every additional microtask in this path is
- * measurable.
- */
+/** Handles one request, synchronously where possible: a microtask here is measurable. */
 async function handle(
   options: Tools,
   req: IncomingMessage,
@@ -190,9 +184,7 @@ function sendFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed,
   logger.error({ id, path, code: status.code, err: status.cause ?? status }, 'request failed')
 }
 
-/**
- * Returns whether a handler failed to write its response because the deadline had already sent one.
- */
+/** Returns whether a handler failed to respond because the deadline had already done so. */
 function isLateWrite(error: unknown): boolean {
   return membersOf(error).code === 'ERR_HTTP_HEADERS_SENT'
 }

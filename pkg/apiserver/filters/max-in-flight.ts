@@ -11,10 +11,7 @@ export type MaxInFlightLimits = {
   readonly mutating: number
   /** Limit for watches, logs that are followed, and upgraded connections. */
   readonly lasting: number
-  /**
-   * The request timeout. As in kube-apiserver, a request waits in the queue for at most a quarter
-   * of it.
-   */
+  /** The request timeout. As in kube-apiserver, a request is queued for a quarter of it. */
   readonly requestSeconds: number
 }
 

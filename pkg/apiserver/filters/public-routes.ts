@@ -19,9 +19,7 @@ export type PublicRoutesOptions = {
   readonly forward: Handler<Exchange>
 }
 
-/**
- * Serves the routes without authentication: probes, kapis-oauth, the log page and public documents.
- */
+/** Serves the routes without authentication: probes, kapis-oauth, log page, public documents. */
 export function createPublicRoutes(parts: PublicRoutesOptions): HandlerChainOptions['publicRoutes'] {
   const { client, config, probes, versionInfo, logPage, forward } = parts
   const { groupDomain } = config

@@ -13,10 +13,7 @@ export type ServeOptions = {
   /** Returns whether kube-apiserver serves the request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
-  /**
-   * Authorizes a request; returns `delegated` if its handler does so itself. @throws Status 401,
-   * 403, 503
-   */
+  /** Authorizes a request; `delegated` if its handler does so. @throws Status 401, 403, 503 */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
   readonly route: Handler
 }

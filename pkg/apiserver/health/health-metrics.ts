@@ -6,10 +6,7 @@ import type { Outcome } from './probes.ts'
 
 export type HealthMetrics = { readonly observe: (outcome: Outcome) => void; readonly document: DocumentRoute }
 
-/**
- * Serves /metrics/slis: the results of the health checks, with the metrics of every Kubernetes
- * component (KEP-3466).
- */
+/** Serves /metrics/slis: the health checks as metrics of Kubernetes components (KEP-3466). */
 export function createHealthMetrics(): HealthMetrics {
   const registry = createEmptyRegistry()
   const last = gauge(registry, {

@@ -7,10 +7,7 @@ import { send } from '../../httpserver/response/respond.ts'
 export type Check = {
   readonly name: string
   readonly problem: () => string | undefined
-  /**
-   * Set for a check that affects only its own path: its failure must neither stop traffic nor
-   * restart the process.
-   */
+  /** Whether its failure affects only its own path: no traffic stops, no process restarts. */
   readonly isPartial?: boolean
 }
 
@@ -18,10 +15,7 @@ export type Probes = {
   /** Returns whether a path is /healthz, /livez, /readyz or below one of these. */
   readonly handles: (path: string) => boolean
   readonly handle: (exchange: Exchange) => void
-  /**
-   * Makes /readyz fail while everything else continues, so that load balancers stop sending
-   * requests before the server stops.
-   */
+  /** Makes only /readyz fail, so that load balancers stop sending requests. */
   readonly drain: () => void
 }
 

@@ -102,10 +102,7 @@ function describe(error: Error): Problem {
   return { code: 400, reason: 'Bad Request', message: 'the request is not valid HTTP/1.1' }
 }
 
-/**
- * Returns whether a request line is valid except for a method that the parser does not know (RFC
- * 9110 section 9.1).
- */
+/** Returns whether only the method of a request line is unknown (RFC 9110 section 9.1). */
 function isRequestLine(error: Error): boolean {
   const packet = 'rawPacket' in error ? error.rawPacket : undefined
   if (!Buffer.isBuffer(packet)) return false

@@ -113,10 +113,7 @@ type Head = {
   readonly rawHeaders: readonly string[]
 }
 
-/**
- * Returns the name of a header with leading or trailing blanks, which is malformed (RFC 9113
- * section 8.2.1).
- */
+/** Returns the name of a header with outer blanks (malformed by RFC 9113 section 8.2.1). */
 function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
   const at = rawHeaders.findIndex((text, i) => i % 2 === 1 && /^[ \t]|[ \t]$/.test(text))
   return at < 0 ? undefined : rawHeaders[at - 1]

@@ -57,10 +57,7 @@ function mayUpgrade(req: IncomingMessage): boolean {
   return !hasBody(req) && !offers.some(offer => carriesRequests.test(offer.trim()))
 }
 
-/**
- * Creates the HTTPS server. Client certificates are requested but not required; the authenticators
- * verify them.
- */
+/** Creates the HTTPS server. Client certificates are optional; the authenticators verify them. */
 export function createHttpsListener(
   material: TlsMaterial,
   listener: RequestListener,
@@ -96,9 +93,7 @@ export function createHttpsListener(
   return server
 }
 
-/**
- * Passes connections that negotiated HTTP/2 to `accept`, and all others to the existing listeners.
- */
+/** Passes connections with HTTP/2 to `accept`, all others to the existing listeners. */
 function divert(server: HttpsServer, accept: Http2Option['accept']): void {
   const listeners = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')

@@ -57,10 +57,7 @@ export class MemoryConnection extends Duplex {
     done()
   }
 
-  /**
-   * If this end is destroyed before its last write, the connection is aborted. After it, the peer
-   * can still read all data.
-   */
+  /** Destroyed before its last write, an end aborts; later the peer can still read all data. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const peer = this.#peer
     this.#resume = undefined

@@ -1,9 +1,6 @@
 export type BuildInfo = { readonly version: string; readonly commit: string }
 
-/**
- * Returns version.Info of k8s.io/apimachinery. goVersion is the version of Node.js; fields that do
- * not apply are omitted.
- */
+/** Returns version.Info of k8s.io/apimachinery; goVersion is the version of Node.js. */
 export function toVersionInfo({ version, commit }: BuildInfo): object {
   const [major = '0', minor = '0'] = version.split('.')
   return {

@@ -39,23 +39,16 @@ export type Router = {
   readonly route: Handler
   /** Returns whether kube-apiserver serves a request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
-  /**
-   * Returns whether the handler of a request restricts a narrowed list to what its caller may see.
-   */
+  /** Returns whether the handler of a request restricts a narrowed list. */
   readonly narrows: (exchange: AuthenticatedExchange) => boolean
 }
 
-/**
- * Routes an authorized request to its handler. Reads of resources are checked first: they are the
- * hot path.
- */
+/** Routes an authorized request. Reads of resources, the hot path, are checked first. */
 export function createRouter(options: RouterOptions): Router {
   const isDelegated = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
   const rest = (exchange: AuthenticatedExchange) =>
     isDelegated(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
-  /**
-   * Returns the handler of a resource of Kapis or of a component; undefined for any other request.
-   */
+  /** Returns the handler of a resource of Kapis or a component; otherwise undefined. */
   function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
     const { group, version } = info
     if (!info.isResource) return undefined
@@ -133,10 +126,7 @@ function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): bo
   return path === '/openapi/v2' || !documentsFor(options, exchange).some(({ handles }) => handles(path))
 }
 
-/**
- * Returns whether a path is `/apis/<group>` or below it. Runs for every request, so it allocates no
- * memory.
- */
+/** Returns whether a path is `/apis/<group>` or below, without allocating memory. */
 function isBelow(path: string, group: string): boolean {
   const end = '/apis/'.length + group.length
   return (
@@ -146,10 +136,7 @@ function isBelow(path: string, group: string): boolean {
   )
 }
 
-/**
- * Returns group and version of the root of an API, which has no resource. Its discovery is at this
- * path.
- */
+/** Returns group and version of the root of an API, which is its discovery. */
 function groupOf(path: string): [group: string, version: string] {
   const [, , group = '', version = ''] = path.split('/')
   return [group, version]

@@ -24,15 +24,9 @@ export type NarrowedListsOptions = {
   readonly client: KubeClient
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
   readonly resolution: () => Promise<RuleResolution>
-  /**
-   * Returns the permission that narrows a list, since the narrowing role itself grants access to no
-   * objects.
-   */
+  /** Returns the permission that narrows a list; the role itself grants no objects. */
   readonly role: Pick<NarrowingRole, 'narrowedBy'>
-  /**
-   * Distributes work over turns of the event loop: one change may affect the permissions of a
-   * thousand watches.
-   */
+  /** Distributes work over turns: a change may affect the permissions of a thousand watches. */
   readonly turns: TurnQueue
 }
 
@@ -49,10 +43,7 @@ export type NarrowedLists = {
     attributes: RequestInfo,
     isNamespaced: () => Promise<boolean>,
   ) => Promise<boolean>
-  /**
-   * Returns the objects that the caller of a narrowed request may see; undefined for any other
-   * request.
-   */
+  /** Returns the objects that the caller of a narrowed request may see; otherwise undefined. */
   readonly of: (exchange: Pick<AuthenticatedExchange, 'res'>) => Visible | undefined
 }
 
@@ -164,9 +155,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return sets.get(key) ?? { key, names: new Set(names) }
   }
 
-  /**
-   * Returns the list for a watch: a watch only shows namespaces in which the caller may also list.
-   */
+  /** Returns the list for a watch, which needs namespaces in which the caller may also list. */
   const listOf = ({ attributes, identity }: Asked) => toAsked({ ...attributes, verb: 'list' }, identity)
 
   function givenKeyOf(asked: Asked): string {

@@ -17,10 +17,7 @@ export type ShownVersions = {
 
 const maxBytes = 4 * 1024 * 1024
 
-/**
- * Remembers for each caller and kind since which version of the store the visible namespaces are
- * unchanged.
- */
+/** Remembers by caller and kind since which version the visible namespaces are the same. */
 export function createShownVersions(identityKey: (identity: Identity) => string): ShownVersions {
   const create = () => createBoundedCache<Shown>({ maxBytes, sizeOf: () => 150 })
   const shown = create()

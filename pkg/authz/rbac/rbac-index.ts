@@ -28,10 +28,7 @@ export type RbacReader = {
   readonly rulesOf: (role: string) => readonly Rule[] | undefined
   /** Returns all ClusterRoles, and the Roles in a namespace ('' for none). */
   readonly rolesFor: (namespace: string) => Iterable<readonly [role: string, rules: readonly Rule[]]>
-  /**
-   * Calls a listener when roles or bindings may have changed. @returns a function that removes the
-   * listener
-   */
+  /** Calls a listener when roles or bindings may have changed. @returns its removal */
   readonly onChange: (listener: () => void) => () => void
 }
 
@@ -53,9 +50,7 @@ export type GrantIndex = {
    * @throws Status 503 before the first lists
    */
   readonly grantsOf: (identity: Identity) => readonly Grant[]
-  /**
-   * Calls a listener when a grant may have changed. @returns a function that removes the listener
-   */
+  /** Calls a listener when a grant may have changed. @returns its removal */
   readonly onChange: (listener: () => void) => () => void
 }
 
@@ -133,10 +128,7 @@ export class RbacIndex {
     for (const each of [...this.#informers(), this.#clusterBindings]) each.stop()
   }
 
-  /**
-   * Adds a permission to the index. Must be called before `start`: only rules with indexed
-   * permissions are stored.
-   */
+  /** Adds a permission. Must be called before `start`, as only indexed ones are stored. */
   of(right: Permission | 'any'): GrantIndex {
     if (this.#isStarted) throw new Error('permissions must be added before the role bindings are read')
     this.#rights.add(right)

@@ -1,10 +1,7 @@
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 
-/**
- * A verb on a resource in any namespace. `resource` includes the subresource as in RBAC:
- * `pods/log`.
- */
+/** A verb on a resource in any namespace; `resource` may be a subresource (`pods/log`). */
 export type Permission = { readonly verb: string; readonly group: string; readonly resource: string }
 
 /**

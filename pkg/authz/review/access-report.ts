@@ -5,10 +5,7 @@ import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './ru
 
 type BindingWithRole = Pick<Grant, 'binding' | 'role'>
 
-/**
- * The permissions of a caller. Rules are listed once per role, since many namespaces bind the same
- * roles.
- */
+/** The permissions of a caller, with each role once: many namespaces bind the same. */
 export type AccessReport = {
   /** Bindings that apply in the whole cluster. */
   readonly cluster: readonly BindingWithRole[]

@@ -4,10 +4,7 @@ import { createRuleFinder } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 
 export type AllowedNamespaces = {
-  /**
-   * Whether the permission is cluster-wide: valid in every namespace, including future ones. Then
-   * `namespaces` is empty.
-   */
+  /** Whether the permission is cluster-wide; then `namespaces` is empty. */
   readonly allNamespaces: boolean
   readonly namespaces: readonly string[]
 }

@@ -27,10 +27,7 @@ export type Explanation = {
   readonly grants: readonly Grant[]
   /** For a denied request: the bindings that are closest to allowing it, closest first. */
   readonly nearest: readonly NearMiss[]
-  /**
-   * For a denied request: the smallest rule that would allow it, in a role that is bound in the
-   * namespace or cluster-wide.
-   */
+  /** For a denied request: the smallest rule that allows it, in a role that is bound there. */
   readonly missingRule?: Partial<Rule>
 }
 
@@ -58,10 +55,7 @@ export function explainAccess(
   return { isAllowed: false, grants, nearest, missingRule: toMissingRule(attributes) }
 }
 
-/**
- * Returns existing roles that would allow the request, smallest first, except those of Kubernetes
- * components.
- */
+/** Returns roles that would allow the request, smallest first, except those of Kubernetes. */
 export function rolesThatAllow(
   reader: Pick<RbacReader, 'rolesFor'>,
   attributes: AccessAttributes,
@@ -108,10 +102,7 @@ function placeText({ namespace }: Binding, attributes: AccessAttributes): string
   return `${given}, not in ${JSON.stringify(attributes.namespace)}`
 }
 
-/**
- * Returns the attributes of a request that a rule does not allow; undefined if the rule concerns
- * other resources.
- */
+/** Returns what a rule does not allow of a request; undefined for other resources. */
 function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | undefined {
   const verb = hasVerb(rule, attributes)
     ? []

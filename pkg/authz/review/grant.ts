@@ -12,16 +12,12 @@ export type Grant = {
   readonly rule: Partial<Rule>
 }
 
-/**
- * Reports whether a binding applies to a request: a RoleBinding only applies in its own namespace.
- */
+/** Reports whether a binding applies: a RoleBinding only does in its own namespace. */
 export function isInReach({ namespace }: Binding, attributes: AccessAttributes): boolean {
   return namespace === '' || (attributes.isResource && namespace === attributes.namespace)
 }
 
-/**
- * Returns a function that finds the rule of a role that allows a request. It checks each role once.
- */
+/** Returns a function that finds the rule of a role for a request, checking each once. */
 export function createRuleFinder(
   reader: Pick<RbacReader, 'rulesOf'>,
   attributes: AccessAttributes,
@@ -37,9 +33,7 @@ export function createRuleFinder(
   }
 }
 
-/**
- * Returns the grants that allow a request of a caller, like the RBAC authorizer of kube-apiserver.
- */
+/** Returns the grants that allow a request, like the RBAC authorizer of kube-apiserver. */
 export function grantsOf(
   reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
   identity: Identity,
@@ -71,10 +65,7 @@ export function toRoleRef(role: string): ObjectRef {
   return { kind: 'Role', name: role.slice(slash + 1), namespace: role.slice(0, slash) }
 }
 
-/**
- * Formats a reference, such as `ClusterRoleBinding "admins"` or `RoleBinding "dev" in the namespace
- * "shop"`.
- */
+/** Formats a reference, such as `RoleBinding "dev" in the namespace "shop"`. */
 export function refText({ kind, name, namespace }: ObjectRef): string {
   const place = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace)}`
   return `${kind} ${JSON.stringify(name)}${place}`

@@ -10,10 +10,7 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/**
- * The attributes of a request, with the field names of a SubjectAccessReview; omitted attributes
- * are ''.
- */
+/** The attributes of a request, as in a SubjectAccessReview; omitted ones are ''. */
 export type AccessAttributes =
   | {
       readonly isResource: true
@@ -49,20 +46,14 @@ export function hasGroup({ apiGroups }: Rule, { group }: ResourceAttributes): bo
   return apiGroups.includes('*') || apiGroups.includes(group)
 }
 
-/**
- * Reports whether a rule has the resource (ResourceMatches), which may be a subresource of all
- * resources (`*`).
- */
+/** Reports whether a rule has the resource or its subresource (ResourceMatches). */
 export function hasResource({ resources }: Rule, { resource, subresource }: ResourceAttributes): boolean {
   if (resources.includes('*')) return true
   if (subresource === '') return resources.includes(resource)
   return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }
 
-/**
- * Reports whether a rule applies to the object name (ResourceNameMatches). A rule without names
- * applies to all.
- */
+/** Reports whether a rule without names, or with this one, applies (ResourceNameMatches). */
 export function hasName({ resourceNames }: Rule, { name }: ResourceAttributes): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name)
 }

@@ -8,9 +8,7 @@ import type { Permission } from '../rbac/rbac-rules.ts'
 import { review } from '../subject-access-review.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
 
-/**
- * The namespaces in which a caller has a permission; 'everywhere' includes cluster-scoped objects.
- */
+/** The namespaces with a permission; 'everywhere' includes cluster-scoped objects. */
 export type NamespaceAccess = 'everywhere' | readonly string[]
 
 export type NamespaceFinderOptions = {

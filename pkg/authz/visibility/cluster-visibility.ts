@@ -15,22 +15,13 @@ export type ClusterVisibilityOptions = {
 /** The part of a request that determines its visibility. */
 export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
-/**
- * Reports whether a caller may list all namespaces (or workspaces), or access the one named in the
- * request.
- */
+/** Reports whether a caller may list all namespaces, or access the requested one. */
 export type ClusterVisibility = {
   /** @throws Status 503 if kube-apiserver is not responding */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
-  /**
-   * Returns the generation of the cache, which is incremented when cached decisions are
-   * invalidated.
-   */
+  /** Returns the generation of the cache, which counts its invalidations. */
   readonly round: () => number
-  /**
-   * Calls listeners after each invalidation, sequentially. @returns a function that removes the
-   * listener
-   */
+  /** Calls listeners after each invalidation, in sequence. @returns its removal */
   readonly onRound: (listener: () => Promise<void>) => () => void
 }
 

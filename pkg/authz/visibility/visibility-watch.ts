@@ -9,9 +9,7 @@ function isStill(all: All): Promise<boolean> {
   return all.is().catch(() => false)
 }
 
-/**
- * Returns a Visible for all objects, which notifies a watch when its caller may no longer see all.
- */
+/** Returns a Visible for all objects; watches learn when the caller loses that permission. */
 export function everything(all: All): Visible {
   return {
     key: '',
@@ -24,10 +22,7 @@ export function everything(all: All): Visible {
   }
 }
 
-/**
- * Returns a Visible for `visible` objects, and for all objects of the request while the caller may
- * see all.
- */
+/** Returns a Visible for `visible` objects, or for all while the caller may see all. */
 export function untilAll(
   visible: Visible,
   all: All,

@@ -20,10 +20,7 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
    * @throws Status 503
    */
   readonly namespaces: () => Promise<ObjectStore>
-  /**
-   * Distributes work over turns of the event loop: one change may affect the permissions of a
-   * thousand watches.
-   */
+  /** Distributes work over turns: a change may affect the permissions of a thousand watches. */
   readonly turns: TurnQueue
 }
 
@@ -204,10 +201,7 @@ export function toSetKey(what: string, names: Iterable<string>): string {
     .digest('base64url')
 }
 
-/**
- * Returns a function that runs `work` once per turn, since many bindings may change together, as
- * when a namespace is emptied.
- */
+/** Returns a function that runs `work` once per turn: many bindings may change together. */
 export function oncePerTurn(turns: TurnQueue, work: () => void): () => void {
   let isDue = false
   return () => {

@@ -1,17 +1,11 @@
-/**
- * Reports whether a text is an origin as browsers send it (RFC 6454 section 6.2). Apps and browser
- * extensions have custom schemes.
- */
+/** Reports whether a text is an origin as browsers send it (RFC 6454 section 6.2). */
 export function isOrigin(origin: string): boolean {
   return /^https?:/i.test(origin)
     ? URL.parse(origin)?.origin === origin && !origin.includes('*')
     : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
 }
 
-/**
- * Validates a redirect URI. Redirect URIs are compared as text, so patterns and ambiguous URIs are
- * rejected.
- */
+/** Validates a redirect URI, which is compared as text: no patterns, no ambiguous URIs. */
 export function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
   if (!URL.canParse(uri) || /[^\x21-\x7e]|[\\*]/.test(uri)) return 'must be an absolute URI without wildcards'

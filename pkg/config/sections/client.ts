@@ -257,10 +257,7 @@ function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyo
   return problems
 }
 
-/**
- * Validates the options of back-channel logout (OpenID Connect Back-Channel Logout 1.0 section
- * 2.2).
- */
+/** Validates the options of back-channel logout (OIDC Back-Channel Logout 1.0 section 2.2). */
 function backchannelProblems({
   backchannelLogoutURI: uri,
   backchannelLogoutSessionRequired: isSidRequired,

@@ -1,10 +1,7 @@
 import type { ServedResource } from '../discovery/served-group.ts'
 import type { SpecField } from './review-spec.ts'
 
-/**
- * A kind that is created but not stored, like a SubjectAccessReview: the response contains its
- * status.
- */
+/** A kind that is created but not stored: the response contains its status. */
 export type AccessKind = ServedResource & {
   readonly plural: 'whocans' | 'accessiblenamespaces' | 'subjectaccessreports' | 'explainaccesses'
   readonly spec: readonly SpecField[]

@@ -6,10 +6,7 @@ import {
 } from '../../apirequest/identity/identity.ts'
 
 export type SubjectOptions = {
-  /**
-   * Returns the groups of a User for callers who may read users; undefined if there is no User with
-   * this name.
-   */
+  /** Returns the groups of a User for callers who may read users; undefined without the User. */
   readonly groupsOfUser: (name: string) => Promise<readonly string[] | undefined>
 }
 

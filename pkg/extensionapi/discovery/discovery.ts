@@ -15,10 +15,7 @@ import {
 import { groupVersionOf, type ServedGroup } from './served-group.ts'
 
 export type Discovery = {
-  /**
-   * Returns whether the path is a discovery document of the served groups, ignoring a trailing
-   * slash.
-   */
+  /** Returns whether the path is a discovery document, ignoring a trailing slash. */
   readonly handles: (path: string) => boolean
   /** @throws Status 405, 406 */
   readonly handle: (exchange: Exchange) => void

@@ -17,10 +17,7 @@ export type ServedGroup = {
   readonly group: string
   readonly version: string
   readonly resources: readonly ServedResource[]
-  /**
-   * Schemas of kinds that kube-apiserver does not describe, with all referenced schemas, by short
-   * name.
-   */
+  /** Schemas of kinds that kube-apiserver does not describe, by short name. */
   readonly schemas?: Schemas
 }
 

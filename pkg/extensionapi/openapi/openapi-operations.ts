@@ -137,10 +137,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
   return operations
 }
 
-/**
- * Converts `resources.kapis.io` to `ResourcesKapisIo`: operation IDs must be unique among all
- * servers of the cluster.
- */
+/** Converts `resources.kapis.io` to `ResourcesKapisIo`, for unique operation IDs. */
 function toCamel(text: string): string {
   return text
     .split(/[^a-zA-Z0-9]+/)

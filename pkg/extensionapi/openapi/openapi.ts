@@ -8,10 +8,7 @@ import { toOpenApi3 } from './openapi-v3.ts'
 import type { Schemas } from './schema/schema.ts'
 
 export type OpenApi = {
-  /**
-   * Returns whether the path is an OpenAPI document: /openapi/v2, /openapi/v3 or
-   * /openapi/v3/apis/<group>/<version>.
-   */
+  /** Returns whether the path is /openapi/v2, /openapi/v3 or /openapi/v3/apis/<group>/<version>. */
   readonly handles: (path: string) => boolean
   /** @throws Status 405, 406, 503 */
   readonly handle: (exchange: Exchange) => Promise<void>
@@ -82,10 +79,7 @@ function keyOf(served: ServedGroup): string {
   return `apis/${groupVersionOf(served)}`
 }
 
-/**
- * Reports whether the client accepts JSON. Protobuf is not supported: only kube-apiserver serves
- * it.
- */
+/** Reports whether the client accepts JSON. Only kube-apiserver serves Protobuf. */
 function acceptsJson(accept: string | undefined): boolean {
   return parseAccept(accept || '*/*').some(clause => covers(clause, 'json'))
 }

@@ -11,9 +11,7 @@ export type Accepted = {
   readonly as: 'object' | 'table' | 'partial' | 'partialList'
   /** Version of meta.k8s.io for a Table or PartialObjectMetadata. */
   readonly version: 'v1' | 'v1beta1'
-  /**
-   * Whether the clause has `pretty=1`; the caller evaluates the query parameter and the user agent.
-   */
+  /** Whether the clause has `pretty=1`; the caller evaluates query and user agent. */
   readonly pretty: boolean
 }
 
@@ -76,10 +74,7 @@ const conversions: ReadonlyMap<string, Accepted['as']> = new Map([
   ['PartialObjectMetadataList', 'partialList'],
 ])
 
-/**
- * Returns the conversion of a clause; undefined if it is not supported, and the next clause is
- * tried.
- */
+/** Returns the conversion of a clause; undefined if the next clause is to be tried. */
 function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
   if (!['as', 'g', 'v'].some(name => parameters.has(name))) return { as: 'object', version: 'v1' }
   const as = conversions.get(parameters.get('as') ?? '')

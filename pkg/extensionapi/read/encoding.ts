@@ -7,10 +7,7 @@ import type { Accepted } from './accept.ts'
 /** The encoding of a response. Compact JSON is stored in this form and needs no conversion. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
-/**
- * Selects the encoding. Like kube-apiserver, indents JSON if requested, and for command line
- * clients.
- */
+/** Selects the encoding. Like kube-apiserver, indents JSON for command line clients. */
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'
@@ -23,10 +20,7 @@ export function contentType(encoding: Encoding): string {
   return encoding === 'yaml' ? 'application/yaml' : 'application/json'
 }
 
-/**
- * Converts one object from JSON to another format. Numbers, escapes and the order of keys are
- * preserved.
- */
+/** Converts an object from JSON. Numbers, escapes and the order of keys are preserved. */
 export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
   if (encoding === 'json') return Buffer.from(json)
   const text = json.toString()

@@ -110,10 +110,7 @@ export function isSelective(options: ListOptions): boolean {
   )
 }
 
-/**
- * Returns the cache key of a selection: lists and watches with the same key select the same
- * objects.
- */
+/** Returns the cache key of a selection, the same for the same objects. */
 export function toSelectorKey(
   { labelSelector, fieldSelector, columnSelector, shards }: QueryParameters,
   { name }: Pick<RequestInfo, 'name'>,

@@ -50,10 +50,7 @@ export async function readList(
   )
 }
 
-/**
- * Sends the stored bytes of the objects, compressed if the client accepts gzip. This is the hot
- * path.
- */
+/** Sends the stored bytes of the objects, compressed if accepted. This is the hot path. */
 async function sendObjects(
   {
     store,

@@ -25,10 +25,7 @@ export type ReadOptions = {
    * are visible to some callers only.
    */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
-  /**
-   * Returns the objects that the caller of a narrowed list may see; undefined for all other
-   * requests.
-   */
+  /** Returns the objects that the caller of a narrowed list may see; otherwise undefined. */
   readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
   readonly broadcaster: WatchBroadcaster
   readonly pages: PageCache

@@ -47,10 +47,7 @@ function objectParts(entry: Entry, shape: Shape, showsColumns: boolean): readonl
   return [Buffer.from(tableOfObject(entry, { ...shape, nowMs: Date.now() }, showsColumns))]
 }
 
-/**
- * Returns a bookmark with the kind of the watched objects: reflectors drop events of any other
- * kind.
- */
+/** Returns a bookmark of the watched kind: reflectors drop events of any other kind. */
 function bookmarkOf(
   { kind, group, version }: ServedKind,
   shape: Exclude<Shape, { as: 'table' }>,

@@ -1,7 +1,4 @@
-/**
- * One clause of an Accept header (RFC 9110 section 12.5.1), with the type in lower case and
- * parameters without `q`.
- */
+/** One clause of an Accept header (RFC 9110 section 12.5.1), in lower case, without `q`. */
 export type Clause = {
   readonly type: string
   readonly subtype: string

@@ -67,10 +67,7 @@ function plainAddress(text: string): string {
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '').toLowerCase()
 }
 
-/**
- * Returns the network to count as one source: an IPv6 customer has at least a /64 and can use any
- * address in it.
- */
+/** Returns the network to count as one source: an IPv6 customer has at least a /64. */
 export function sourceNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.split('%')[0]?.split('::') ?? []

@@ -16,10 +16,7 @@ export type Asset = {
 const theme = new URL('./theme.css', import.meta.url)
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
 
-/**
- * Reads a file in the folder of the page that links to it. Each style sheet is prepended with the
- * common one.
- */
+/** Reads a file next to its page; each style sheet is prepended with the common one. */
 export function readAsset(file: URL, path: string): Asset {
   const { document, headers } = readDocument(file)
   return { path, href: `${path}?v=${document.hash.slice(0, 12)}`, document, headers }

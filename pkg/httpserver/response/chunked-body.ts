@@ -3,10 +3,7 @@ import { http } from '../node-http.ts'
 
 const lineEnd = Buffer.from('\r\n')
 
-/**
- * Encodes bytes as a chunk (RFC 9112 section 7.1); returns no bytes for empty input, since an empty
- * chunk ends the body.
- */
+/** Encodes bytes as a chunk (RFC 9112 section 7.1); empty input, which would end it, as ''. */
 export function toChunk(bytes: Buffer): Buffer {
   if (bytes.length === 0) return bytes
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`, 'latin1'), bytes, lineEnd])

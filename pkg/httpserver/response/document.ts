@@ -26,10 +26,7 @@ export function createTextDocument(text: string): Document {
   return { body, gzip: gzipSync(body), hash }
 }
 
-/**
- * Responds with the document, or with 304 if the ETag of the caller matches (RFC 9110 section
- * 13.1.2).
- */
+/** Responds with the document, or with 304 if the ETag matches (RFC 9110 section 13.1.2). */
 export function sendDocument(
   { req, res }: Pick<Exchange, 'req' | 'res'>,
   document: Document,

@@ -17,10 +17,7 @@ export type EventStream = {
   readonly open: () => Writable
   /** Encodes an event for the stream. */
   readonly frame: (event: Buffer) => Buffer
-  /**
-   * Like `frame`, for an event in several parts. Returns chunks large enough for a write, without
-   * copying large parts.
-   */
+  /** Like `frame`, for an event in parts. Returns chunks large enough for a write. */
   readonly pieces: (event: Iterable<Buffer>) => Iterable<Buffer>
 }
 
@@ -70,10 +67,7 @@ export function toEventStream(
   }
 }
 
-/**
- * Returns whether a client prefers server-sent events to JSON, as an EventSource does (RFC 9110
- * section 12.5.1).
- */
+/** Returns whether a client prefers server-sent events to JSON, like an EventSource. */
 export function acceptsServerSentEvents({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const first = parseAccept(headers.accept ?? '').find(
     clause => covers(clause, 'json') || isEventStream(clause),

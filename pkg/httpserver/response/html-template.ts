@@ -3,10 +3,7 @@ export type Html = { readonly text: string }
 
 type Part = Html | string | number | undefined | readonly Html[]
 
-/**
- * A fragment of HTML: html`<p>${name}</p>`. Values are escaped for text and quoted attributes;
- * undefined becomes ''.
- */
+/** HTML: html`<p>${name}</p>`. Values are escaped; undefined becomes ''. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { text: strings.map((text, i) => text + render(parts[i])).join('') }
 }

@@ -12,10 +12,7 @@ export function addWarning(res: ServerResponse, text: string): void {
   passWarning(res, `299 - "${printable.replaceAll(/["\\]/g, '\\$&')}"`)
 }
 
-/**
- * Adds a complete Warning header, once. Has no effect if the headers were already sent, for example
- * by the deadline.
- */
+/** Adds a complete Warning header, once, unless the headers were already sent. */
 export function passWarning(res: ServerResponse, header: string): void {
   // A read that is repeated because the permissions of the caller have changed warns again.
   const given = [res.getHeader('warning') ?? []].flat()

@@ -10,16 +10,10 @@ export type AccessRequestStoreOptions = {
   readonly logger: Logger
 }
 
-/**
- * Groups and extra values that approved requests give to a user. The same object is returned until
- * its content changes.
- */
+/** Groups and extra values from approved requests; the same object until they change. */
 export type GivenAccess = {
   readonly groups: readonly string[]
-  /**
-   * Names of the requests as an extra value of the identity, so that the audit log shows the
-   * reason.
-   */
+  /** Names of the requests as an extra value, which is the reason in the audit log. */
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
@@ -31,10 +25,7 @@ type Known = { readonly uid: string; readonly untilMs: number; readonly given: G
 const keptMs = 7 * 86_400_000
 const collectMs = 3_600_000
 
-/**
- * Watches the requests of users for groups. An approved request counts until it expires, on every
- * replica.
- */
+/** Watches requests of users for groups. An approved one counts until it expires. */
 export class AccessRequestStore {
   readonly #options: AccessRequestStoreOptions
   readonly #requests = new Map<string, Map<string, AccessRequest>>()
@@ -103,10 +94,7 @@ export class AccessRequestStore {
     return given
   }
 
-  /**
-   * Deletes requests that ended a week ago. Safe to run on every replica: a newer request with the
-   * same name is not deleted.
-   */
+  /** Deletes requests that ended a week ago, but none that replaced them meanwhile. */
   async collect(nowMs = Date.now()): Promise<void> {
     const { client, groupDomain } = this.#options
     const all = [...this.#requests.values()].flatMap(requests => [...requests.values()])

@@ -2,10 +2,7 @@ import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/obje
 import { iamVersion } from '../users/user.ts'
 import { groupProblem } from '../users/user-validation.ts'
 
-/**
- * A request of a user to be in a group for a limited time: an `AccessRequest` of iam.<group
- * domain>.
- */
+/** A request of a user to be in a group for a limited time (AccessRequest of iam). */
 export type AccessRequest = {
   readonly name: string
   readonly uid: string
@@ -24,10 +21,7 @@ export function accessRequestsPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/accessrequests`
 }
 
-/**
- * Converts an AccessRequest. The duration begins when the request was created, not when it was
- * approved.
- */
+/** Converts an AccessRequest, whose duration begins when it was created. */
 export function toAccessRequest({ metadata, spec, status }: KubeObject): AccessRequest {
   const { user, userUid, group, seconds } = membersOf(spec)
   const lasts = typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, maxSeconds) : 0

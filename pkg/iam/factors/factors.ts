@@ -16,10 +16,7 @@ export type UsedChallenge = { readonly challenge: string; readonly atMs: number 
 
 export const noFactors: Factors = { totp: undefined, passkeys: [], usedChallenges: [], recoveryCodes: [] }
 
-/**
- * Reports whether a user has a second factor. Recovery codes only replace a lost factor, so they do
- * not count.
- */
+/** Reports whether a user has a second factor; recovery codes only replace a lost one. */
 export function hasFactors({ totp, passkeys }: Pick<Factors, 'totp' | 'passkeys'>): boolean {
   return totp !== undefined || passkeys.length > 0
 }

@@ -12,9 +12,7 @@ export type Passkey = {
   readonly counter: number
   /** How the browser reaches the authenticator, as reported by the browser. */
   readonly transports: readonly string[]
-  /**
-   * The user handle that the authenticator stores, which the passkey keeps if the user is restored.
-   */
+  /** The user handle in the authenticator, which the passkey keeps if the user is restored. */
   readonly userHandle: string
   readonly name: string
   readonly createdAtMs: number

@@ -6,10 +6,7 @@ import { readTypedCode } from './typed-code.ts'
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const count = 10
 const selectorLength = 2
-/**
- * The ten characters after the selector have 50 bits, enough for codes that bcrypt and the lockout
- * protect.
- */
+/** The ten characters after the selector have 50 bits, enough with bcrypt and lockout. */
 const length = selectorLength + 10
 
 /**

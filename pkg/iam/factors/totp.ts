@@ -1,15 +1,9 @@
 import { Secret, TOTP } from 'otpauth'
 import { readTypedCode } from './typed-code.ts'
 
-/**
- * The parameters that every authenticator app supports (RFC 6238): SHA-1, six digits, steps of 30
- * seconds.
- */
+/** What every authenticator app supports (RFC 6238): SHA-1, six digits, 30 seconds. */
 const rules = { algorithm: 'SHA1', digits: 6, period: 30 } as const
-/**
- * Accepted difference in time steps: clocks differ, and users need time to type (RFC 6238 section
- * 5.2).
- */
+/** Accepted difference in time steps, for clocks and typing (RFC 6238 section 5.2). */
 const window = 1
 
 /** Returns a new secret of 160 bits (RFC 4226 section 4) in Base32. */

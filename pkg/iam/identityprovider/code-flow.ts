@@ -50,10 +50,7 @@ function toClientAuth(server: ServerMetadata, secret: string): ClientAuth {
   return methods.includes('client_secret_basic') ? ClientSecretBasic(secret) : ClientSecretPost(secret)
 }
 
-/**
- * Builds the authorization request: response type code with state and PKCE, and a nonce for
- * providers that return it.
- */
+/** Builds the authorization request: code with state, PKCE and, if supported, nonce. */
 export async function toAuthorizationUrl(
   client: Configuration,
   { state, nonce, codeVerifier, redirectUri }: Transaction,

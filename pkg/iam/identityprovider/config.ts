@@ -35,9 +35,7 @@ export type ProviderConfig = {
   readonly disabled: boolean
   readonly mappingMethod: MappingMethod
   readonly disableLoginConfirmation: boolean
-  /**
-   * Prefixes of the names of new users and of groups, which then cannot collide with local names.
-   */
+  /** Prefixes of names of new users and groups, so that they cannot collide with local ones. */
   readonly usernamePrefix: string
   readonly groupsPrefix: string
   /** How long groups remain valid if the provider can only be queried during a login. */

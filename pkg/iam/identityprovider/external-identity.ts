@@ -37,10 +37,7 @@ export type PasswordProvider = {
   readonly find?: (uid: string, signal: AbortSignal) => Promise<Identity | undefined>
 }
 
-/**
- * Values that bind a redirect to the browser. They are new for each login, and known only to Kapis
- * and the browser.
- */
+/** Values that bind a redirect to the browser, new for each login. */
 export type Transaction = {
   readonly state: string
   /** The nonce that the ID token must contain (OpenID Connect Core section 3.1.2.1). */
@@ -50,10 +47,7 @@ export type Transaction = {
   readonly redirectUri: string
 }
 
-/**
- * Requires the provider to ask the user even if logged in there (prompt, max_age; OpenID Connect
- * Core section 3.1.2.1).
- */
+/** Requires the provider to ask the user again (prompt, max_age; OIDC Core 3.1.2.1). */
 export type UpstreamPrompt = 'login' | 'select_account'
 
 /** A provider that the browser is redirected to, and returns from with a code. */
@@ -83,9 +77,7 @@ export type UpstreamLogout = {
   /** The redirect URI after the logout, and the state that it gets back. */
   readonly returnUri: string
   readonly state: string
-  /**
-   * The id_token_hint; '' if Kapis has no ID token (any more). The provider may then ask the user.
-   */
+  /** The id_token_hint; '' without an ID token. The provider may then ask the user. */
   readonly idToken: string
 }
 

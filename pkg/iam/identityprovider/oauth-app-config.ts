@@ -1,10 +1,7 @@
 import { integer, optionalTexts, requiredText, section, text } from '../../config/option.ts'
 import { type Complain, readTrust, type Trust, trustOptions } from './tls-config.ts'
 
-/**
- * Common settings of providers with a redirect, where Kapis is registered as an OAuth client
- * ("app").
- */
+/** Settings of providers with a redirect, where Kapis is an OAuth client ("app"). */
 export type AppConfig = {
   readonly clientId: string
   /** The client secret; '' for a public client. */
@@ -76,10 +73,7 @@ export function readAppConfig(
   }
 }
 
-/**
- * Validates a URL. With `trust`, it is the URL of a server of the provider, whose TLS certificate
- * must be verifiable.
- */
+/** Validates a URL; with `trust`, of a server whose TLS certificate must be verifiable. */
 export function url(given: string, key: string, complain: Complain, trust?: Trust): string {
   if (given === '') return ''
   const parsed = URL.parse(given)

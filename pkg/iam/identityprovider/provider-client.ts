@@ -5,10 +5,7 @@ import { createGitLabProvider } from './git/gitlab.ts'
 import { createLdapProvider } from './ldap/ldap-provider.ts'
 import { createOidcProvider } from './oidc/oidc-provider.ts'
 
-/**
- * Creates the client of a provider for its type. The client sends no request before the first
- * login.
- */
+/** Creates the client of a provider, which sends no request before the first login. */
 export function createProviderClient(config: ProviderConfig): ProviderClient {
   switch (config.type) {
     case 'LDAPIdentityProvider':

@@ -2,9 +2,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { type EndableSessions, endLogin } from '../sessions/revoke-session.ts'
 import type { Session } from '../sessions/session.ts'
 
-/**
- * The state of a provider according to Secrets; unknown while an invalid Secret may belong to it.
- */
+/** The state of a provider by its Secrets; unknown while an invalid one may belong to it. */
 export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
 
 export type ProviderReconcilerOptions = {
@@ -20,10 +18,7 @@ export type ProviderReconcilerOptions = {
 }
 
 export type ProviderReconciler = {
-  /**
-   * Ends logins. Must be called when providers change, and periodically. Safe to run on every
-   * replica.
-   */
+  /** Ends logins. Must be called after changes and periodically; safe on every replica. */
   readonly check: () => Promise<void>
 }
 

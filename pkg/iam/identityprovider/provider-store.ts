@@ -21,10 +21,7 @@ export type ProviderEntry = {
   readonly claim: Claim
 }
 
-/**
- * The provider name and state of a Secret. The name of an invalid Secret is undefined if it cannot
- * be read.
- */
+/** The provider name and state of a Secret; no name if it cannot be read. */
 type Claim = { readonly name: string | undefined; readonly standing: Standing }
 
 export type ProviderStoreOptions = {

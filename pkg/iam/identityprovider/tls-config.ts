@@ -57,10 +57,7 @@ function readPem(complain: Complain, file: string): string {
   }
 }
 
-/**
- * Validates CA certificates: Node.js accepts any text as a CA, and would only fail at the first
- * login.
- */
+/** Validates CA certificates: Node.js accepts any text, and fails at the first login. */
 function readCertificates(complain: Complain, key: string, pem: string): string | undefined {
   const certificates = splitCertificates(pem)
   try {

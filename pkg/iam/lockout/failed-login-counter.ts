@@ -95,10 +95,7 @@ export function createFailedLoginCounter(options: FailedLoginCounterOptions): Fa
   }
 }
 
-/**
- * Reports whether a failure concerns a local password. Failures at an identity provider do not lock
- * it.
- */
+/** Reports whether a failure concerns a local password, and so may lock it. */
 function isOfOurs({ spec }: KubeObject): boolean {
   return !isRecord(spec) || spec.provider === undefined || spec.provider === ''
 }

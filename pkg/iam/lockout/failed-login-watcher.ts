@@ -20,9 +20,7 @@ export type FailedLoginWatcherOptions = {
   readonly logger: Logger
 }
 
-/**
- * Watches failed logins, and reports those of other replicas and of this process before a restart.
- */
+/** Watches failed logins of other replicas, and of this process before a restart. */
 export class FailedLoginWatcher {
   readonly #options: FailedLoginWatcherOptions
   readonly #reflector: Reflector

@@ -15,17 +15,11 @@ export type LockoutReconcilerOptions = {
 export type LockoutReconciler = {
   /** Stores that a user is locked. The lock is effective even if this fails. */
   readonly lock: (user: User) => void
-  /**
-   * Removes expired locks, and adds a timestamp to locks that were set by hand. Safe to run on
-   * every replica.
-   */
+  /** Removes expired locks, and dates those set by hand; safe on every replica. */
   readonly release: (users: Iterable<User>) => Promise<void>
 }
 
-/**
- * Maintains status.state of locked users, which shows locks to administrators and survives a
- * restart.
- */
+/** Maintains status.state of locked users, which administrators see and restarts keep. */
 export function createLockoutReconciler(options: LockoutReconcilerOptions): LockoutReconciler {
   const { client, groupDomain, maxTries, durationSeconds, logger } = options
 

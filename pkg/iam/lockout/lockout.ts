@@ -1,10 +1,7 @@
 import { unavailable } from '../../apierrors/status.ts'
 import { type LockoutRule, SlidingWindow } from './sliding-window.ts'
 
-/**
- * The key of a failure count: a user, a login name as entered (which may not exist), or a source
- * address.
- */
+/** The key of a failure count: a user, a login name as entered, or a source address. */
 export type LockoutKey = `${'user' | 'login' | 'address'}:${string}`
 
 export type Attempt = {
@@ -83,10 +80,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     return end === 0 ? undefined : end
   }
 
-  /**
-   * Returns the first key that cannot start another check: if all its running checks fail, it is
-   * locked.
-   */
+  /** Returns the first key that its running checks would lock if all of them failed. */
   function full(keys: readonly LockoutKey[]): Track | undefined {
     return keys.map(track).find(({ window, running }) => running >= window.left(now()))
   }

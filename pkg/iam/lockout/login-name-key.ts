@@ -4,9 +4,7 @@ import { readSecret, secretData, writeSecret } from '../../kubeclient/object/sec
 
 const name = 'kapis-login-names'
 
-/**
- * Returns the HMAC key for entered login names (see login-keys.ts); the first replica creates it.
- */
+/** Returns the HMAC key for entered login names, which the first replica creates. */
 export async function ensureLoginSecret(client: KubeClient, namespace: string): Promise<Buffer> {
   const place = { namespace, name }
   const secret =

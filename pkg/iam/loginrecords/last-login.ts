@@ -6,10 +6,7 @@ import { usersPath } from '../users/user.ts'
 // Scripts may log in many times a second, and the time may be imprecise.
 const everyMs = 10_000
 
-/**
- * Updates status.lastLoginTime of users in the background: it is only informational, so logins do
- * not wait for it.
- */
+/** Updates status.lastLoginTime of users in the background; logins do not wait for it. */
 export function createLastLoginRecorder(options: {
   client: KubeClient
   groupDomain: string

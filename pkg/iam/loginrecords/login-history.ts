@@ -12,9 +12,7 @@ export type HistoryQuery = {
   readonly type: string
 }
 
-/**
- * Returns the login records of a user as JSON, newest first, at most loginHistoryMaximumEntries.
- */
+/** Returns the login records of a user as JSON, newest first, at most the configured number. */
 export async function listLoginRecords({ client, groupDomain, user, type }: HistoryQuery): Promise<string[]> {
   const query = new URLSearchParams({
     labelSelector: `${recordNames(groupDomain).user}=${user}`,

@@ -20,10 +20,7 @@ export type LoginRecord = {
 
 /** A failure that the watch has delivered. */
 export type SeenFailure = {
-  /**
-   * The user name; '' if an identity provider has checked the password, since the failure does not
-   * count for the user.
-   */
+  /** The user name; '' if a provider has checked the password: the failure does not count. */
   readonly user: string
   readonly loginRef: string
   readonly address: string
@@ -49,10 +46,7 @@ export function recordNames(groupDomain: string) {
 // Kubernetes limits label values to 63 characters.
 const maxLabel = 63
 
-/**
- * Returns the source address, or the network that counts as one source, as a label value:
- * 192.0.2.1, 2001-db8-0-0---64.
- */
+/** Returns the source address or network as a label value: 192.0.2.1, 2001-db8-0-0---64. */
 export function toNetworkLabel(address: string): string {
   return sourceNetwork(address).replace(/[:/]/g, '-')
 }

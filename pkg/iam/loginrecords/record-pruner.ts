@@ -17,10 +17,7 @@ export type RecordPrunerOptions = {
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const pageSize = 500
 
-/**
- * Deletes login records that are older than the retention, or exceed the limit of their user. Safe
- * to run on every replica.
- */
+/** Deletes login records beyond the retention or the limit of their user; safe on every replica. */
 export async function pruneLoginRecords(options: RecordPrunerOptions, nowMs = Date.now()): Promise<void> {
   const { client, groupDomain } = options
   const path = loginRecordsPath(groupDomain)

@@ -162,10 +162,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
   }
 
-  /**
-   * Returns the end of a lock in status.state: set by an administrator, or by a replica whose
-   * records have not arrived yet.
-   */
+  /** Returns the end of a lock in status.state, by an administrator or another replica. */
   function lockedByState(user: User): number | undefined {
     const end = stateLockedUntilMs(user, options.durationSeconds)
     return lockout.lockedUntilMs(toKeys.user(user)) === undefined ? end : undefined
@@ -250,9 +247,7 @@ function forgiveUnlocked(lockout: Lockout, toKeys: LoginKeys, user: User): void 
   lockout.forgive([toKeys.user(user), ...names.map(toKeys.login)], user.stateSinceMs)
 }
 
-/**
- * Returns the time until which status.state locks the user; undefined if the user is not locked.
- */
+/** Returns the time until which status.state locks the user; undefined if it does not. */
 export function stateLockedUntilMs(
   user: User,
   durationSeconds: number,

@@ -21,10 +21,7 @@ export type PasswordMigrationOptions = {
 export type PasswordMigration = {
   /** Migrates a changed user. Must be called for every change of a user. */
   readonly changed: (after: User | undefined) => void
-  /**
-   * Migrates all users. Must be called when users and hashes are loaded, and periodically. Safe to
-   * run on every replica.
-   */
+  /** Migrates all users. Must be called after loading and periodically; safe on every replica. */
   readonly sweep: () => Promise<void>
 }
 
@@ -68,9 +65,7 @@ export function createPasswordMigration(options: PasswordMigrationOptions): Pass
     }
   }
 
-  /**
-   * Migrates the waiting users. A failure does not stop the others, and the next run retries it.
-   */
+  /** Migrates the waiting users. A failure does not stop others; the next run retries it. */
   async function moveWaiting(): Promise<void> {
     if (isMoving) return
     isMoving = true

@@ -40,10 +40,7 @@ export type PasswordService = PasswordChecker & {
   /** Whether earlier failures are loaded, so that passwords can be checked. */
   readonly isReady: boolean
   readonly recordLogin: (login: LoggedIn) => void
-  /**
-   * Resets the count of a user whom an administrator has unlocked. Must be called for every change
-   * of a user.
-   */
+  /** Resets the count of an unlocked user. Must be called for every change of a user. */
   readonly changed: (before: User | undefined, after: User | undefined) => void
   /** Removes old records; one of the programs must call it periodically. */
   readonly keepUp: () => Promise<void>

@@ -55,10 +55,7 @@ export async function endBrowserSession(
   throw unavailable('the login is being updated concurrently; try again')
 }
 
-/**
- * Returns the sids of all consecutive sessions of the same user in the same browser (see
- * Session.browserSid).
- */
+/** Returns the sids of consecutive sessions of a user in a browser (Session.browserSid). */
 function sidsOfRow(all: readonly Session[], browser: Session): ReadonlySet<string> {
   const first = browser.browserSid || browser.sid
   const inRow = all.filter(({ type, browserSid }) => type === 'Browser' && browserSid === first)

@@ -22,10 +22,7 @@ export type SessionStoreOptions = {
   readonly accessTokenSeconds: number
   /** The allowed clock skew of token issuers. */
   readonly clockSkewSeconds: number
-  /**
-   * Returns the credential and uid of a user: a login ends when the password changes, or another
-   * user has the name.
-   */
+  /** Returns credential and uid of a user: a change of either ends the logins. */
   readonly users?: { readonly get: (name: string) => User | undefined }
   /**
    * Called for a login that ends before it expires, only on the replica that has stored the end.
@@ -102,18 +99,13 @@ export class SessionStore {
     return session.parent !== '' && this.isRevoked(session.parent, session.createdAtMs / 1000, nowMs)
   }
 
-  /**
-   * Returns the login of a client; undefined for a token that was issued without a login of a user.
-   */
+  /** Returns the login of a client; undefined for a token without a login of a user. */
   findLogin(sid: string): { readonly amr: AuthenticationMethods } | undefined {
     const session = this.#sessions.get(sid)
     return session?.type === '' ? session : undefined
   }
 
-  /**
-   * Reports whether a session has a valid token that was signed between two times, in seconds,
-   * allowing for clock skew.
-   */
+  /** Reports whether a session has a token signed between two times, with clock skew. */
   hasTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
     return [...this.#sessions.values()].some(({ ended, expiresAtMs, rotatedAtMs }) => {
       const signed = rotatedAtMs / 1000
@@ -122,10 +114,7 @@ export class SessionStore {
     })
   }
 
-  /**
-   * Reports whether an active login got ID tokens between two times, in seconds, allowing for clock
-   * skew.
-   */
+  /** Reports whether an active login got ID tokens between two times, with clock skew. */
   hasIdTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
     return [...this.#sessions.values()].some(
       ({ ended, scope, createdAtMs, rotatedAtMs, expiresAtMs }) =>
@@ -235,10 +224,7 @@ export class SessionStore {
     this.#listedAtMs = this.#askedAtMs
   }
 
-  /**
-   * Remembers a login that was deleted before its expiry, and so was revoked, until its tokens
-   * expire.
-   */
+  /** Remembers a login deleted before its expiry, and so revoked, until its tokens expire. */
   #deleted(session: Session): void {
     if (this.#isOver(session.expiresAtMs, Date.now())) {
       this.#sessions.delete(session.sid)

@@ -9,18 +9,13 @@ const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials',
  */
 export type SessionType = (typeof sessionTypes)[number]
 
-/**
- * A login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens.
- */
+/** A login: a `LoginSession` of iam.<group domain>, named by the sid of its tokens. */
 export type Session = {
   readonly sid: string
   readonly resourceVersion: string
   /** '' for the login of a client. */
   readonly type: SessionType
-  /**
-   * The sid of the login whose token was exchanged for this one: the session ends with that login.
-   * '' for other sessions.
-   */
+  /** The sid of the login whose token was exchanged, with which the session ends; or ''. */
   readonly parent: string
   /**
    * For the login of a client with scope openid: the browser session that it began in, whose logout
@@ -30,18 +25,13 @@ export type Session = {
   readonly browserSid: string
   /** Name of a personal access token, or of a policy of token exchange. */
   readonly displayName: string
-  /**
-   * When the session was created, by the clock of kube-apiserver, in milliseconds since the epoch.
-   */
+  /** When the session was created, by kube-apiserver's clock, in ms since the epoch. */
   readonly createdAtMs: number
   readonly user: string
   /** uid of the user: another user with the same name does not own this login. */
   readonly userUid: string
   readonly userGeneration: number
-  /**
-   * The credential of the user at the login (see User.credential); '' if no local password was
-   * used.
-   */
+  /** The credential of the user at the login; '' if no local password was used. */
   readonly credential: string
   /** The identity provider; '' for local users. */
   readonly provider: string

@@ -13,15 +13,9 @@ export type UserRights = {
   readonly subresources: readonly ('password' | 'status')[]
   /** `impersonate` on each of these groups. */
   readonly groups: readonly string[]
-  /**
-   * `impersonate` on the user: `always`, `never`, or `ifNamed` if a role binding already has a
-   * subject with the user name.
-   */
+  /** `impersonate` on the user; `ifNamed` if a role binding has such a subject. */
   readonly user: 'always' | 'ifNamed' | 'never'
-  /**
-   * `impersonate` on all groups: a linked user gets every group that the identity provider reports
-   * later.
-   */
+  /** `impersonate` on all groups: a linked user gets any that the provider reports later. */
   readonly anyGroup: boolean
 }
 
@@ -70,10 +64,7 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
   }
 }
 
-/**
- * Returns the permissions to set the password of a user, in addition to `users/password`, which was
- * already authorized.
- */
+/** Returns the permissions to set a password, in addition to `users/password`. */
 export function rightsToSetPassword(before: KubeObject): UserRights {
   return { subresources: [], groups: toUser(before).groups, user: 'always', anyGroup: false }
 }
@@ -82,10 +73,7 @@ function subresourcesOf(hasPassword: boolean, hasState: boolean): UserRights['su
   return [...(hasPassword ? (['password'] as const) : []), ...(hasState ? (['status'] as const) : [])]
 }
 
-/**
- * Reports whether the draft removes the annotation that marks an unverified e-mail address, which
- * verifies the address.
- */
+/** Reports whether the draft removes the annotation of an unverified e-mail address. */
 function hasVouchedEmail(before: KubeObject, { spec, annotations }: UserDraft, groupDomain: string): boolean {
   return (
     !toUser(before).isEmailVerified && annotations[ownEmailAnnotation(`iam.${groupDomain}`)] !== spec.email

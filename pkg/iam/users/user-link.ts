@@ -3,10 +3,7 @@ import type { ObjectMeta } from '../../kubeclient/object/object.ts'
 /** A link of a user to an account of an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }
 
-/**
- * Returns the name of the annotation that links a user to an account. Its value is the uid of the
- * account at the provider.
- */
+/** Returns the annotation that links a user to the account whose uid is its value. */
 export function linkAnnotation(groupDomain: string, provider: string): string {
   return `${linkPrefix(groupDomain)}${provider}`
 }

@@ -14,10 +14,7 @@ export type SecretOwner = Pick<User, 'name' | 'uid'>
 
 type Target = { readonly client: KubeClient; readonly groupDomain: string; readonly name: SecretName }
 
-/**
- * Returns the uid of the user who owns a Secret; '' without an owner, as after a restore from
- * backup.
- */
+/** Returns the uid of a Secret's owner; '' without one, as after a restore from backup. */
 export function ownerUidOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return metadata.ownerReferences?.[0]?.uid ?? ''
 }

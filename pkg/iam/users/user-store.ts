@@ -88,10 +88,7 @@ export class UserStore {
     return this.#users.get(name)?.links ?? []
   }
 
-  /**
-   * Logs ignored groups of a user once, and again when they change, since each login updates the
-   * user.
-   */
+  /** Logs ignored groups of a user once, and again when they change. */
   #logIgnored(name: string, groups: readonly string[]): void {
     const now = JSON.stringify(groups)
     if ((this.#ignored.get(name) ?? '[]') === now) return

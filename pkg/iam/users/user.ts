@@ -7,10 +7,7 @@ import { groupProblem } from './user-validation.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 
-/**
- * The groups that an identity provider has last reported, and when, in milliseconds since the
- * epoch.
- */
+/** The groups that a provider has last reported, and when, in ms since the epoch. */
 export type ProviderGroups = {
   readonly provider: string
   readonly groups: readonly string[]
@@ -23,9 +20,7 @@ export type User = {
   readonly uid: string
   readonly createdAt: string
   readonly resourceVersion: string
-  /**
-   * Incremented with each change of the spec. Of two cached states, the higher generation is newer.
-   */
+  /** Incremented with each change of the spec, so the higher one is newer. */
   readonly generation: number
   readonly email: string
   readonly displayName: string
@@ -45,15 +40,9 @@ export type User = {
   readonly credential: string
   /** The namespace of the Secret with the hash; '' for the namespace of this program. */
   readonly credentialNamespace: string
-  /**
-   * Whether an administrator has set the password, so that the user must change it at the next
-   * browser login.
-   */
+  /** Whether an administrator has set the password, which the user must then change. */
   readonly mustChangePassword: boolean
-  /**
-   * Whether the e-mail address was set by an administrator or an identity provider, and not by the
-   * user.
-   */
+  /** Whether an administrator or a provider set the e-mail address, not the user. */
   readonly isEmailVerified: boolean
 }
 
@@ -72,10 +61,7 @@ export function isPasswordHash(text: string): boolean {
   return bcryptHash.test(text)
 }
 
-/**
- * Returns the fingerprint of a hash. It changes with the password, and reveals neither password nor
- * hash.
- */
+/** Returns the fingerprint of a hash, which changes with the password but reveals nothing. */
 export function toCredential(hash: string): string {
   return createHash('sha256').update(hash).digest('hex').slice(0, 16)
 }
@@ -117,17 +103,12 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
   }
 }
 
-/**
- * Returns the valid groups. The schema rejects others, but a user may have been stored before the
- * schema.
- */
+/** Returns the valid groups: a user may have been stored before the schema. */
 function toGroups(value: unknown): readonly string[] {
   return texts(value).filter(group => groupProblem(group) === undefined)
 }
 
-/**
- * Returns the stored groups of a user that are ignored, because they could be read as other groups.
- */
+/** Returns stored groups of a user that are ignored, as they could be read as others. */
 export function ignoredGroups({ spec, status }: KubeObject): readonly string[] {
   const providers = isRecord(status) && Array.isArray(status.providerGroups) ? status.providerGroups : []
   const stored = [spec, ...providers].filter(isRecord).flatMap(({ groups }) => texts(groups))

@@ -5,9 +5,7 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { type CurrentContext, readContext, toPlainCredentials } from './kubeconfig.ts'
 
-/**
- * URL and credentials of kube-apiserver. Call `options` for each request, since credentials rotate.
- */
+/** URL and credentials of kube-apiserver; call `options` per request, as they rotate. */
 export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount'

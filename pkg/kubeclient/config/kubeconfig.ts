@@ -6,9 +6,7 @@ import { isRecord, membersOf } from '../object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/**
- * Supported keys that neither read a file nor run a program, nor change how the server is verified.
- */
+/** Supported keys that read no file, run no program and keep verifying the server. */
 export const embedded = {
   cluster: [
     'server',

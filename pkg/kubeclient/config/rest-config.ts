@@ -2,10 +2,7 @@ import type { RequestOptions } from 'node:https'
 import type { TlsOptions } from '../../http/pool.ts'
 import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
-/**
- * Connection settings for a request to kube-apiserver. The same object is returned while nothing
- * changes.
- */
+/** Connection settings for kube-apiserver; the same object while nothing changes. */
 export type Access = {
   readonly tls: TlsOptions
   /** The headers with the credential: name, value, name, value. */
@@ -15,15 +12,9 @@ export type Access = {
 /** The address of kube-apiserver, and the credentials of Kapis. */
 export type RestConfig = {
   readonly url: URL
-  /**
-   * Returns the settings with the current credential: a rotated token file or client certificate is
-   * read.
-   */
+  /** Returns the settings with the current credential, which another program may rotate. */
   readonly access: () => Promise<Access> | Access
-  /**
-   * Must be called when kube-apiserver rejects the credential (401), which is then read again, at
-   * most once per second.
-   */
+  /** Must be called after a 401; reads the credential again, at most once per second. */
   readonly refused: () => void
 }
 

@@ -36,10 +36,7 @@ export function isNotYetReady(message: string): boolean {
   return message.includes(' is forbidden: not yet ready to handle request')
 }
 
-/**
- * Returns whether an error response is about the account of Kapis rather than the caller whom it
- * impersonates.
- */
+/** Returns whether an error is about the account of Kapis, not about the caller. */
 export function isAboutAccount(error: unknown): boolean {
   if (!(error instanceof Status)) return false
   const { code, message } = error

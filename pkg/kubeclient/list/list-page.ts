@@ -2,10 +2,7 @@ import { unavailable } from '../../apierrors/status.ts'
 import { itemTexts, memberText } from '../../json/members.ts'
 import { type Call, type KubeClient, readText } from '../client.ts'
 
-/**
- * A page of a list with the JSON text of each item, since JSON.parse rounds numbers and loses the
- * formatting.
- */
+/** A page of a list with the JSON of each item, since JSON.parse rounds numbers. */
 export type ListPage = { readonly list: unknown; readonly sources: readonly string[] }
 
 /** @throws Status of kube-apiserver, or 503 if it is not responding */

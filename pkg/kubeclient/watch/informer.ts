@@ -30,17 +30,11 @@ export type InformerOptions<T, Index extends string = never> = {
   readonly parse: (object: KubeObject, before: T | undefined) => T | undefined
   /** Returns the index values of a stored value, by index name. */
   readonly indexers?: Readonly<Record<Index, (value: T) => readonly string[]>>
-  /**
-   * Called after each list, and after events that changed something. After a list, `changes`
-   * includes those that were missed.
-   */
+  /** Called after lists and events that changed something; `changes` includes missed ones. */
   readonly onChange?: (changes: readonly Change<T>[], isInInitialList: boolean) => void
 }
 
-/**
- * A reflector with an indexed store of converted objects, equivalent to Informer, Indexer and
- * Lister of client-go.
- */
+/** A reflector with an indexed store of converted objects, like Informer and Lister. */
 export class Informer<T, Index extends string = never> {
   readonly #options: InformerOptions<T, Index>
   readonly #reflector: Reflector
@@ -105,9 +99,7 @@ export class Informer<T, Index extends string = never> {
     return [...(this.#indices.get(index)?.get(value)?.values() ?? [])]
   }
 
-  /**
-   * Stores an object that was just written, before the watch delivers it. onChange is not called.
-   */
+  /** Stores an object that was just written, before the watch does; without onChange. */
   put(object: KubeObject): readonly Change<T>[] {
     const key = this.#keyOf(object)
     return this.#set(key, this.#options.parse(object, this.#values.get(key)))

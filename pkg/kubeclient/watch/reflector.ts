@@ -7,9 +7,7 @@ import { type ReceivedEvent, readWatch } from './watch.ts'
 
 /** Receives lists and events in the order in which kube-apiserver sends them. */
 export type ReflectorHandler = {
-  /**
-   * Called before a list. The list is a quorum read: it contains everything that was stored before.
-   */
+  /** Called before a list, a quorum read with everything that was stored before. */
   readonly listing?: () => void
   /**
    * Called with the complete state at a resource version: at the start, and whenever events may
@@ -31,10 +29,7 @@ export type ReflectorOptions = {
   /** Path of the collection, such as /api/v1/nodes; `query` restricts it (a fieldSelector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /**
-   * `false` for collections without bookmarks: their watches end early, before silence is taken for
-   * a dead connection.
-   */
+  /** `false` without bookmarks: the watch ends early, before silence means a failure. */
   readonly hasBookmarks?: false
   readonly handler: ReflectorHandler
 }
@@ -47,10 +42,7 @@ const backoffMs = { first: 200, max: 2_000 }
 // lost.
 const silenceMs = 90_000
 
-/**
- * Lists and then watches until it is stopped, with restarts and back-off, like Reflector of
- * client-go.
- */
+/** Lists and watches until it is stopped, with back-off, like Reflector of client-go. */
 export class Reflector {
   readonly #options: ReflectorOptions
   readonly #abort = new AbortController()

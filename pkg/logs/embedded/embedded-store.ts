@@ -117,9 +117,7 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
   readonly store: Omit<LogStore, 'close'>
   readonly end: () => void
 } {
-  /**
-   * Free bytes when a write failed because the disk was full; undefined after a successful write.
-   */
+  /** Free bytes when a write failed for a full disk; undefined after a success. */
   let freeWhenFull: number | undefined
 
   async function write<Result>(request: WriteRequest): Promise<WriteResponse<Result>> {
@@ -146,10 +144,7 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
     return (await reader.request(request, signal)) as Result
   }
 
-  /**
-   * Adds the retention of namespaces to a filter, which hides expired lines until their partition
-   * is deleted.
-   */
+  /** Adds the retention to a filter, which hides expired lines until they are deleted. */
   function kept(filter: LogFilter): LogFilter {
     if (namespaces.length === 0) return filter
     const keep = namespaces.map(({ name: pattern, retentionDays: days }) => ({

@@ -7,9 +7,7 @@ export type EventKind = {
   /** Names of the parameters that select namespaces: by name, and by a substring of the name. */
   readonly namespaces: string
   readonly namespaceParts: string
-  /**
-   * Conditions by parameter name. Each function gets at least one value; one of them must match.
-   */
+  /** Conditions by parameter name, each with one value or more, of which one must match. */
   readonly filters: Readonly<Record<string, (values: readonly string[]) => Expression>>
   /** Counts the matching events, and the objects or requests to which they refer. */
   readonly count: (store: LogStore, filter: LogFilter, limits: QueryLimits) => Promise<EventStatistics>

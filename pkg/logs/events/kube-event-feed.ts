@@ -28,10 +28,7 @@ export class EventFeed {
   readonly #options: EventFeedOptions
   readonly #reflector: Reflector
   readonly #stopping = new AbortController()
-  /**
-   * Settles after the last list. Lists are handled one by one, because each queries the store,
-   * which may be unavailable.
-   */
+  /** Settles after the last list; each queries the store, so they run one by one. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(options: EventFeedOptions) {

@@ -75,10 +75,7 @@ export function versionOf({ metadata }: KubeObject): string {
   return `${metadata.uid}/${metadata.resourceVersion}`
 }
 
-/**
- * Returns when an event last occurred. New events have this time in `series`, old ones in
- * `lastTimestamp`.
- */
+/** Returns when an event last occurred: `series` of new events, `lastTimestamp` of old ones. */
 function timeOf(event: KubeObject): bigint {
   const times = [
     membersOf(event.series).lastObservedTime,

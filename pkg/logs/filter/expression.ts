@@ -37,10 +37,7 @@ export type Test =
     }
   /** The value is a number in this relation to `number`. */
   | { readonly kind: 'compare'; readonly operator: '<' | '<=' | '>' | '>='; readonly number: string }
-  /**
-   * The value (of the field `pod`) is a name that a workload with one of these names generates, or
-   * the name itself.
-   */
+  /** The value is a pod name that a workload of these names generates, or the name. */
   | { readonly kind: 'workload'; readonly names: readonly string[] }
 
 export function match(field: Field, test: Test): Expression {

@@ -6,16 +6,10 @@ import type { Expression } from './expression.ts'
  */
 export type PermittedNamespace = { readonly namespace: string; readonly sinceNs: bigint }
 
-/**
- * What the caller may read: everything, or up to ten thousand namespaces. An empty list matches
- * nothing.
- */
+/** What the caller may read: everything, or up to ten thousand namespaces. */
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
-/**
- * Hides lines before `fromDay` (UTC, in days since 1970) in namespaces that match the pattern
- * `name` (`*` for any characters).
- */
+/** Hides lines before `fromDay` (UTC, since 1970) in namespaces like `name` (with `*`). */
 export type KeptNamespace = { readonly name: string; readonly fromDay: number }
 
 export type LogFilter = {

@@ -6,10 +6,7 @@ import { wildcardSource } from './wildcard.ts'
 import { fold, wordsOf } from './words.ts'
 import { isPodOf } from './workload-pods.ts'
 
-/**
- * Returns a function that tests records. It defines the meaning of filters: every store must find
- * exactly the same records.
- */
+/** Returns a function that tests records: the meaning of filters for every store. */
 export function createMatcher(filter: LogFilter): (record: LogRecord) => boolean {
   const inScope = createScopeTest(filter.scope)
   const passes = filter.expression === undefined ? () => true : createExpressionTest(filter.expression)

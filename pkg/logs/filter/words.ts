@@ -14,10 +14,7 @@ export function wordsOf(text: string): readonly string[] {
   return fold(text).match(wordPattern) ?? []
 }
 
-/**
- * Returns `whole` for a code point that is a word by itself, `part` for one within a word,
- * otherwise `none`.
- */
+/** Returns `whole` for a code point that is a word, `part` within one, otherwise `none`. */
 export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
   if (codePoint < 0x80) return isAsciiWord(codePoint) ? 'part' : 'none'
   const character = String.fromCodePoint(codePoint)

@@ -5,10 +5,7 @@ import { batchName } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 import { createOutcome, joinPieces } from './read-records.ts'
 
-/**
- * Creates `ingest` for a store that accepts records. Parses batches on the main thread in time
- * slices.
- */
+/** Creates `ingest` for a store that accepts records; parses batches in time slices. */
 export function createIngestRecords(append: LogStore['append'], timeSlices: TimeSlices): LogStore['ingest'] {
   return async batch => {
     await timeSlices.next()

@@ -2,27 +2,18 @@
 export type IngestLimits = {
   /** Maximum UTF-8 bytes of a line's text. */
   readonly lineBytes: number
-  /**
-   * Maximum UTF-8 bytes of the name of a namespace, pod, container or host, of a container ID, or
-   * of a label value.
-   */
+  /** Maximum UTF-8 bytes of the name of an origin, a container ID, or a label value. */
   readonly fieldBytes: number
   readonly labels: number
   readonly labelKeyBytes: number
-  /**
-   * Maximum number of fields of a line. Below: maximum UTF-8 bytes of a field name, of a value, and
-   * of all fields of a line.
-   */
+  /** Maximum number of fields of a line; below, bytes of names, values, and all fields. */
   readonly fields: number
   readonly fieldNameBytes: number
   readonly fieldValueBytes: number
   readonly fieldsBytes: number
   /** Maximum number of names and values of a line that are examined to find its fields. */
   readonly lineValues: number
-  /**
-   * Maximum UTF-8 bytes of shared data that is stored with many lines, summed over all lines of a
-   * batch.
-   */
+  /** Maximum UTF-8 bytes of data that is stored with many lines, over a whole batch. */
   readonly sharedBytes: number
   /** Maximum number of values in the JSON of a document, or of a batch that is one JSON text. */
   readonly jsonValues: number

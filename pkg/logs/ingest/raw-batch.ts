@@ -50,10 +50,7 @@ export type BatchReading = {
    * @param isRepeat whether the batch had been stored before, and was not stored again
    */
   readonly answer: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
-  /**
-   * Returns the message of an error response; undefined if the response is `answer`. For protocols
-   * that have no partial success.
-   */
+  /** Returns the error of a response to a protocol without partial success; or undefined. */
   readonly refusal?: (problems: Problems) => string | undefined
 }
 

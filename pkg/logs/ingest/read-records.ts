@@ -34,9 +34,7 @@ export function readRecords(batch: RawBatch): BatchRecords {
 export type Outcome = {
   readonly add: (line: Line) => void
   readonly records: readonly LogRecord[]
-  /**
-   * Adds the store's result. @param rejected records that the store rejected, by index in `records`
-   */
+  /** Adds the result of the store. @param rejected records by index in `records` */
   readonly close: (rejected: AppendResult['rejected']) => {
     readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>
     readonly problems: Problems

@@ -83,10 +83,7 @@ function hasLength(value: string, min: number, max: number): boolean {
   return length >= min && length <= max
 }
 
-/**
- * Reports whether an ASCII code belongs to a word, without a regular expression: called at every
- * position of a line.
- */
+/** Reports whether an ASCII code belongs to a word; called for every character. */
 function isAsciiWord(code: number): boolean {
   const letter = code | 0x20
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f

@@ -17,10 +17,7 @@ export type PushedDown = {
   readonly isNever: boolean
 }
 
-/**
- * The translation of a filter for a store. Every match meets `expression`; if `isExact`, no other
- * record does.
- */
+/** A filter for a store. Every match meets `expression`; if `isExact`, only matches do. */
 type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
 
 const nothing: Necessary = { isExact: false }

@@ -1,14 +1,8 @@
 import type { MathExpression } from './math.ts'
 
-/**
- * A test of a field value. Words are runs of letters, digits and `_`. Tests are case-sensitive
- * unless stated otherwise.
- */
+/** A test of a value; case-sensitive unless stated. Words have letters, digits and `_`. */
 export type ValueTest =
-  /**
-   * The value contains the text, which begins and ends at word boundaries. An empty text matches a
-   * missing field.
-   */
+  /** The value contains the text between word boundaries; '' matches a missing field. */
   | { readonly kind: 'phrase'; readonly text: string; readonly anyCase: boolean }
   /** Like `phrase`, but the last word may continue. An empty prefix matches any non-empty value. */
   | { readonly kind: 'prefix'; readonly text: string; readonly anyCase: boolean }
@@ -69,14 +63,10 @@ export type Bucket = {
   readonly unit?: 'week' | 'month' | 'year'
 }
 
-/**
- * How a pipe writes fields: `keepOriginal` keeps existing values, `skipEmpty` writes no empty ones.
- */
+/** How to write fields: `keepOriginal` keeps values, `skipEmpty` writes no empty ones. */
 export type Overwriting = { readonly keepOriginal: boolean; readonly skipEmpty: boolean }
 
-/**
- * A step of a pattern: a literal text and the field after it, which may have an option (`uc:name`).
- */
+/** A step of a pattern: a literal text, and a field with an option (`uc:name`). */
 export type PatternStep = { readonly prefix: string; readonly field: string; readonly option: string }
 
 export type Pipe =

@@ -54,10 +54,7 @@ function textOf(value: FieldValue): string {
   return typeof value === 'object' ? formatJson(value) : String(value)
 }
 
-/**
- * Returns the name of the record's own field for a field of rows; undefined if the latter is not an
- * own field.
- */
+/** Returns the record's own field for a field of rows; undefined for others. */
 export function ownField(name: string): string | undefined {
   return reserved.test(name) || name.startsWith('fields.') ? undefined : name
 }

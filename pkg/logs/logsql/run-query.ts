@@ -39,9 +39,7 @@ export type Plan = {
   readonly test: Filter
 }
 
-/**
- * Splits a query into the part that the store evaluates and the test of the rows that it returns.
- */
+/** Splits a query into what the store evaluates, and the test of the rows it returns. */
 export function planQuery(within: LogFilter, query: Pick<Query, 'filter'>): Plan {
   const { startNs, endNs, expression, rest, isNever } = pushDown(query.filter)
   const joined = allOf([within.expression, expression].flatMap(part => part ?? []))
@@ -194,10 +192,7 @@ function createLinePages(store: LogStore, { order, ...step }: Step): ReadPage {
   }
 }
 
-/**
- * Lets the store sort if the first pipe sorts by time only. Returns the order and the pipes without
- * the sort.
- */
+/** Lets the store sort if the first pipe does so by time only. Returns other pipes. */
 function toScanOrder(pipes: readonly Pipe[]): { readonly order: Order; readonly pipes: readonly Pipe[] } {
   const [first, ...others] = pipes
   const isByTime =

@@ -36,10 +36,7 @@ export type SearchCall = {
 
 /** A client for OpenSearch and Elasticsearch. Integers beyond 2^53 are bigint. */
 export type SearchClient = {
-  /**
-   * Sends a request. @throws Status 400, 429, 503 with the message of the search engine, 504, 507;
-   * BodyTooLargeError
-   */
+  /** Sends a request. @throws Status 400, 429, 503 (of the engine), 504, 507; BodyTooLargeError */
   readonly call: (call: SearchCall) => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -59,10 +56,7 @@ const connections = {
 // Larger than the response to a maximum batch, which has a result for each line.
 const maxResponseBytes = 64 * 1024 * 1024
 
-/**
- * Creates a client for OpenSearch 1 to 3 and Elasticsearch 7.10 to 9. Callers only use requests
- * that all of these support.
- */
+/** Creates a client for what OpenSearch 1 to 3 and Elasticsearch 7.10 to 9 have in common. */
 export function createSearchClient(
   engine: SearchEngine,
   credentials: SearchCredentials,
@@ -157,17 +151,12 @@ function toStatus(code: number, answer: unknown): Status {
   return unavailable(cause.message, cause, 5)
 }
 
-/**
- * Returns the error if Kapis lacks a permission. It is 503, because the caller is not at fault and
- * may retry later.
- */
+/** Returns the error of a missing permission of Kapis: a 503, for a later retry. */
 export function rejectedCredentials(cause: Error): Status {
   return unavailable('the log store rejected the credentials of Kapis', cause, 30)
 }
 
-/**
- * Returns type and reason of an error's root cause: the outer error only names the failed phase.
- */
+/** Returns type and reason of the root cause: the outer error names only the phase. */
 export function reasonOf(body: unknown): string {
   const error = isRecord(body) ? body.error : undefined
   if (!isRecord(error)) return typeof error === 'string' ? error.slice(0, 300) : 'no reason given'

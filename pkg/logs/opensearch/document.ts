@@ -75,10 +75,7 @@ function toScalar(value: unknown): FieldScalar {
     : toWords(value)
 }
 
-/**
- * Converts a value to text. Other programs may have stored any JSON, such as an object with a field
- * `toString`.
- */
+/** Converts a value to text; other programs may have stored any JSON. */
 function toWords(value: unknown): string {
   return typeof value === 'object' ? formatJson(value) : String(value)
 }
@@ -91,10 +88,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/**
- * Flattens labels. Other programs may store them as nested objects, because a dot in a name creates
- * one.
- */
+/** Flattens labels: a dot in a name may have created a nested object. */
 function flatten(labels: Readonly<Record<string, unknown>>, prefix = ''): Readonly<Record<string, string>> {
   const pairs = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
     if (isRecord(value)) return Object.entries(flatten(value, `${prefix}${key}.`))

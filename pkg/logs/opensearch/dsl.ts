@@ -146,9 +146,7 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
   }
 }
 
-/**
- * Translates a regular expression to Lucene's syntax. @throws Status 400 if that is not possible
- */
+/** Translates a regular expression to Lucene's syntax. @throws Status 400 if impossible */
 function translate({ source, caseSensitive }: Extract<Test, { readonly kind: 'regex' }>): string {
   const node = parseRegex(source)
   const value = node && toLuceneRegexp(node, caseSensitive)
@@ -216,10 +214,7 @@ function podNames(workload: string): string {
   return names.join('|')
 }
 
-/**
- * Queries a label. Kapis stores labels as `key=value` in one field, other programs as fields of an
- * object.
- */
+/** Queries a label: `key=value` in one field, or a field of an object of other programs. */
 function toLabelQuery(label: string, test: Test): Dsl {
   const own = toPairQuery('kubernetes.label_pairs', label, test)
   return test.kind === 'in'
@@ -256,10 +251,7 @@ function toText(text: string, caseSensitive: boolean): string {
   return toLuceneRegexp({ kind: 'sequence', items }, caseSensitive) ?? ''
 }
 
-/**
- * Returns a regular expression for words in sequence, separated as in label values by `-`, `_` and
- * `.`.
- */
+/** Returns a regular expression for words in sequence, separated by `-`, `_` and `.`. */
 function toWords(words: readonly string[], prefix: boolean): string {
   const spelled = words.map(word =>
     toText(word, false)

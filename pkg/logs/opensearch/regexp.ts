@@ -68,10 +68,7 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   return neighbourCharacter === wordCharacter ? outside : `(${outside})?`
 }
 
-/**
- * Returns the class of characters that form a boundary with a node; undefined if that depends on
- * the matched character.
- */
+/** Returns the class that forms a boundary with a node; undefined if it varies. */
 function characterBeside(node: RegexNode | undefined, side: 'first' | 'last'): string | undefined {
   if (node?.kind === 'sequence') return characterBeside(node.items.at(side === 'first' ? 0 : -1), side)
   if (node?.kind === 'repeat') return node.min > 0 ? characterBeside(node.item, side) : undefined
@@ -141,10 +138,7 @@ function toRange(low: number, high: number): string {
   return `${character}-${escapePoint(high)}`
 }
 
-/**
- * Returns the characters of a range in the other case. For wide ranges, only those of ASCII
- * letters.
- */
+/** Returns the characters of a range in the other case; of wide ones, ASCII letters. */
 function otherCases(low: number, high: number): string {
   const isWide = high - low > maxFolded
   const [from, to] = isWide ? [Math.max(low, 0x41), Math.min(high, 0x7a)] : [low, high]

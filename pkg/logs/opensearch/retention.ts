@@ -27,10 +27,7 @@ export async function deleteExpired(
   return expired
 }
 
-/**
- * Returns the indices to delete: those named after a past day. Kapis does not own others with the
- * same prefix.
- */
+/** Returns the indices to delete: those of past days; others are not of Kapis. */
 export function findExpired(
   names: readonly string[],
   prefix: string,

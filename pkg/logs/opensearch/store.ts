@@ -24,10 +24,7 @@ export type OpenSearchOptions = {
   readonly logger: Logger
   /** Time slices of the main thread, which parses batches. */
   readonly timeSlices: TimeSlices
-  /**
-   * Number of days to keep, including today, for indices that only Kapis writes. If undefined,
-   * nothing is deleted.
-   */
+  /** Number of days to keep, with today, of indices of Kapis; undefined for all. */
   readonly retentionDays?: number
   /** Delay in milliseconds before a rejected index template is sent again. Defaults to a minute. */
   readonly setUpAgainMs?: number
@@ -37,10 +34,7 @@ const setUpWithinMs = 10_000
 const setUpAgainAfterMs = 60_000
 const retentionMs = 3_600_000
 
-/**
- * Creates a log store in OpenSearch or Elasticsearch. Its indices are compatible with those that
- * Fluent Bit creates.
- */
+/** Creates a log store in OpenSearch or Elasticsearch, compatible with Fluent Bit. */
 export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   const { engine, credentials, prefix, logger, timeSlices, retentionDays } = options
   const { setUpAgainMs = setUpAgainAfterMs } = options
@@ -117,10 +111,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   }
 }
 
-/**
- * Creates the index template. @returns the error if the search engine rejects it, otherwise
- * undefined
- */
+/** Creates the index template. @returns the error if the engine rejects it */
 async function putTemplate(client: SearchClient, prefix: string): Promise<unknown> {
   const put = (rawType: 'wildcard' | 'keyword') =>
     client.call({

@@ -97,10 +97,7 @@ function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'value', start: 'open', end: 'open' }
 }
 
-/**
- * Returns the test of the line. Text without wildcards matches words. Wildcards do not match
- * spaces.
- */
+/** Returns the test of the line: words, or wildcards, which do not match spaces. */
 function logTest(pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
   if (text !== undefined) return textTest(text, false)
@@ -147,9 +144,7 @@ function isOneWord(text: string): boolean {
   return words.length === 1 && words[0]?.length === text.length
 }
 
-/**
- * Reports whether the pattern must begin at a word boundary. A `?` at the edge is part of a word.
- */
+/** Reports whether the pattern begins at a word boundary. `?` at the edge is in a word. */
 function beginsWord(piece: Piece | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'
   return wordRole(piece.text.codePointAt(0) ?? 0) === 'part'

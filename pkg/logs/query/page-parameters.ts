@@ -44,9 +44,7 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
   return { size, start: after === '' ? { from } : { after } }
 }
 
-/**
- * Returns the error for a page beyond the size limit: cut short, it would look like the last one.
- */
+/** Returns the error for a page beyond the limit: cut short, it would look like the last. */
 export function tooMuchText(parameter: string, fitting: number): Status {
   return badRequest(
     `${parameter} must be at most ${fitting}: the records are long, and a response is limited to ${maxPageChars / 1024 / 1024} MiB`,

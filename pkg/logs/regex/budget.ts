@@ -1,9 +1,6 @@
 import { costOfRegex } from './compile.ts'
 
-/**
- * Limits the total cost of a search's regular expressions, in instructions: each is compiled, and
- * then evaluated for each line.
- */
+/** Limits the cost of a search's expressions: compiled once, evaluated for each line. */
 export type RegexBudget = {
   /** Adds a cost. @returns whether the total is within the limit */
   readonly spend: (cost: number) => boolean

@@ -49,10 +49,7 @@ export function parseRegex(source: string): RegexNode | undefined {
   }
 }
 
-/**
- * Replaces escapes that RE2 allows but JavaScript rejects: with the u flag, those without a special
- * meaning.
- */
+/** Replaces escapes that RE2 allows but JavaScript with the u flag rejects. */
 function withPlainEscapes(source: string): string {
   return source.replace(/\\(.)/gs, (found, character: string) =>
     /[\w^$\\.*+?()[\]{}|/]/.test(character) ? found : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

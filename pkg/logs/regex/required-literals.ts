@@ -12,9 +12,7 @@ export function requiredTexts(root: RegexNode, caseSensitive: boolean): Expressi
   return allOf([...parts, ...contains(tail, caseSensitive)])
 }
 
-/**
- * The conditions found so far, and the literal text at the end, which the next node may continue.
- */
+/** The conditions so far, and the literal text at the end, which a node may continue. */
 type Found = { readonly parts: readonly Expression[]; readonly tail: string }
 
 function collect(node: RegexNode, tail: string, caseSensitive: boolean): Found {
@@ -52,10 +50,7 @@ function contains(text: string, caseSensitive: boolean): readonly Expression[] {
   return text === '' ? [] : [match('log', { kind: 'contains', text, caseSensitive })]
 }
 
-/**
- * Returns the only character of a set, otherwise undefined. Outside of ASCII, a letter may have
- * more than two case variants.
- */
+/** Returns the only character of a set; else undefined, as for several case variants. */
 function singleCharacter(
   { ranges, negated }: Extract<RegexNode, { kind: 'set' }>,
   caseSensitive: boolean,

@@ -43,10 +43,7 @@ export function regexSize(source: string, limit: number): number {
 
 /** Creates a counter of instructions. It tracks groups, because a group may be repeated. */
 function createCount() {
-  /**
-   * Open groups, outermost first. `before` is the total before the group, `last` the size of its
-   * last item.
-   */
+  /** Open groups, outermost first: the total before each, and the size of its last item. */
   const groups: { readonly before: number; last: number }[] = [{ before: 0, last: 0 }]
   let total = 3
   const lastOf = () => groups.at(-1) ?? { before: 0, last: 0 }
@@ -81,9 +78,7 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source)
 }
 
-/**
- * Reads an escape. Braces after \p or \x contain a class or a character and are not a repetition.
- */
+/** Reads an escape. Braces after \p or \x are a class or character, no repetition. */
 function readEscape(source: string, at: number): Read {
   const kind = (source[at + 1] ?? '').toLowerCase()
   const name = kind === 'p' || kind === 'x' ? (matchAt(braced, source, at + 2)?.[0] ?? '') : ''

@@ -17,10 +17,7 @@ export type Target = {
   readonly state: string | undefined
 }
 
-/**
- * The parameters of an authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section
- * 3.1.2.1).
- */
+/** The parameters of an authorization request (RFC 6749 section 4.1.1, OIDC Core 3.1.2.1). */
 export type AuthorizeRequest = {
   readonly scope: string
   readonly isScopeAsked: boolean
@@ -29,9 +26,7 @@ export type AuthorizeRequest = {
   readonly prompts: ReadonlySet<string>
   readonly maxAgeSeconds: number | undefined
   readonly idTokenHint: string | undefined
-  /**
-   * The authentication context classes that the client accepts (acr_values), separated by spaces.
-   */
+  /** The authentication context classes that the client accepts (acr_values). */
   readonly acrValues: string | undefined
 }
 
@@ -54,10 +49,7 @@ export function findTarget(registry: ClientRegistry, params: Form): Target {
   }
 }
 
-/**
- * Returns the state. A state that is too long for a response is omitted; the error then says that
- * the request is too long.
- */
+/** Returns the state; without one that is too long, as the error then says. */
 function readState(params: Form): string | undefined {
   const state = params.get('state')
   return state === undefined || state.length > maxReturnTo ? undefined : state

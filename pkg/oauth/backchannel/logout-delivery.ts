@@ -22,9 +22,7 @@ export type LogoutDeliveryOptions = {
 }
 
 export type LogoutDelivery = {
-  /**
-   * Sends a logout token to the client of an ended login. Returns immediately, and never throws.
-   */
+  /** Sends a logout token to the client of an ended login, in the background. */
   readonly send: (session: Session) => void
   /** Drops pending tokens, and waits for requests in progress. */
   readonly stop: () => Promise<void>
@@ -127,10 +125,7 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   }
 }
 
-/**
- * Returns where to send the logout token; undefined for a login without ID tokens, whose client
- * does not know the sid.
- */
+/** Returns where to send the logout token; undefined for a login without ID tokens. */
 function receiverOf(
   { type, scope, clientId }: Session,
   registry: Pick<ClientRegistry, 'find'>,

@@ -66,10 +66,7 @@ async function sendNextStep(
   return undefined
 }
 
-/**
- * A form that is sent twice must not log in its user again: another user may use the browser by
- * now.
- */
+/** A form that is sent twice must not log in again: the browser may have another user. */
 function toContinuedBefore(error: unknown): never {
   if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
   throw oauthError(400, 'invalid_request', 'this login was completed before: log in again', {

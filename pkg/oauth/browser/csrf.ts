@@ -9,10 +9,7 @@ const cookie: Cookie = { name: '__Host-kapis-form', sameSite: 'Lax' }
 const syntax = /^[A-Za-z0-9_-]{43}$/
 export const csrfField = 'csrf'
 
-/**
- * Returns the CSRF token for a form. The browser sends it both in the form and in a cookie; other
- * sites know neither.
- */
+/** Returns the CSRF token for a form, which the browser also sends in a cookie. */
 export function issueCsrfToken(req: IncomingMessage, res: Response): string {
   const known = readCookie(req, cookie)
   // All tabs share one token, so that opening a page does not invalidate the forms of other tabs.

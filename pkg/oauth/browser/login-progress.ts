@@ -12,15 +12,10 @@ export type LoginProgress = {
   readonly amr: AuthenticationMethods
   /** When the user logged in, in seconds since the epoch; defaults to now. */
   readonly authTime?: number | undefined
-  /**
-   * The ID token of the provider, stored in the browser until the logout (see upstream-logout.ts).
-   */
+  /** The ID token of the provider, kept until the logout (see upstream-logout.ts). */
   readonly idToken?: string | undefined
   readonly returnTo: string
-  /**
-   * The sid of the browser session, fixed by the first step: all steps of a login lead to one
-   * session.
-   */
+  /** The sid of the browser session, so that all steps of a login lead to one session. */
   readonly sid: string
   /** When the login began, in seconds since the epoch: its pages are valid for a limited time. */
   readonly beganAt: number

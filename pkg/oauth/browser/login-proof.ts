@@ -56,10 +56,7 @@ export async function readLoginProof(
   return kinds.find(kind => kind === claims.kind)
 }
 
-/**
- * Returns the parameters of the authorization request that a login page continues with; undefined
- * for any other path.
- */
+/** Returns the authorization request that a login page continues with; else undefined. */
 export function readAuthorizationRequest(returnTo: string): Form | undefined {
   const [path, query = ''] = returnTo.split(/\?(.*)/s)
   if (path !== '/oauth/authorize') return undefined

@@ -58,10 +58,7 @@ export async function logOutOrAsk(
   return isToAsk
 }
 
-/**
- * GET /oauth/logout/confirm: the target of the redirect for cross-site POST requests, which have no
- * session cookie.
- */
+/** GET /oauth/logout/confirm: for cross-site POST requests, without session cookie. */
 export function createLogoutConfirmation(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {

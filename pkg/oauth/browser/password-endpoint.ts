@@ -11,10 +11,7 @@ import type { LoginProgress } from './login-progress.ts'
 import { createLoginStep } from './login-step.ts'
 import { sendPasswordPage } from './password-form.ts'
 
-/**
- * POST /oauth/password: sets the password that the user has chosen. The ticket becomes invalid when
- * the password changes.
- */
+/** POST /oauth/password: sets the chosen password, which makes the ticket invalid. */
 export function createPasswordChange(options: BrowserOptions): RequestHandler {
   const { audit, hasher, changePassword } = options
   return createLoginStep(options, 'password', async (exchange, { progress, form, event }) => {
@@ -32,10 +29,7 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
   })
 }
 
-/**
- * Reports whether the login has reached the page for a new password: the ticket of another step
- * must not set a password.
- */
+/** Reports whether the login has reached the page for a new password. */
 async function isPasswordStep({ tools }: BrowserOptions, progress: LoginProgress): Promise<boolean> {
   const { user, provider, amr } = progress
   if (provider !== '' || !user.mustChangePassword) return false

@@ -113,9 +113,7 @@ export function createLinking(options: BrowserOptions): RequestHandler {
   })
 }
 
-/**
- * Handles a form of a new account: `settle` creates or links a user, then the browser is logged in.
- */
+/** Handles a form of a new account: `settle` creates or links a user, who is logged in. */
 function createSettlement(
   options: BrowserOptions,
   wants: PendingRegistration['wants'],

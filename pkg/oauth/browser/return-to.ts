@@ -11,10 +11,7 @@ const destinations: ReadonlySet<string> = new Set([
 
 export const defaultReturnTo = '/oauth/session'
 
-/**
- * Maximum length of an authorization request. Percent-encoding in the link to the login page may
- * triple the length.
- */
+/** Maximum length of an authorization request, which encoding may triple in a link. */
 export const maxReturnTo = 8 * 1024
 
 /**

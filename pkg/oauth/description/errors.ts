@@ -34,9 +34,7 @@ function toResponse(code: number, contentTypes: 'json' | 'page'): ApiResponse {
   }
 }
 
-/**
- * Describes the error responses of an endpoint for programs; `codes` are additional status codes.
- */
+/** Describes the error responses of an endpoint for programs, with additional codes. */
 export function oauthErrors(...codes: readonly number[]): Readonly<Record<string, ApiResponse>> {
   return Object.fromEntries([...everywhere, ...codes].map(code => [code, toResponse(code, 'json')]))
 }

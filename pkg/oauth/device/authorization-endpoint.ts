@@ -19,10 +19,7 @@ const lifeSeconds = 600
 // devices without authentication.
 const perAddress = { maxTries: 60, durationSeconds: lifeSeconds }
 
-/**
- * POST /oauth/device_authorization (RFC 8628 section 3.1): starts the login of a device without a
- * browser.
- */
+/** POST /oauth/device_authorization (RFC 8628 section 3.1): starts the login of a device. */
 export function createDeviceAuthorization({
   issuer,
   authenticateClient,

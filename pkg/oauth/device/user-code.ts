@@ -12,10 +12,7 @@ export function newUserCode(): string {
   return toShown(code)
 }
 
-/**
- * Normalizes an entered code: case, spaces and dashes do not matter. Returns undefined if it is not
- * a possible code.
- */
+/** Normalizes an entered code without case, spaces and dashes; undefined if impossible. */
 export function readUserCode(typed: string): string | undefined {
   const code = readTypedCode(typed)
   return /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code) ? toShown(code) : undefined

@@ -33,9 +33,7 @@ type Presented = {
 export function createLogout(options: BrowserOptions): RequestHandler {
   const { registry, tools, audit, productName } = options
 
-  /**
-   * Returns the valid redirect URI. Called first, since an invalid request must not end a login.
-   */
+  /** Returns the valid redirect URI; called first, as an invalid request ends no login. */
   function findTarget(form: Form, clientId: string | undefined): string {
     const uri = form.get('post_logout_redirect_uri')
     if (uri === undefined) return ''

@@ -34,10 +34,7 @@ export function createRevocation({ authenticateClient, tools, audit }: EndpointO
   })
 }
 
-/**
- * Returns the claims of an access or refresh token. token_type_hint is not needed: the token
- * contains its type.
- */
+/** Returns the claims of an access or refresh token, which has its type in itself. */
 async function readClaims({ verifier }: GrantTools, token: string): Promise<TokenClaims | undefined> {
   for (const verify of [verifier.verifyIssued, verifier.verifyRefresh]) {
     try {

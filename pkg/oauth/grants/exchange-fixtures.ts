@@ -24,10 +24,7 @@ export const ofAccount: ExchangePolicy = {
 }
 const ofUser: ExchangePolicy = { ...usual, source: 'User', audiences: [audience, 'https://wiki.example.org'] }
 
-/**
- * Starts the app for the tests of a suite, with the client `ci` and a policy for each source of
- * tokens.
- */
+/** Starts the app for a suite, with the client `ci` and a policy per source of tokens. */
 export function useExchange() {
   let app: TestApp
   before(async () => {

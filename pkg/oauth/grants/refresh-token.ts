@@ -17,10 +17,7 @@ import { narrowScope } from '../tokens/scope.ts'
 const graceMs = 10_000
 const attempts = 3
 
-/**
- * The refresh token grant (RFC 6749 section 6) with rotation: each refresh token is valid once, and
- * reuse ends the login.
- */
+/** The refresh token grant (RFC 6749 section 6) with rotation: reuse ends the login. */
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
   async handle(tools, { client, form }) {

@@ -55,10 +55,7 @@ export function sendServerErrorPage(res: Response, product: string, status: Stat
   return status
 }
 
-/**
- * Reports whether the client is a browser: browsers list HTML in Accept, other programs accept
- * anything.
- */
+/** Reports whether the client is a browser, which lists HTML in Accept. */
 export function takesHtml(req: Request): boolean {
   return (req.headers.accept ?? '').includes('text/html')
 }

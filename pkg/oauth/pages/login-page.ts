@@ -8,9 +8,7 @@ export type CurrentLogin = { readonly username: string; readonly href: string }
 export type LoginPage = {
   readonly csrf: string
   readonly returnTo: string
-  /**
-   * The identity provider of kind `password` that checks the password; undefined for local users.
-   */
+  /** The provider of kind `password` that checks the password; undefined for local users. */
   readonly provider: LoginButton | undefined
   readonly buttons: readonly LoginButton[]
   /** The current login, if the client asks for an account selection. */

@@ -11,10 +11,7 @@ export type LogoutPage = {
   readonly ticket: string
 }
 
-/**
- * Renders the page that asks the user to confirm a logout (OpenID Connect RP-Initiated Logout 1.0
- * section 2).
- */
+/** Renders the confirmation of a logout (OIDC RP-Initiated Logout 1.0 section 2). */
 export function logoutPage({ csrf, username, clientName, action, ticket }: LogoutPage): Html {
   const asked =
     clientName === ''

@@ -21,10 +21,7 @@ export type Page = {
   readonly script?: keyof typeof scripts | undefined
 }
 
-/**
- * Writes a page that is not cached. Its CSP only allows style sheets and scripts of Kapis, and no
- * frames.
- */
+/** Writes an uncached page. Its CSP allows only styles and scripts of Kapis, no frames. */
 export function sendPage(res: Response, page: Page): void {
   const { code = 200, formTargets = [], script } = page
   res.set({

@@ -4,10 +4,7 @@ import { type Html, html } from '../../httpserver/response/html-template.ts'
 /** Width of the white border of the code, in modules (ISO/IEC 18004). */
 const border = 4
 
-/**
- * Renders a QR code as inline SVG. It is black on white in dark mode too, since not every camera
- * reads inverted codes.
- */
+/** Renders a QR code as inline SVG, always black on white, which every camera reads. */
 export function qrCode(text: string, label: string): Html {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border })
   const size = rows.length

@@ -5,9 +5,7 @@ import type { Transaction } from '../../iam/identityprovider/external-identity.t
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import { oauthError } from '../server/error.ts'
 
-/**
- * The state of a login at an identity provider: how to verify the response, and where to continue.
- */
+/** The state of a login at a provider: how to verify the response, where to continue. */
 export type LoginState = {
   readonly provider: string
   readonly transaction: Transaction
@@ -58,10 +56,7 @@ export async function keepState(internalJwts: InternalJwts, res: Response, state
   setCookie(res, cookie, value, lifeSeconds)
 }
 
-/**
- * Returns and deletes the state of a callback; undefined if this browser does not have it (any
- * more).
- */
+/** Returns and deletes the state of a callback; undefined if this browser has none. */
 export async function takeState(
   internalJwts: InternalJwts,
   { req, res }: { req: Request; res: Response },

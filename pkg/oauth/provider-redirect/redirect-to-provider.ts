@@ -56,10 +56,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
   })
 }
 
-/**
- * Returns prompt and max_age of the authorization request for the provider, which may have an older
- * login of the user.
- */
+/** Returns prompt and max_age for the provider, which may have an older login. */
 function toPrompt(returnTo: string): UpstreamPrompt | undefined {
   const params = readAuthorizationRequest(returnTo)
   const prompts = (params?.get('prompt') ?? '').split(' ')

@@ -41,10 +41,7 @@ export type TokenAudit = {
   readonly pending: (req: Request, event: TokenEvent, reason: string) => void
 }
 
-/**
- * Logs and counts every result of the token endpoint and the other authentication endpoints, with a
- * reason code.
- */
+/** Logs and counts results of the authentication endpoints, with a reason code. */
 export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics: OAuthMetrics }): TokenAudit {
   const toLine = (req: Request, event: TokenEvent) => ({
     audit: event.endpoint ?? 'token',

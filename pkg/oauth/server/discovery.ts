@@ -6,10 +6,7 @@ import { endpointBase } from './endpoint-base.ts'
 
 const proven = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
 
-/**
- * Builds the discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414) of the supported
- * features.
- */
+/** Builds the metadata of OIDC Discovery 1.0 section 3 and RFC 8414. */
 export function toDiscovery(issuer: string): object {
   const base = endpointBase(issuer)
   return {

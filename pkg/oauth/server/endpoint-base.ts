@@ -1,7 +1,4 @@
-/**
- * Returns the URL prefix of the endpoints. It ends in /oauth even if the issuer is a bare host, as
- * on some platforms.
- */
+/** Returns the URL prefix of the endpoints, which ends in /oauth for any issuer. */
 export function endpointBase(issuer: string): string {
   return issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
 }

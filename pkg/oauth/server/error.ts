@@ -2,10 +2,7 @@ import type { Response } from 'express'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { type OAuthReason, Status } from '../../apierrors/status.ts'
 
-/**
- * The reason code of a rejected request, for audit and metrics. The message for the caller contains
- * less.
- */
+/** The reason code of a rejected request, for audit and metrics, not for the caller. */
 export class RejectionCause extends Error {
   /** The name of an existing user. Any other entered name may be a password, and is not logged. */
   readonly user: string | undefined

@@ -6,9 +6,7 @@ import { oauthError } from './error.ts'
 /** Parameters of a form. Only `resource` may be repeated: its values are joined by spaces. */
 export type Form = ReadonlyMap<string, string>
 
-/**
- * The valid parameters, and the errors by parameter name ('' for a name that cannot be decoded).
- */
+/** The valid parameters, and the errors by name ('' for one that cannot be decoded). */
 export type ReadParameters = { readonly form: Form; readonly problems: ReadonlyMap<string, Status> }
 
 /** RFC 8707 section 2: the values are URIs, which contain no spaces. */
@@ -26,18 +24,12 @@ export function readForm(req: Request): Form {
   return requireSound(parseParameters(String(req.body ?? ''), 'body'))
 }
 
-/**
- * Parses the query and the optional form of a POST, for endpoints that browsers are redirected to
- * (OpenID Connect).
- */
+/** Parses the query and optional form of a request that browsers are redirected to. */
 export function readParameters(req: Request): Form {
   return requireSound(readEachParameter(req))
 }
 
-/**
- * Like `readParameters`, but returns errors instead of throwing. An invalid parameter is not in the
- * form.
- */
+/** Like `readParameters`, but returns errors, with valid parameters in the form. */
 export function readEachParameter(req: Request): ReadParameters {
   const question = req.originalUrl.indexOf('?')
   const query = question < 0 ? '' : req.originalUrl.slice(question + 1)
@@ -92,9 +84,7 @@ function readPairs(text: string) {
   })
 }
 
-/**
- * Decodes strictly, unlike URLSearchParams: a password with a bare % must not be changed silently.
- */
+/** Decodes strictly: URLSearchParams would change a password with a bare % silently. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

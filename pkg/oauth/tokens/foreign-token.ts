@@ -33,10 +33,7 @@ export type ForeignToken = {
   readonly problem: () => string
 }
 
-/**
- * Creates a lazily verified token of a service account or of another issuer: the policies determine
- * the audience.
- */
+/** Creates a lazily verified token of another issuer; policies determine the audience. */
 export function createForeignToken(
   token: string,
   { issuer, clockSkewSeconds, issuerKeys, reviewServiceAccount }: ForeignTokenOptions,

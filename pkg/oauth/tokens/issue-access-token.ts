@@ -13,19 +13,13 @@ export type AccessTokenRequest = {
   /** Defaults to the audience of Kapis. */
   readonly audience?: string
   readonly isLive?: boolean
-  /**
-   * The login that creates the token. The token also ends when a password change or the identity
-   * provider ends this login.
-   */
+  /** The login that creates the token, with which the token ends too. */
   readonly login?: Pick<Session, 'userGeneration' | 'credential' | 'provider'>
   /** The sid of a login; the token ends with this login. */
   readonly parent?: string
 }
 
-/**
- * Issues an access token without a refresh token. The token has its own session, so that it can be
- * revoked.
- */
+/** Issues an access token without a refresh token, in a session that can be revoked. */
 export async function issueAccessToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,
   {

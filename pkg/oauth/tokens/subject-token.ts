@@ -91,10 +91,7 @@ function hasClaims({ claims: wanted }: ExchangePolicy, claims: Readonly<Record<s
   })
 }
 
-/**
- * The error for a subject token that is invalid or not accepted by a policy (RFC 8693 section
- * 2.2.2).
- */
+/** The error for a subject token that no policy accepts (RFC 8693 section 2.2.2). */
 function invalid(description: string): Status {
   return oauthError(400, 'invalid_request', description, { why: 'invalid_subject_token' })
 }

@@ -62,9 +62,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
   }
 }
 
-/**
- * Returns a signal that aborts when the client disconnects, so that no password is hashed in vain.
- */
+/** Returns a signal that aborts when the client disconnects, before a needless hash. */
 export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {

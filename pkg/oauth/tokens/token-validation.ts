@@ -10,9 +10,7 @@ export type ValidToken = { readonly claims: TokenClaims; readonly user: User }
 
 export type TokenJudge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
 
-/**
- * Validates an access token for Kapis. @returns undefined if the token is invalid for any reason
- */
+/** Validates an access token for Kapis. @returns undefined if it is invalid */
 export function validateAccessToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
   return judge(tools, () => tools.verifier.verifyAccess(token))
 }
@@ -42,10 +40,7 @@ export async function validateRefreshToken(
   return session?.ended === '' && session.refreshId === standing.claims.jti ? standing : undefined
 }
 
-/**
- * Returns the caller of the access token in the Authorization header; undefined without a valid
- * token.
- */
+/** Returns the caller of the access token in Authorization; undefined without one. */
 export async function readCaller(tools: TokenJudge, req: IncomingMessage): Promise<ValidToken | undefined> {
   const token = findBearer(req)
   return token === null ? undefined : validateAccessToken(tools, token)

@@ -66,10 +66,7 @@ export async function createAccounts(
       await store.requireSchema()
       await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, store, logger })
     },
-    /**
-     * Ends the logins of changed users, and moves passwords from User objects to the password
-     * store.
-     */
+    /** Ends the logins of changed users, and moves passwords to the password store. */
     async reconcile() {
       await mover.sweep()
       await keeper.checkAll(name => users.get(name))

@@ -14,9 +14,7 @@ import type { TokenJudge } from '../tokens/token-validation.ts'
 // Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
 const maxReviews = { atOnce: 16, waiting: 256 }
 
-/**
- * Authenticates workloads without a stored secret: by tokens of service accounts and of CI systems.
- */
+/** Authenticates workloads by tokens of service accounts and of CI systems. */
 export function createWorkloadIdentity(
   client: KubeClient,
   { issuer, audience, clockSkewSeconds, tokenExchange: policies }: Config['oauth'],

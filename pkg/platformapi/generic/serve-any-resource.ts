@@ -5,10 +5,7 @@ import { readCollection } from '../read/read-collection.ts'
 import type { ReadTools } from '../read/read-tools.ts'
 
 export type AnyOptions = ReadTools & {
-  /**
-   * Returns the store of a resource by group, version and plural; undefined if kube-apiserver does
-   * not serve it.
-   */
+  /** Returns the store of a resource; undefined if kube-apiserver does not serve it. */
   readonly storeOf: (group: string, version: string, plural: string) => Promise<ObjectStore | undefined>
   /** Returns which API to use in place of a group that Kapis does not serve. */
   readonly describeOutOfScope: (group: string) => string | undefined

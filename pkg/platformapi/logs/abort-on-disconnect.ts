@@ -1,9 +1,6 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 
-/**
- * Runs a handler with a signal that aborts when the client disconnects, and ignores the resulting
- * abort errors.
- */
+/** Runs a handler with a signal that aborts when the client disconnects. */
 export async function withAbortOnDisconnect(
   { res }: AuthenticatedExchange,
   serve: (left: AbortSignal) => Promise<void>,

@@ -17,10 +17,7 @@ export type LogConcurrency = {
   readonly tail: (user: string) => Place
 }
 
-/**
- * Wraps the store for a caller: each search occupies a slot, which is released while the client
- * reads the response.
- */
+/** Wraps the store for a caller: a search has a slot, except while its client reads. */
 export function withConcurrencyLimits(
   store: LogStore,
   places: LogConcurrency,

@@ -13,10 +13,7 @@ export type Follow = {
   /** Number of recent records to send first. */
   readonly size: number
   readonly withCursor: boolean
-  /**
-   * Returns whether the filter still matches the permissions of the caller; called periodically,
-   * since a tail may last for days.
-   */
+  /** Returns whether the filter still matches the permissions; called periodically. */
   readonly isPermitted: () => Promise<boolean>
   /** Formats records as they arrive; by default in the format of the log API. */
   readonly format?: (hits: readonly Hit[]) => string | Promise<string>
@@ -97,10 +94,7 @@ export async function sendFollow(
   }
 }
 
-/**
- * Returns a function that writes as fast as the client reads, and disconnects a client that stops
- * reading.
- */
+/** Returns a function that writes as fast as the client reads, and disconnects if it stops. */
 function createTailWriter(res: ServerResponse, stalledMs: number): (text: Buffer) => Promise<void> {
   const write = createPacedWriter(res)
   return async text => {

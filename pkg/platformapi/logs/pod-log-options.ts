@@ -83,10 +83,7 @@ function integerOf(query: QueryParameters, name: string): number | undefined {
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/**
- * Parses a time exactly to the nanosecond; undefined for texts that kube-apiserver treats as no
- * time.
- */
+/** Parses a time exactly to the nanosecond; undefined for what kube-apiserver ignores. */
 function readTime(text: string): bigint | undefined {
   if (text === '' || text === 'null') return undefined
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN

@@ -24,10 +24,7 @@ export type EventApiOptions = {
   readonly created: () => ReadonlyMap<string, number>
   /** Returns the workspaces of all namespaces, by namespace. @throws Status 503 */
   readonly workspaces: () => ReadonlyMap<string, string>
-  /**
-   * Returns the current time limit of a query, and the maximum number of events of an export (0: no
-   * limit).
-   */
+  /** Returns the time limit of a query, and the maximum of events of an export (0: none). */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
 }
 
@@ -87,9 +84,7 @@ function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
   return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
 
-/**
- * Sends one event per line, as fast as the client reads. The first page is read before any output.
- */
+/** Sends one event per line, as fast as the client reads, after the first page. */
 async function sendEvents(
   { res }: AuthenticatedExchange,
   pages: AsyncGenerator<readonly Hit[]> | undefined,

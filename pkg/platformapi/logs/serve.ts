@@ -24,10 +24,7 @@ export type LogApiOptions = {
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
-  /**
-   * Returns the current time limit of a query, and the maximum number of lines of an export (0: no
-   * limit).
-   */
+  /** Returns the time limit of a query, and the maximum of lines of an export (0: none). */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
   /** Aborted when the program stops, which ends live tails. */
   readonly closing: AbortSignal

@@ -18,9 +18,7 @@ const endpoints = [
 ]
 const count = integer('', { minimum: 0 })
 
-/**
- * The OpenAPI operation of the query API of VictoriaLogs. Parameters may also be sent as a form.
- */
+/** The OpenAPI operation of VictoriaLogs' query API. Parameters may also be a form. */
 export const logsqlOperation: Operation = operation(
   'Serves LogsQL queries like VictoriaLogs',
   {

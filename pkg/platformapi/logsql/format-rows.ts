@@ -1,10 +1,7 @@
 import type { Pipe } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 
-/**
- * Returns a function that formats a row as one line of JSON. Fields are sorted by name, unless the
- * last pipes determine their order.
- */
+/** Returns a function that formats a row as JSON, with sorted fields unless pipes order them. */
 export function createRowFormat(pipes: readonly Pipe[]): (row: Row) => string {
   const deciding = pipes.findLast(({ kind }) => !['filter', 'sort', 'limit', 'offset'].includes(kind))
   const isGiven =

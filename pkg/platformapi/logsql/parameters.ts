@@ -109,10 +109,7 @@ export type Asked = {
   readonly timeNs: bigint
 }
 
-/**
- * Reads query, start, end, time, extra_filters, extra_stream_filters and ignore_pipes. @throws
- * Status 400
- */
+/** Reads start, end, time, query, extra filters and ignore_pipes. @throws Status 400 */
 export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: Bucket): Asked {
   const { text, time, all, flag } = parameters
   const endNs = before(time('end'))

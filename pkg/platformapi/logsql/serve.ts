@@ -31,10 +31,7 @@ import { queryFacets, queryFieldNames, queryStreamFieldNames, queryValues, strea
 
 export type LogsqlOptions = LogApiOptions &
   ScanOptions & {
-    /**
-     * Returns the parameters of the URL and of a posted form. @throws Status 400, 405, 408, 413,
-     * 415
-     */
+    /** Returns the parameters of URL and form. @throws Status 400, 405, 408, 413, 415 */
     readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
   }
 

@@ -25,9 +25,7 @@ export async function queryStats({ query, timeNs }: Asked, reading: Reading): Pr
   return `{"status":"success","data":{"resultType":"vector","result":[${samples.join(',')}]}}`
 }
 
-/**
- * Returns the results of `stats` for each time step, in the format of range queries of Prometheus.
- */
+/** Returns the results of `stats` per time step, as range queries of Prometheus do. */
 export async function queryStatsRange(
   { query, timeNs }: Asked,
   bucket: Bucket,
@@ -60,10 +58,7 @@ function secondsOf(timeNs: bigint): number {
   return Number(timeNs) / 1e9
 }
 
-/**
- * Groups each `stats` pipe by time step, and partitions each `sort` pipe with a limit. @throws
- * Status 400
- */
+/** Groups `stats` by time step, and partitions `sort` with a limit. @throws Status 400 */
 function byTime(query: Query, bucket: Bucket): Query {
   const last = query.pipes.findLastIndex(({ kind }) => kind === 'stats')
   const pipes = query.pipes.map((pipe, i): Pipe => {

@@ -136,9 +136,7 @@ function listed(list: Schema): { readonly 200: ApiResponse } {
   }
 }
 
-/**
- * Returns the OpenAPI operation of a platform list, `{items, totalItems}`, or of a Kubernetes list.
- */
+/** Returns the OpenAPI operation of a platform list, or of a Kubernetes list. */
 export function listOperation(
   summary: string,
   {

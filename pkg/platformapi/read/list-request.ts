@@ -50,10 +50,7 @@ export async function toListRequest(
   return owned === undefined ? request : restricted(owned.query, [...narrowings, owned.restriction])
 }
 
-/**
- * With `seniority`, replaces the filter by owner with one that includes owners of owners. @throws
- * Status 400 for a watch
- */
+/** With `seniority`, includes owners of owners. @throws Status 400 for a watch */
 async function throughOwners(
   store: ObjectStore,
   { owners, timeSlices }: ReadTools,

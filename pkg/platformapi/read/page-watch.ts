@@ -79,9 +79,7 @@ type Sender = {
   readonly send: (event: Iterable<Buffer>) => Promise<void>
   /** Ends the stream after the current event. */
   readonly end: () => void
-  /**
-   * Ends the stream with an error event. If an event is being sent, closes the connection instead.
-   */
+  /** Ends the stream with an error event, or within an event, closes the connection. */
   readonly fail: (error: unknown) => void
   readonly isEnded: () => boolean
 }
@@ -151,10 +149,7 @@ async function readPage(store: ObjectStore, { request, timeSlices }: PageWatch):
   return { entries: new Map([...entriesOf(selection)].map(entry => [keyOf(entry), entry])), total }
 }
 
-/**
- * Returns the uid, or the key for objects without one (componentstatuses), which are never
- * recreated.
- */
+/** Returns the uid, or the key of objects without one (componentstatuses). */
 function keyOf(entry: Entry): string {
   return entry.meta.uid ?? entry.key
 }

@@ -202,10 +202,7 @@ async function watchOnePage(
   await watchPage(store, { options, request, form, visible: style.visible, timeSlices, broadcaster, stream })
 }
 
-/**
- * Returns a stream of server-sent events for clients that accept them, such as EventSource, or of
- * JSON lines.
- */
+/** Returns a stream of server-sent events for clients that accept them, or of JSON lines. */
 function toStream(exchange: AuthenticatedExchange): EventStream {
   return acceptsServerSentEvents(exchange.req)
     ? toServerSentEvents(exchange)
@@ -230,10 +227,7 @@ function shardInfo({ shards }: ListQuery) {
   return shards.length > 0 ? { shardInfo: { selector: formatShardSelector(shards) } } : {}
 }
 
-/**
- * Returns the JSON around the items: the list format of the platform for custom resources, with the
- * total.
- */
+/** Returns the JSON around the items, with the total, as the platform lists custom resources. */
 function kindFrame({ kind }: ServedKind, { total, remaining }: Page, state: object) {
   const head = JSON.stringify({
     kind: `${kind.kind}List`,

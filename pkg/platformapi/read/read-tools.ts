@@ -17,21 +17,13 @@ export type ReadTools = {
   readonly broadcaster: WatchBroadcaster
   /** Time slices for all long-running work on lists. */
   readonly timeSlices: UserTimeSlices
-  /**
-   * Returns whether a read without a resourceVersion is consistent; otherwise it is as fresh as the
-   * watch.
-   */
+  /** Returns whether a read without resourceVersion is consistent, not as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
   /** Finds the intermediate owners for `seniority`. */
   readonly owners: OwnerTools
-  /**
-   * Returns the columns that a CustomResourceDefinition defines for its kind. @throws Status 503
-   */
+  /** Returns the columns of the kind's CustomResourceDefinition. @throws Status 503 */
   readonly printerColumns: (kind: Kind) => Promise<readonly PrinterColumn[] | undefined>
-  /**
-   * Returns the objects that the caller of a narrowed list may see; undefined for all other
-   * requests.
-   */
+  /** Returns the objects that the caller of a narrowed list may see; otherwise undefined. */
   readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
 }
 

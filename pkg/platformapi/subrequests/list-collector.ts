@@ -12,10 +12,7 @@ export type CollectedList = {
   readonly form: Form
 }
 
-/**
- * The response of a list that is a part of another request: it collects the list and discards any
- * bytes.
- */
+/** The response of a list that is a part of another request: collects the list only. */
 export class ListCollector extends HookedResponse {
   collected: CollectedList | undefined
 }

@@ -17,10 +17,7 @@ export type SubrequestTools = {
   readonly serveList: Handler
 }
 
-/**
- * Returns a part of a request as a separate request: with its own path and audit ID, and the same
- * caller.
- */
+/** Returns a part of a request with its own path and audit ID, and the same caller. */
 export function toSubrequest(
   exchange: AuthenticatedExchange,
   { info, rawPath, rawQuery, query }: RequestLine,

@@ -6,10 +6,7 @@ import type { CallAs } from '../write/as-caller.ts'
 export type WorkspaceTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
-  /**
-   * Called for each new namespace of a workspace: grants the members of the workspace their roles,
-   * as the caller.
-   */
+  /** Called for each new namespace of a workspace: grants its members their roles. */
   readonly created: (
     exchange: AuthenticatedExchange,
     where: { readonly workspace: string; readonly namespace: string },
@@ -35,10 +32,7 @@ export type WorkspaceTools = {
    * @param exchange with the RequestInfo of a read, as for `read`
    */
   readonly isVisible: (exchange: AuthenticatedExchange, only?: ListRestriction) => Promise<boolean>
-  /**
-   * Returns the namespaces that a user may see. @throws Status 403 for a caller who may not read
-   * them, 404
-   */
+  /** Returns the namespaces that a user may see. @throws Status 403 for the caller, 404 */
   readonly visibleTo: (
     exchange: AuthenticatedExchange,
     member: string,

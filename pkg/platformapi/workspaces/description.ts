@@ -65,10 +65,7 @@ const oneTemplate: PathRow = {
   delete: remove('Removes a workspace; its namespaces stay', [workspace]),
 }
 
-/**
- * OpenAPI descriptions of `/kapis/tenant.<group domain>/v1alpha2`, without the searches of logs and
- * events.
- */
+/** OpenAPI descriptions of `/kapis/tenant.<group domain>/v1alpha2`, without searches. */
 export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   '/workspaces': templates,
   '/workspaces/{workspace}': oneTemplate,

@@ -2,10 +2,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix, parseRequestInfo, type RequestInfo } from '../../apirequest/request-info.ts'
 import { routeOf } from '../../openapi/route.ts'
 
-/**
- * A read of the tenant group, converted to the read of `resources.<group domain>/v1alpha3` that
- * authorizes and serves it.
- */
+/** A read of the tenant group, as the read of `resources` that authorizes and serves it. */
 export type View = {
   readonly info: RequestInfo
   /** The workspace whose namespaces are listed; '' for any. */
@@ -26,10 +23,7 @@ type Target = {
 
 type Targets = Readonly<Record<string, (parts: readonly string[]) => Target>>
 
-/**
- * Views by version and path template. A `workspace` of v1alpha2 in KubeSphere 3.4 is a
- * WorkspaceTemplate.
- */
+/** Views by version and path; a `workspace` of v1alpha2 is a WorkspaceTemplate. */
 const targets = {
   v1alpha2: {
     '/workspaces': () => ({ plural: 'workspaces', isTemplate: true }),

@@ -15,10 +15,7 @@ export type CallAs = (
   call: Pick<Call, 'method' | 'path' | 'body' | 'contentType'>,
 ) => Promise<Called>
 
-/**
- * Returns the path with the parameters of the request (dryRun, fieldManager), for a write as the
- * caller.
- */
+/** Returns the path with parameters of the request (dryRun, fieldManager), for a write. */
 export function withQueryOf({ rawQuery }: AuthenticatedExchange, path: string): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`
 }

@@ -4,10 +4,7 @@ import { isRecord, itemsOf, membersOf, textOf } from '../../kubeclient/object/ob
 import type { Logger } from '../../telemetry/logger.ts'
 import type { CallAs, Called } from './as-caller.ts'
 
-/**
- * Writes an audit event for each write as the caller, since one request of the platform API may
- * result in many writes.
- */
+/** Writes an audit event for each write as the caller: a request may have many. */
 export function withAuditOfWrites(
   callAs: CallAs,
   audit: {
@@ -36,10 +33,7 @@ export function withAuditOfWrites(
   }
 }
 
-/**
- * Returns whether a write is a dry run. Only the body of a DELETE contains options; any other body
- * is an object or a patch.
- */
+/** Returns whether a write is a dry run; only the body of a DELETE has options. */
 function isTried(query: string, { method, body }: Parameters<CallAs>[1]): boolean {
   return (
     new URLSearchParams(query).has('dryRun') ||

@@ -1,9 +1,6 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 
-/**
- * The API of a component under /kapis/{group}/{version}, from an APIService of extensions.<group
- * domain>.
- */
+/** The API of a component under /kapis/{group}/{version}, from its APIService. */
 export type AggregatedApi = {
   /** Name of the APIService. */
   readonly name: string

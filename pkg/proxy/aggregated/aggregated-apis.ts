@@ -70,9 +70,7 @@ export class AggregatedApis {
     return this.#apis.get(`${version}.${group}`)?.upstream
   }
 
-  /**
-   * Opens new connections with the new certificate. Old connections close when their requests end.
-   */
+  /** Opens new connections with the new certificate; old ones end with their requests. */
   certificateChanged(): void {
     this.#changed([...this.#apis.all()].flatMap(({ object }) => this.#apis.put(object)))
   }
@@ -112,10 +110,7 @@ export class AggregatedApis {
     if (current?.upstream === upstream) await this.#write(current, availability)
   }
 
-  /**
-   * Writes the condition if it differs. All replicas observe the same health, so their writes do
-   * not alternate.
-   */
+  /** Writes the condition if it differs; all replicas observe the same health. */
   async #write({ object }: Entry, availability: Availability): Promise<void> {
     const old = availableCondition(object)
     const isSame = old?.status === availability.status && old.reason === availability.reason

@@ -10,10 +10,7 @@ export type Availability = {
 
 const withinMs = 5_000
 
-/**
- * Checks a component with a request for the root of its API: any response below 500 means that it
- * is available.
- */
+/** Checks a component by the root of its API, which must be below 500. */
 export async function checkAggregatedApi({
   component,
   short,

@@ -129,10 +129,7 @@ function describe(error: unknown): string {
   return `${message} (${headers['proxy-status']?.split('error=')[1] ?? ''})`
 }
 
-/**
- * Returns the status of a Cluster after a check; undefined if nothing has changed. Conditions of
- * other types are kept.
- */
+/** Returns the status of a Cluster after a check; undefined if nothing has changed. */
 export function statusAfter(
   { status }: KubeObject,
   { conditions, fields }: Health,

@@ -23,10 +23,7 @@ const maxConnections = { short: 64, long: 1_024 }
 // marked request for another member.
 const pseudonym = 'kapis-clusters'
 export const via: HeaderLines = ['Via', `1.1 ${pseudonym}`]
-/**
- * Response headers with which a server of another origin could affect browsers that use pages of
- * Kapis.
- */
+/** Response headers with which another origin could affect pages of Kapis. */
 const withheld: ReadonlySet<string> = new Set([
   'audit-id',
   'set-cookie',
@@ -39,10 +36,7 @@ const withheld: ReadonlySet<string> = new Set([
 // and so without its cookies.
 const sandbox: HeaderLines = ['Content-Security-Policy', 'sandbox allow-scripts allow-forms allow-popups']
 
-/**
- * Creates the proxy to a member cluster: to its Kapis for paths of the platform API, and to its
- * kube-apiserver for all others.
- */
+/** Creates the proxy to a member cluster: to its Kapis, or its kube-apiserver. */
 export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
   const upgraded = new Set<AuthenticatedExchange>()
   const where = `the cluster ${JSON.stringify(name)}`

@@ -16,15 +16,10 @@ export type Member = {
   readonly kapis: RestConfig | { readonly problem: string }
 }
 
-/**
- * Why a Cluster is invalid: reason and message of its condition, and the status code of requests.
- */
+/** Why a Cluster is invalid: reason and message of its condition, and the status code. */
 export type InvalidMember = { readonly reason: string; readonly message: string; readonly code: 501 | 503 }
 
-/**
- * Returns the type of the Secret with the kubeconfig of a member. The Secret has the name of the
- * Cluster.
- */
+/** Returns the type of the Secret, named like the Cluster, with a kubeconfig. */
 export function kubeconfigSecretType(groupDomain: string): string {
   return `cluster.${groupDomain}/kubeconfig`
 }
@@ -70,10 +65,7 @@ function kubeconfigOf(
     : undefined
 }
 
-/**
- * Returns the configuration of the Kapis in a member cluster. It uses the same credential, and
- * optionally a CA of its own.
- */
+/** Returns the configuration of a member's Kapis: the same credential, a CA of its own. */
 function readKapis(
   { access: { headers, tls } }: EmbeddedCredential,
   inSpec: string,

@@ -28,9 +28,7 @@ const binaryShifts: Readonly<Record<string, bigint>> = {
   Ei: 60n,
 }
 
-/**
- * Parses a number or a quantity; undefined for other text, such as a name that begins with a digit.
- */
+/** Parses a number or a quantity; undefined for other text, such as a name. */
 export function parseAmount(text: string): Amount | undefined {
   const match = text.length <= maxLength ? syntax.exec(text) : null
   if (match === null) return undefined

@@ -9,10 +9,7 @@ export type PvcUsageIndex = {
   readonly handler: KindWatchOptions['handler']
 }
 
-/**
- * Tracks which persistent volume claims are used by pods. `changed` is called with claims whose
- * state has changed.
- */
+/** Tracks which volume claims pods use; `changed` gets those whose state has changed. */
 export function createPvcUsageIndex(changed: (claims: ReadonlySet<string>) => void): PvcUsageIndex {
   const claimsOfPod = new Map<string, readonly string[]>()
   const users = new Map<string, number>()

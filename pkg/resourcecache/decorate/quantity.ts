@@ -30,9 +30,7 @@ const binarySuffixes: readonly (readonly [string, bigint])[] = [
 const scales = new Map([...decimalSuffixes, ...binarySuffixes])
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/
 
-/**
- * Parses a quantity. Invalid text is parsed as zero, since kube-apiserver has validated all values.
- */
+/** Parses a quantity; invalid text is zero, as kube-apiserver has validated it. */
 export function parseQuantity(text: unknown): Quantity {
   const match = syntax.exec(typeof text === 'number' ? String(text) : typeof text === 'string' ? text : '')
   if (!match) return zero
@@ -61,10 +59,7 @@ export function larger(a: Quantity, b: Quantity): Quantity {
   return b.nano > a.nano ? b : a
 }
 
-/**
- * Formats a quantity in canonical form: with the largest suffix that leaves a whole number, such as
- * `1250m`, `3` or `2Gi`.
- */
+/** Formats a quantity with the largest suffix of a whole number, such as `1250m` or `2Gi`. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0'
   const suffixes = format === 'binary' ? [...binarySuffixes, ...decimalSuffixes.slice(6)] : decimalSuffixes

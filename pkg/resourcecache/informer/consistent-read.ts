@@ -72,10 +72,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
     if (isAll(scope) && version > store.version) store.advance(version)
   }
 
-  /**
-   * Compares a single object by a get, which kube-apiserver serves immediately. A list waits for
-   * progress from etcd.
-   */
+  /** Compares a single object by a get; a list would wait for progress from etcd. */
   async function confirmObject(scope: Scope): Promise<void> {
     const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
     const version = await reader.object({ path }).catch(refuse)

@@ -5,15 +5,9 @@ import { plain } from '../kinds/platform.ts'
 import { createKindTable, resourcesGroup } from '../kinds.ts'
 
 export type DiscoveryCache = {
-  /**
-   * Returns the kind of a group and version; undefined if kube-apiserver does not serve it or
-   * cannot list it.
-   */
+  /** Returns the kind of a group and version; undefined if it cannot be listed. */
   readonly find: (group: string, version: string, plural: string) => Promise<Kind | undefined>
-  /**
-   * Returns the kind for a plural. The table of kinds takes precedence, then groups of the
-   * platform, then built-in groups.
-   */
+  /** Returns the kind for a plural: of the table, then of the platform, then built-in. */
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
   /** Returns a kind that can be watched, in the preferred version of its group. */
   readonly findByKind: (group: string, kind: string) => Promise<Kind | undefined>

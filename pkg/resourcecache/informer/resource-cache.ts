@@ -24,10 +24,7 @@ export type ResourceCacheOptions = {
 export type CacheLimits = {
   /** Time for which an unused kind remains cached. */
   readonly idleSeconds: number
-  /**
-   * Limit for the estimated memory of all cached kinds. Beyond it, unused kinds are removed, and no
-   * others are added.
-   */
+  /** Limit for the memory of all cached kinds; beyond it, unused kinds are removed. */
   readonly maxMegabytes: number
 }
 

@@ -35,9 +35,7 @@ export const nodes: Kind = {
   filters: { status: oneOf('status', ['unschedulable', 'warning', 'running']) },
 }
 
-/**
- * Returns the eight annotations with requests and limits, and the cells of the last three columns.
- */
+/** Returns eight annotations with requests and limits, and the last three cells. */
 export function decorateNode(
   fields: IndexedFields,
   usage: PodRequestTotals,
@@ -94,10 +92,7 @@ function toFields(object: KubeObject): IndexedFields {
   }
 }
 
-/**
- * Returns whether a condition differs from its healthy value. KubeSphere shows such a node with a
- * warning.
- */
+/** Returns whether a condition is unhealthy, for which KubeSphere shows a warning. */
 function isUnhealthy(condition: Readonly<Record<string, unknown>>): boolean {
   const healthy = healthyValues.get(textOf(condition.type))
   return healthy !== undefined && condition.status !== healthy

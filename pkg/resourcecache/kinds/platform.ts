@@ -3,10 +3,7 @@ import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/ob
 import type { KindOptions } from '../kind.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 
-/**
- * The default for kinds without special behaviour: the status is the phase, the state, or the Ready
- * condition.
- */
+/** The default of kinds: the status is the phase, the state or the Ready condition. */
 export const plain: KindOptions = {
   toFields: object => ({ status: plainStatus(object), cells: [], values: {} }),
   filters: {},

@@ -93,10 +93,7 @@ export function claimsOf(pod: KubeObject): readonly string[] {
     .filter(name => name !== '')
 }
 
-/**
- * Returns one of the four status values of the platform API, for the many values of STATUS in
- * kubectl.
- */
+/** Returns one of the four statuses of the platform API, for kubectl's many. */
 function statusWord(pod: KubeObject, { reason }: PodStatus): string {
   if (reason === 'Running' || reason === 'Completed') return reason
   if (reason === 'Failed' || reason === 'Error' || reason.startsWith('OutOf')) return 'Error'

@@ -72,10 +72,7 @@ function toVolumeFacts(object: KubeObject): IndexedFields {
   }
 }
 
-/**
- * Returns the two annotations that state whether a claim is mounted, and whether a snapshot of it
- * is possible.
- */
+/** Returns the annotations whether a claim is mounted, and can have a snapshot. */
 export function decorateClaim(
   fields: IndexedFields,
   known: { readonly isMounted: boolean; readonly drivers: ReadonlySet<string>; readonly groupDomain: string },

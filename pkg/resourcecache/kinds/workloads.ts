@@ -4,10 +4,7 @@ import { oneOf } from '../list/filters.ts'
 
 const words = ['stopped', 'running', 'updating']
 
-/**
- * Status: `stopped` without replicas, `running` if all existing replicas are ready, otherwise
- * `updating`.
- */
+/** Status: `stopped` without replicas, `running` if all are ready, else `updating`. */
 export const deployments: KindOptions = {
   columns: [
     column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),

@@ -17,9 +17,7 @@ type Requirement = Pick<FieldRequirement, 'operator' | 'value'>
 type FilterColumn = {
   readonly name: string
   readonly toMatch: (requirement: Requirement) => (entry: Entry) => boolean
-  /**
-   * The printer column from the CustomResourceDefinition; undefined for a column of Kapis itself.
-   */
+  /** The printer column of the CustomResourceDefinition; undefined for one of Kapis. */
   readonly definition?: unknown
 }
 
@@ -66,9 +64,7 @@ function cellAt({ fields, decoration }: Entry, place: number): Cell {
   return fields.cells[place] ?? decoration.cells[place - fields.cells.length] ?? ''
 }
 
-/**
- * Returns the text of a cell to compare. An age changes continuously, so its start time is used.
- */
+/** Returns the text of a cell to compare; of an age, its start time. */
 function toText(cell: Cell): string {
   if (typeof cell !== 'object') return String(cell)
   return 'since' in cell ? cell.since : cell.text

@@ -69,10 +69,7 @@ export function followVisibility(
     }
   }
 
-  /**
-   * Compares the visible objects with those that were sent, and again if visibility changes
-   * meanwhile.
-   */
+  /** Compares the visible objects with the sent ones, again after changes meanwhile. */
   async function compare(): Promise<void> {
     while (isOutdated && !isStopped) {
       isOutdated = false

@@ -10,9 +10,7 @@ export type GzipPiece = {
   readonly deflated: Buffer
   readonly length: number
   readonly crc: number
-  /**
-   * x^(8·length) modulo the CRC polynomial: the factor for the checksum of all preceding pieces.
-   */
+  /** x^(8·length) modulo the CRC polynomial, the factor of the preceding checksum. */
   readonly shift: number
 }
 

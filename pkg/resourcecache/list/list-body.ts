@@ -7,10 +7,7 @@ import { type GzipPiece, toGzipPiece } from './gzip.ts'
 export type Form = {
   /** Identifies the projection: those with the same name produce the same result. */
   readonly name: string
-  /**
-   * Returns the JSON of an object in parts. Large parts belong to the cached object and are shared
-   * by all responses.
-   */
+  /** Returns the JSON of an object in parts, whose large ones all responses share. */
   readonly toParts: (entry: Entry) => readonly Buffer[]
   /** Set if the result is computed from the whole object for each response, and not cached. */
   readonly isComputed?: true
@@ -57,10 +54,7 @@ export function joinList(selection: Selection, form: Form, frame: Frame): Buffer
   return Buffer.concat([...listParts(selection, form, frame)])
 }
 
-/**
- * Generates the JSON of a list in chunks while it is written: small parts are joined, large ones
- * are not copied.
- */
+/** Generates the JSON of a list in chunks: small parts joined, large ones as they are. */
 export function* plainChunks(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
   yield* joinSmall(listParts(selection, form, frame))
 }
@@ -70,10 +64,7 @@ export type PieceCache = {
   readonly set: (chunk: Chunk, key: string, pieces: readonly GzipPiece[]) => void
 }
 
-/**
- * Generates the JSON of a list as pieces of one gzip body. Unchanged pieces are compressed only
- * once.
- */
+/** Generates the JSON of a list as one gzip body; pieces are compressed only once. */
 export function* gzipPieces(
   selection: Selection,
   form: Form,
@@ -107,9 +98,7 @@ function* listParts(selection: Selection, form: Form, frame: Frame): Generator<B
   yield Buffer.from(frame.after)
 }
 
-/**
- * Generates the items with commas, beginning with a comma unless they are the first of the list.
- */
+/** Generates the items with commas, also before the first unless it begins the list. */
 function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generator<Buffer> {
   let isJoined = !isFirst
   for (const entry of entriesOf(selection)) {
@@ -119,10 +108,7 @@ function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generat
   }
 }
 
-/**
- * Joins small parts to chunks that are large enough for a write, or until the time slice ends.
- * Large parts are not copied.
- */
+/** Joins small parts to chunks for a write, or until the time slice ends. */
 function* joinSmall(parts: Iterable<Buffer>): Generator<Buffer> {
   let small: Buffer[] = []
   let length = 0

@@ -4,10 +4,7 @@ import { type Form, platformForm } from './list-body.ts'
 const member = Buffer.from(',"managedFields":')
 const brace = Buffer.from('}')
 
-/**
- * The projection with metadata.managedFields for `?managedFields=true`. The field is inserted on
- * request, which is rare.
- */
+/** The projection with metadata.managedFields, inserted for `?managedFields=true`. */
 export const managedFieldsForm: Form = {
   name: 'platform with managedFields',
   toParts(entry: Entry) {

@@ -5,10 +5,7 @@ import type { ObjectStore } from '../store/store.ts'
 
 /** The objects of a kind that one caller may see. */
 export type Visible = {
-  /**
-   * Identifies the set of objects: results with the same key contain the same objects, except for
-   * watches.
-   */
+  /** Identifies the set of objects, which is equal for equal keys except in watches. */
   readonly key: string
   readonly has: (entry: Entry) => boolean
   /** Namespaces that contain all visible objects; undefined if they are not known. */
@@ -20,15 +17,10 @@ export type Visible = {
    * a change of permissions ends a watch.
    */
   readonly fixed?: {
-    /**
-     * Returns the version since which this caller has been shown these objects; undefined if they
-     * have not been shown yet.
-     */
+    /** Returns the version since which this caller has seen these objects; or undefined. */
     readonly versionShown: () => number | undefined
     readonly show: (version: number) => void
-    /**
-     * The error for a watch that would continue a list of objects that the caller may not watch.
-     */
+    /** The error for a watch of a list of objects that the caller may not watch. */
     readonly unfollowed?: Status
   }
   /** Set if the permissions may change while a request waits; undefined if `has` never changes. */
@@ -42,10 +34,7 @@ export type Visible = {
      */
     readonly renew: () => Promise<Visible | undefined>
   }
-  /**
-   * Registers a callback for possible changes of the result of `has`. Returns a function that
-   * removes it.
-   */
+  /** Registers a callback for changes of `has`. @returns its removal */
   readonly onChange: (listener: () => void) => () => void
 }
 
@@ -100,9 +89,7 @@ export function assertCurrent(visible: Visible | undefined): void {
   if (!isCurrent(visible)) throw new SightChanged()
 }
 
-/**
- * Forwards the chunks of a response, and aborts it when the caller may no longer see all objects.
- */
+/** Forwards chunks of a response, and aborts it when the caller may not see all. */
 export function* whileCurrent<T>(
   visible: Sight | undefined,
   chunks: Iterable<T>,

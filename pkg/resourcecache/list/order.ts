@@ -7,10 +7,7 @@ import type { Entry } from '../store/cached-object.ts'
 import { createFieldExtractor } from '../store/field-extractor.ts'
 import type { Compare } from '../store/sorted-index.ts'
 
-/**
- * A sort order, identified by `key`. `rank` extracts and caches the value of an object that
- * `compare` uses.
- */
+/** A sort order, identified by `key`; `compare` uses what `rank` extracts and caches. */
 export type Order = {
   readonly key: string
   readonly compare: Compare
@@ -42,10 +39,7 @@ export const sortKeys: readonly string[] = Object.keys(orders)
 // Maximum number of sort keys of a list.
 const maxKeys = 4
 
-/**
- * Returns whether `toOrder` supports a text: one or more keys or paths, each with an optional `-`
- * for the reverse direction.
- */
+/** Returns whether `toOrder` supports a text: keys or paths, each with an optional `-`. */
 export function isSortKey(sortBy: string): boolean {
   const keys = splitSortKeys(sortBy)
   return keys.length <= maxKeys && keys.every(key => isPlainKey(withoutSign(key)))

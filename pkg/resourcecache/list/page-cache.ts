@@ -52,10 +52,7 @@ export class PageCache {
     return bytes
   }
 
-  /**
-   * Returns one object, as one buffer if it is small. Cached objects are immutable, and so are
-   * their bytes.
-   */
+  /** Returns one object, as one buffer if it is small; it is immutable. */
   object(entry: Entry, form: Form): readonly Buffer[] {
     const known = this.#objects.get(entry)
     if (known?.form === form) return known.parts

@@ -57,9 +57,7 @@ function parsePrinterPath(text: string): PrinterPath | undefined {
   }
 }
 
-/**
- * Parses `@.type=="Ready"`. Uses no regular expression, which could backtrack on untrusted text.
- */
+/** Parses `@.type=="Ready"` without a regular expression, which could backtrack. */
 function parseCondition(text: string): { readonly path: Steps; readonly value: string } | undefined {
   const [left = '', ...right] = text.trim().split('==')
   const match = quoted.exec(right.join('==').trim())

@@ -116,10 +116,7 @@ export class Entry {
     return new Entry({ ...this.#parts(), decoration })
   }
 
-  /**
-   * Returns the object with another resource version, for the DELETED event of an object that no
-   * longer matches a selection.
-   */
+  /** Returns the object at another version, for DELETED when it leaves a selection. */
   at(version: number): Entry {
     const resourceVersion = String(version)
     const metadata = withMembers(this.metadata(), new Map([['resourceVersion', `"${resourceVersion}"`]]))

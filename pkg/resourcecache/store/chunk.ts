@@ -22,10 +22,7 @@ export type Selection = { readonly runs: readonly Run[]; readonly descending: bo
 // share a compression dictionary.
 const leafSize = 24
 
-/**
- * Splits sorted objects into chunks. Up to twice the chunk size remains one chunk, so that
- * insertions rarely cause a split.
- */
+/** Splits sorted objects into chunks of at most twice the size, for few splits later. */
 export function toChunks(entries: readonly Entry[]): Chunk[] {
   if (entries.length > 0 && entries.length <= 2 * leafSize) return [new Chunk(entries)]
   const chunks: Chunk[] = []
@@ -54,10 +51,7 @@ export function selectPage(
   return { runs: descending ? runs.reverse() : runs, descending }
 }
 
-/**
- * Searches from the nearer end, since most pages are near one, and their cost must not grow with
- * the total.
- */
+/** Searches from the nearer end, so that the cost does not grow with the total. */
 function runsBetween(
   chunks: readonly Chunk[],
   { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },

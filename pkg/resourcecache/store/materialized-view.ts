@@ -2,9 +2,7 @@ import type { Entry } from './cached-object.ts'
 import type { Chunk } from './chunk.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
-/**
- * The query of a view, identified by `key`: queries with the same key must select and sort equally.
- */
+/** The query of a view: those with the same `key` must select and sort equally. */
 export type ViewQuery = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
@@ -13,10 +11,7 @@ export type ViewQuery = {
   readonly order: Compare
 }
 
-/**
- * The sorted result of a query, updated as objects change, so that its total and its pages need no
- * scan.
- */
+/** The sorted result of a query, updated with objects: total and pages need no scan. */
 export class View {
   usedAt = 0
   readonly #query: ViewQuery

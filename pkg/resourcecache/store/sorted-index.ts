@@ -74,10 +74,7 @@ export class SortedIndex {
     return copy
   }
 
-  /**
-   * Returns the index of the first chunk whose last object is not before `entry`, or the number of
-   * chunks.
-   */
+  /** Returns the index of the first chunk that does not end before `entry`. */
   #findLeaf(entry: Entry): number {
     let low = 0
     let high = this.#leaves.length

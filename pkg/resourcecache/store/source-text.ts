@@ -14,10 +14,7 @@ export type SourceText = {
   readonly metadata: string
   /** metadata.managedFields; '' if there are none. */
   readonly managedFields: string
-  /**
-   * Everything except kind, apiVersion and metadata, with the closing brace:
-   * `,"spec":{…},"status":{…}}`, or `}`.
-   */
+  /** All but kind, apiVersion and metadata: `,"spec":{…},"status":{…}}`, or `}`. */
   readonly tail: string
 }
 

@@ -43,9 +43,7 @@ const viewIdleMs = 60_000
 // large object.
 const maxPutMs = 20
 
-/**
- * All objects of a kind, updated by events of kube-apiserver, with materialized views of queries.
- */
+/** All objects of a kind as of the watch, with materialized views of queries. */
 export class ObjectStore {
   readonly served: ServedKind
   /** undefined for objects that were read for a single request. */
@@ -57,10 +55,7 @@ export class ObjectStore {
   #index = new SortedIndex(byKey, [])
   #history = new History(0)
   #version = 0
-  /**
-   * Version at which the state was compared with kube-apiserver: events up to this version are
-   * ignored.
-   */
+  /** Version of a comparison with kube-apiserver, up to which events are ignored. */
   #confirmedVersion = 0
   #bytes = 0
   #isEnded = false
@@ -114,9 +109,7 @@ export class ObjectStore {
     return this.#history.since(version)
   }
 
-  /**
-   * Returns the objects at `version` in key order; undefined if the version is no longer available.
-   */
+  /** Returns the objects at `version` in key order; undefined if it is too old. */
   at(version: number): readonly Chunk[] | undefined {
     if (version === this.#version) return this.snapshot()
     const changes = version > this.#version ? undefined : this.#history.since(version)
@@ -141,9 +134,7 @@ export class ObjectStore {
     return this.#entries.values()
   }
 
-  /**
-   * The objects in some namespaces, or all of them; objects of other namespaces are not visited.
-   */
+  /** The objects in some namespaces, of which only these are visited, or all. */
   within(namespaces: ReadonlySet<string> | undefined): Iterable<Entry> {
     return namespaces === undefined ? this.entries() : entriesWithin(this.#index.chunks, namespaces)
   }
@@ -173,10 +164,7 @@ export class ObjectStore {
     return () => this.#subscribers.delete(subscriber)
   }
 
-  /**
-   * Resolves to true when the store has reached `version`, or to false after `timeoutMs` or when
-   * `signal` aborts.
-   */
+  /** Resolves to true at `version`, or to false after `timeoutMs` or an abort. */
   async waitFor(version: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#version >= version) return true
     if (this.#isEnded) return false
@@ -212,10 +200,7 @@ export class ObjectStore {
     for (const subscriber of this.#subscribers) subscriber.reset()
   }
 
-  /**
-   * Ends all waits and watches, since no more events will arrive. A list that is being written
-   * keeps its objects.
-   */
+  /** Ends all waits and watches; a list that is being written keeps its objects. */
   end(): void {
     this.#isEnded = true
     for (const waiter of this.#waiters) waiter.resolve()
@@ -244,10 +229,7 @@ export class ObjectStore {
     this.#setVersion(version)
   }
 
-  /**
-   * Computes annotations again after their inputs have changed. Sends no event, since the object
-   * itself has not changed.
-   */
+  /** Computes annotations again after their inputs have changed, without an event. */
   redecorate(names: Iterable<string> | 'all'): void {
     for (const key of names === 'all' ? [...this.#entries.keys()] : names) {
       const old = this.#entries.get(key)

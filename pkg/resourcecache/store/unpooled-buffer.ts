@@ -9,9 +9,7 @@ export function toUnpooledBuffer(text: string): Buffer {
   return bytes
 }
 
-/**
- * Copies bytes that are a slice of a larger buffer, so that the rest of that buffer can be freed.
- */
+/** Copies bytes that are a slice, so that the rest of their buffer can be freed. */
 export function unpooledBuffer(bytes: Buffer): Buffer {
   if (bytes.length === bytes.buffer.byteLength) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)

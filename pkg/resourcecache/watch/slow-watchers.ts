@@ -12,10 +12,7 @@ type Progress = { readonly leftBytes: number; readonly sinceMs: number }
 // Clients with less buffered data are not disconnected.
 const minBehindBytes = 256 * 1024
 
-/**
- * Disconnects clients that do not read. If too much data is buffered in total, disconnects those
- * with the most buffered data.
- */
+/** Disconnects clients that do not read, or have the most of too much data. */
 export class LagGuard {
   readonly #limits: LagLimits
   readonly #progress = new WeakMap<Member, Progress>()

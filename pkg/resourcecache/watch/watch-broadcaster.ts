@@ -40,10 +40,7 @@ const sliceMs = 8
 const lookEveryMs = 1_000
 const maxBehindBytes = 256 * 1024 * 1024
 
-/**
- * All watches of a kind: each change is encoded once per channel and written to all watchers of the
- * channel together.
- */
+/** All watches of a kind: a change is encoded once per channel, for all its watchers. */
 export class WatchBroadcaster {
   readonly #channels = new Map<ObjectStore, Channels>()
   readonly #open = new Set<Writable>()
@@ -142,10 +139,7 @@ function broadcast(channels: Channels, changes: readonly Change[]): void {
   if (!channels.isScheduled) encodeReady(channels)
 }
 
-/**
- * Encodes for one channel after another and yields in between: there may be as many channels as
- * watches.
- */
+/** Encodes for one channel after another, yielding in between, as there may be many. */
 function encodeReady(channels: Channels): void {
   const { ready, shared } = channels
   const since = performance.now()

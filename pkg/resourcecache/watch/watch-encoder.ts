@@ -18,10 +18,7 @@ export type Encoder = Telling & {
 
 export type Telling = {
   readonly event: (type: EventType, entry: Entry) => Buffer
-  /**
-   * Encodes an event in parts. Large parts belong to the cached object, and all watchers share
-   * them.
-   */
+  /** Encodes an event in parts, whose large ones all watchers share. */
   readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
   readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
 }
@@ -52,10 +49,7 @@ export function toSelectedEvent(
   return { type: 'DELETED', entry: () => old.at(version), isTerminating: true }
 }
 
-/**
- * Returns an encoder of events in the framing of a stream: JSON lines, server-sent events or
- * messages.
- */
+/** Returns an encoder in the framing of a stream: lines, server-sent events, messages. */
 export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
   const { opening } = encoder
   return {
@@ -74,9 +68,7 @@ function frameEach(telling: Telling, { frame, pieces }: Pick<EventStream, 'frame
   }
 }
 
-/**
- * Returns an encoder for the initial events of a stream, of which the first is the opening event.
- */
+/** Returns an encoder for initial events, the first of which opens the stream. */
 export function openingOnce(encoder: Encoder): Telling {
   const { opening } = encoder
   if (opening === undefined) return encoder
@@ -115,9 +107,7 @@ export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
 
 export type BookmarkMeta = { readonly resourceVersion: string; readonly creationTimestamp: null }
 
-/**
- * Returns the metadata of a bookmark. An annotation marks the end of the initial events (KEP-3157).
- */
+/** Returns the metadata of a bookmark; an annotation ends initial events (KEP-3157). */
 export function toBookmarkMeta(version: number, endsInitialEvents: boolean): BookmarkMeta {
   const annotations = endsInitialEvents ? { annotations: { [initialEventsEnd]: 'true' } } : {}
   return { resourceVersion: String(version), creationTimestamp: null, ...annotations }

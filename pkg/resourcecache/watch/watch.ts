@@ -43,10 +43,7 @@ export type WatchRequest = {
   readonly encoder: Encoder
   /** Watchers with the same key have the same selection and encoding, and share the work. */
   readonly channelKey: string
-  /**
-   * Restricts a watch to the objects that the caller may see. Such a watch is not shared, unless
-   * the caller may see all objects.
-   */
+  /** Restricts a watch, which is then not shared, to what the caller may see. */
   readonly visible?: Visible | undefined
   /** Whether the initial state of a watch without a version may be as old as the cache. */
   readonly isCached?: boolean

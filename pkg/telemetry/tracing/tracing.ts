@@ -23,16 +23,11 @@ type Authenticate<C> = (req: IncomingMessage) => C | Promise<C>
 export type Tracing = {
   /** Starts a server span for each request. */
   readonly listener: <More extends unknown[]>(listener: Listener<More>) => Listener<More>
-  /**
-   * Starts the server span after authentication, when it is known whether to continue the caller's
-   * trace.
-   */
+  /** Starts the server span after authentication, which decides about the trace. */
   readonly authenticate: <C extends { readonly identity: Identity }>(find: Authenticate<C>) => Authenticate<C>
   /** Starts a client span for each call during a request. */
   readonly client: (client: KubeClient, peer: Peer) => KubeClient
-  /**
-   * Starts a client span for each proxied request, and sends its context to the upstream server.
-   */
+  /** Starts a client span for a proxied request, and sends its context upstream. */
   readonly upstream: <E extends Exchange, More extends unknown[]>(
     peer: Peer,
     forward: Forward<E, More>,
@@ -47,9 +42,6 @@ export type TracingOptions = {
   readonly version: string
   readonly logger: Logger
   readonly registry: Registry
-  /**
-   * Callers whose sampling decision is used. 'everybody' is for kapis-oauth, to which only
-   * kapis-apiserver can connect.
-   */
+  /** Callers whose sampling decision is used; 'everybody' for kapis-oauth. */
   readonly continues: 'privileged' | 'everybody'
 }

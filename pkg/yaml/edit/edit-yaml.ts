@@ -48,10 +48,7 @@ function* candidates(source: Source, { path }: Change, expected: Value): Iterabl
   yield* wholeDocument(source, expected)
 }
 
-/**
- * Returns the nodes along a path as far as they exist in the text. The value is added or replaced
- * at the last of them.
- */
+/** Returns the existing nodes along a path, the last of which is changed. */
 function explicitNodes(source: Source, path: Change['path']): readonly Node[] {
   const nodes: Node[] = []
   let node = source.root

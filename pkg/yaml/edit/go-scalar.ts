@@ -31,9 +31,7 @@ export function isTrue(text: string): boolean {
   return truths.has(text.toLowerCase())
 }
 
-/**
- * Reports whether a scalar is a boolean of YAML 1.1, such as `yes`, `Yes` and `YES`, but not `yEs`.
- */
+/** Reports whether a scalar is a boolean of YAML 1.1, such as `Yes`, but not `yEs`. */
 function isBool(text: string): boolean {
   const lower = text.toLowerCase()
   if (!truths.has(lower) && !falsehoods.has(lower)) return false

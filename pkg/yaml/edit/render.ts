@@ -9,10 +9,7 @@ export function toFlow(value: Value): string {
   return typeof value === 'string' ? toQuoted(value) : toOther(value)
 }
 
-/**
- * Writes a mapping or list as lines with an indentation; undefined for a scalar or an empty
- * collection.
- */
+/** Writes a mapping or list as lines; undefined for a scalar or if it is empty. */
 export function toLines(value: Value, indent = ''): readonly string[] | undefined {
   if (isList(value) && value.length > 0) return value.flatMap(item => toItem(item, indent))
   if (isFields(value) && value.size > 0)

@@ -24,10 +24,7 @@ export type Source = {
   readonly root: Node | undefined
   /** null if the document is empty. */
   readonly value: Value
-  /**
-   * End of the first document. Later documents are preserved but not read, as in `yaml.Unmarshal`
-   * of Go.
-   */
+  /** End of the first document. Others are preserved but not read, as in Go. */
   readonly end: number
   readonly eol: '\n' | '\r\n'
 }

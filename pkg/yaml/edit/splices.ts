@@ -6,10 +6,7 @@ import type { Step, Value } from './value.ts'
 /** A replacement of the text from `start` to `end`. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string }
 
-/**
- * Returns the child of a mapping or list at a step; undefined if the child is missing or comes from
- * an alias or merge key.
- */
+/** Returns the child at a step; undefined if it comes from an alias or merge key. */
 export function explicitChild(node: Node, step: Step): Node | undefined {
   if (isMap(node) && typeof step === 'string') {
     const pair = pairOf(node, step)
@@ -19,10 +16,7 @@ export function explicitChild(node: Node, step: Step): Node | undefined {
   return undefined
 }
 
-/**
- * Yields ways to set the child of a mapping or list at a step to `value`, best first. Without a
- * value the child is removed.
- */
+/** Yields ways to set the child at a step, best first; no value removes it. */
 export function* splicesOf(
   source: Source,
   node: Node,
@@ -189,10 +183,7 @@ function contentEnd(node: Node | undefined): number {
   return last === undefined ? (node.range?.[1] ?? 0) : partEnd(last)
 }
 
-/**
- * Returns `end`, or the position before the line break that ends a block scalar, which must be
- * kept.
- */
+/** Returns `end`, or the position before the line break that ends a block scalar. */
 function lastOnLine(text: string, end: number): number {
   return end - (/\r?\n$/.exec(text.slice(end - 2, end))?.[0].length ?? 0)
 }

@@ -10,10 +10,7 @@ export type Value = string | boolean | null | Opaque | readonly Value[] | Fields
 /** A path step: the key of a mapping, or the `name` of a list item. */
 export type Step = string | { readonly name: string }
 export type Path = readonly Step[]
-/**
- * Sets the value at a path and creates missing parents. Without `value`, removes what is at the
- * path.
- */
+/** Sets the value at a path with its parents; without `value`, removes it. */
 export type Change = { readonly path: Path; readonly value?: Value }
 
 export function isFields(value: Value | undefined): value is Fields {

@@ -18,10 +18,7 @@ import type { Peer, Tracing } from '../../../telemetry/tracing/tracing.ts'
 export type RunningAggregatedApis = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
-  /**
-   * Handles an upgrade; resolves to true when the response is complete, or to false if the request is
-   * not for a component.
-   */
+  /** Handles an upgrade; resolves to false if the request is not for a component. */
   readonly upgrade: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly start: () => void
   readonly stop: () => void
@@ -41,10 +38,7 @@ const ownGroups = [
   'operations',
 ]
 
-/**
- * Wires the APIs of other components, and the front-proxy certificate with which Kapis
- * authenticates to them.
- */
+/** Wires the APIs of other components, and the front-proxy certificate for them. */
 export function createAggregatedApis({
   client,
   config,

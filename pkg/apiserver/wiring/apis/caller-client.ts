@@ -10,10 +10,7 @@ import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import { toImpersonation } from '../../../proxy/identity-headers.ts'
 import type { SessionRecording } from '../../../proxy/session-recording.ts'
 
-/**
- * Creates a client that sends requests to kube-apiserver as the caller of a request, and passes on
- * warnings.
- */
+/** Creates a client that calls kube-apiserver as the caller, and passes on warnings. */
 export function createCallAs(client: KubeClient): CallAs {
   return async ({ identity, id, res }, call) => {
     let code = 0
@@ -29,10 +26,7 @@ export function createCallAs(client: KubeClient): CallAs {
   }
 }
 
-/**
- * Creates a function that runs commands in containers as the caller of a request, and records
- * sessions that a policy selects.
- */
+/** Creates a function that runs commands in containers as the caller, with recordings. */
 export function createOpenExec(
   openChannels: OpenChannels,
   recording: Pick<SessionRecording, 'openExec'>,

@@ -19,10 +19,7 @@ import { counter, type Registry } from '../../../telemetry/metrics.ts'
 export type EventStreams = {
   readonly events: Handler
   readonly auditing: Handler
-  /**
-   * Stores an Event of audit.k8s.io/v1 (a line of JSON) in the background. undefined if audit
-   * events are not stored.
-   */
+  /** Stores an Event of audit.k8s.io/v1 (JSON) in the background; undefined if none are stored. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
   readonly start: () => void
   readonly stop: () => Promise<void>
@@ -46,10 +43,7 @@ const eventRight = { verb: 'list', group: '', resource: 'events' }
 // show who did what, and what was denied.
 const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
-/**
- * Connects the events of kube-apiserver and the audit log with the streams that store them and the
- * APIs that show them.
- */
+/** Connects events of kube-apiserver and the audit log with their streams and APIs. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { client, config, live, streams, bindings, namespaces, logger, registry, places } = options
   const { events, auditing } = config.logs

@@ -8,9 +8,7 @@ const waitMs = 10_000
 // Each live tail occupies a connection and polls the store.
 const maxTails = 256
 
-/**
- * Limits searches and live tails to a quarter per user, since the log store has no fair queuing.
- */
+/** Limits searches and live tails to a quarter per user: the store has no fair queues. */
 export function createLogConcurrency(): LogConcurrency {
   const searches = createFairQueue({
     most: () => maxSearches,

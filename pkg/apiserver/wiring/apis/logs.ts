@@ -48,9 +48,7 @@ export type Logs = {
    * @throws Status 401 without a login
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
-  /**
-   * Rewrites a request for a path of VictoriaLogs to the logging API, before it passes the filters.
-   */
+  /** Rewrites a path of VictoriaLogs to the logging API, before the filters. */
   readonly admit: (req: IncomingMessage) => void
   /** Stores an audit event; undefined if audit events are not stored. */
   readonly keepAuditEvent: ((event: string) => void) | undefined

@@ -61,10 +61,7 @@ export type Resources = {
   /** Serves namespaces and workspaces on other paths, with the content of `platform`. */
   readonly narrowed: VisibleReads
   readonly documents: readonly DocumentRoute[]
-  /**
-   * Returns whether the handler applies the selectors of a request. Only then may they affect
-   * authorization.
-   */
+  /** Returns whether the handler applies the selectors, which may then affect authorization. */
   readonly selects: (info: RequestInfo) => boolean
   /** Returns whether a request needs no RBAC permission: that for the caller's own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
@@ -105,10 +102,7 @@ export type ResourcesOptions = {
   readonly turns: TurnQueue
   /** Registers a callback for possible changes of cluster-wide grants. */
   readonly onClusterChange: (listener: () => void) => void
-  /**
-   * Returns the objects that the caller of a narrowed list may see; undefined for all other
-   * requests.
-   */
+  /** Returns the objects that the caller of a narrowed list may see; otherwise undefined. */
   readonly narrowedTo: NarrowedLists['of']
   /** Lists a kind as a part of another request. */
   readonly collect: CollectList
@@ -116,9 +110,7 @@ export type ResourcesOptions = {
   readonly reviews: Handler
   /** Proxies a request to kube-apiserver as the caller. */
   readonly proxy: Handler
-  /**
-   * Returns the CA of the issuer URL for clients; undefined if Kapis did not issue the certificate.
-   */
+  /** Returns the CA of the issuer URL; undefined if Kapis did not issue the certificate. */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
   readonly requirePermission: RequirePermission

@@ -27,10 +27,7 @@ export type TenantOptions = {
   readonly memberNames: ClusterViewTools['names']
   /** Serves a read of a kind of kube-apiserver. */
   readonly items: Resources['items']
-  /**
-   * Serves searches of logs, events and audit events, which are also in tenant.<group
-   * domain>/v1alpha2.
-   */
+  /** Serves searches of logs, events and audit events in tenant.<group domain>/v1alpha2. */
   readonly searches: Handler
 }
 

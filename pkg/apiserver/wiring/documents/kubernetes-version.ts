@@ -3,10 +3,7 @@ import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
 
 const keepMs = 60_000
 
-/**
- * Returns whether a version.Info is at least a minor release. Some providers append a plus, as in
- * "36+".
- */
+/** Returns whether a version.Info, such as "36+", is at least a minor release. */
 export function isAtLeast(info: unknown, wantedMinor: number): boolean {
   const { major, minor } = membersOf(info)
   return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor

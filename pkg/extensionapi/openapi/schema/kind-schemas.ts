@@ -107,10 +107,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   }
 }
 
-/**
- * Returns the name of the referenced schema. kube-apiserver wraps a reference with a description in
- * allOf.
- */
+/** Returns the name of the referenced schema, which kube-apiserver may wrap in allOf. */
 function targetOf(schema: Readonly<Record<string, unknown>>): string | undefined {
   const all = itemsOf(schema.allOf)
   const target = textOf(schema.$ref ?? (all.length === 1 ? membersOf(all[0]).$ref : undefined))

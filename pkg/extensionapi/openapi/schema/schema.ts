@@ -1,15 +1,10 @@
-/**
- * A JSON schema with the features that OpenAPI 2 and 3 and kubectl explain have in common. `ref` is
- * the name of another schema.
- */
+/** A JSON schema that OpenAPI 2, 3 and kubectl explain support. `ref` names another. */
 export type Schema = {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly format?: string
   readonly description?: string
   readonly enum?: readonly unknown[]
-  /**
-   * The default of a missing field, and whether null is allowed. Both are omitted from Swagger 2.0.
-   */
+  /** The default, and whether null is allowed. Swagger 2.0 has neither. */
   readonly default?: unknown
   readonly nullable?: true
   /** Validation keywords that both versions of OpenAPI have, copied unchanged. */
@@ -19,10 +14,7 @@ export type Schema = {
   readonly items?: Schema
   readonly additionalProperties?: Schema
   readonly ref?: string
-  /**
-   * Alternatives of a value that is a string or a number (int-or-string), which Swagger 2.0 cannot
-   * express.
-   */
+  /** Alternatives of a string or number (int-or-string), which Swagger 2.0 does not have. */
   readonly oneOf?: readonly Schema[]
   readonly preserveUnknownFields?: true
   /** Extensions, whose names begin with `x-`, copied unchanged. */

@@ -73,10 +73,7 @@ function toOAuthClient(config: AppConfig, fetch: UpstreamFetch): Configuration {
   })
 }
 
-/**
- * Converts errors of GitHub's token endpoint, which have status 200 instead of 400 (RFC 6749
- * section 5.2) and non-standard codes.
- */
+/** Converts errors of GitHub's token endpoint, which have status 200 and other codes. */
 async function asOAuth(answer: Response): Promise<Response> {
   const text = await answer.text()
   const { status, headers } = answer

@@ -27,10 +27,7 @@ async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Id
   }
 }
 
-/**
- * Returns organizations by name and teams as `organization:team`. Names in GitHub are
- * case-insensitive.
- */
+/** Returns organizations by name and teams as `organization:team`, in lower case. */
 async function findGroups(api: Api, user: string, memberOf: readonly string[]): Promise<readonly string[]> {
   const counted = new Set(memberOf.map(name => name.toLowerCase()))
   const counts = (name: unknown): name is string =>

@@ -4,10 +4,7 @@ import { loginError } from '../linking/login-error.ts'
 import type { GitConfig } from './git-config.ts'
 import { type Api, createGitProvider, isAccountId } from './git-provider.ts'
 
-/**
- * Creates a provider for GitLab. Accounts are identified by their number. Only a confirmed e-mail
- * address is used.
- */
+/** Creates a provider for GitLab. Accounts have a number; e-mail must be confirmed. */
 export function createGitLabProvider(config: GitConfig): RedirectProvider {
   return createGitProvider(config, identify)
 }
@@ -29,10 +26,7 @@ async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Id
   }
 }
 
-/**
- * Returns the full paths of configured groups and their subgroups in which the user is at least a
- * guest.
- */
+/** Returns the paths of configured groups and subgroups with the user as a guest or more. */
 async function findGroups(api: Api, url: string, memberOf: readonly string[]): Promise<readonly string[]> {
   const counted = memberOf.map(path => path.toLowerCase())
   const groups = (await api.readAll(`${url}?min_access_level=10&per_page=100`)).filter(isRecord)

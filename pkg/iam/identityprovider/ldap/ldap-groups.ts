@@ -63,10 +63,7 @@ function incomplete(option: string, attribute: string, { dn }: LdapEntry): Statu
   )
 }
 
-/**
- * Returns the value of the first RDN of a DN (RFC 4514), such as ops for `cn=ops,ou=groups`;
- * undefined for other text.
- */
+/** Returns the value of the first RDN of a DN (RFC 4514), such as ops for `cn=ops,ou=groups`. */
 export function firstValue(dn: string): string | undefined {
   const [, value] = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:[^\\,+;]|\\.)*)/s.exec(dn) ?? []
   if (value === undefined) return undefined

@@ -87,10 +87,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
   }
 }
 
-/**
- * Returns the value that identifies the user. Several values are rejected, since users may be able
- * to add values themselves.
- */
+/** Returns the only value that identifies the user: users may be able to add values. */
 function uidOf({ uidAttribute }: LdapConfig, entry: LdapEntry): string | undefined {
   const [uid, ...others] = entry.values(uidAttribute)
   return uid === '' || others.length > 0 ? undefined : uid
@@ -106,10 +103,7 @@ async function tryPassword(client: Client, dn: string, password: string): Promis
   }
 }
 
-/**
- * Reports whether an error rejects the credentials: servers use different codes for invalid,
- * missing, locked and expired ones.
- */
+/** Reports whether an error rejects the credentials: servers use different codes for that. */
 function isInvalidCredentials(error: unknown): boolean {
   return (
     error instanceof InvalidCredentialsError ||

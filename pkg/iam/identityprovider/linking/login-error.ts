@@ -49,9 +49,7 @@ export function rejectionReason(error: unknown): string | undefined {
     : undefined
 }
 
-/**
- * Adds the name of the user to a Status, for the audit log. Any other error is returned unchanged.
- */
+/** Adds the name of the user to a Status, for the audit log; returns other errors unchanged. */
 export function aboutUser(error: unknown, user: string): unknown {
   const reason = rejectionReason(error)
   if (!(error instanceof Status) || reason === undefined) return error

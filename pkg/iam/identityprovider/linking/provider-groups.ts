@@ -13,10 +13,7 @@ const observedAgainAfterMs = 3_600_000
 export type ReadGroups = {
   /** The valid groups with the prefix, sorted and without duplicates. */
   readonly groups: readonly string[]
-  /**
-   * The groups that cannot be used, with the prefix: reserved for Kubernetes, or changed by
-   * normalization.
-   */
+  /** The groups that cannot be used, with the prefix: reserved, or changed by normalization. */
   readonly ignored: readonly string[]
 }
 

@@ -5,26 +5,17 @@ import { complainTo } from '../tls-config.ts'
 
 export type OidcConfig = AppConfig & {
   readonly issuer: string
-  /**
-   * Whether to read claims from the userinfo endpoint too, since some providers put few claims into
-   * the ID token.
-   */
+  /** Whether to read userinfo too: some providers put few claims into the ID token. */
   readonly getUserInfo: boolean
   readonly emailKey: string
   readonly preferredUsernameKey: string
   /** Path of the claim with the groups; '' for none. */
   readonly groupsKey: string
-  /**
-   * The algorithm that ID tokens must be signed with; '' for those of the metadata, or RS256
-   * without any.
-   */
+  /** The algorithm of ID tokens; '' for those of the metadata, or RS256 without any. */
   readonly idTokenSignedResponseAlg: string
 }
 
-/**
- * The section `provider` of an OIDCIdentityProvider. The issuer is required, since ID tokens must
- * be from it.
- */
+/** The section `provider` of an OIDCIdentityProvider. ID tokens must be from its issuer. */
 export const oidcProvider = section({
   ...appOptions,
   issuer: requiredText({ description: 'The `iss` claim of ID tokens of the provider.' }),

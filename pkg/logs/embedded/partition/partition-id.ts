@@ -1,8 +1,6 @@
 import { dayMs, formatDay } from './day.ts'
 
-/**
- * The name of a partition without extension: `2026-05-16.002` is the third file of that UTC day.
- */
+/** The name of a partition: `2026-05-16.002` is the third file of that UTC day. */
 export type PartitionId = string
 
 export const partitionExtension = '.db'

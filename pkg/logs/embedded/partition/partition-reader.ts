@@ -128,9 +128,7 @@ export class PartitionReader {
     return this.#readText(block, 'fields')
   }
 
-  /**
-   * Finds the lines of a range that match a full-text query. Bit 0 is the first line of the range.
-   */
+  /** Finds the lines of a range that match a full-text query; bit 0 is its first line. */
   find(query: string, range: LineRange): Bitmap {
     return this.#cached(`find ${range.from} ${range.to} ${query}`, () => {
       const bits = emptyBitmap(range.to - range.from)
@@ -139,10 +137,7 @@ export class PartitionReader {
     })
   }
 
-  /**
-   * Returns all lines before `to` that match a full-text query; undefined if there are more than
-   * `most`.
-   */
+  /** Returns the lines before `to` that match a query; undefined for more than `most`. */
   findFew(query: string, to: number, most: number): Uint32Array | undefined {
     const lines = this.#cached(`few ${most} ${to} ${query}`, () =>
       this.#list('some', query, { from: 0, to }, most + 1),
@@ -189,10 +184,7 @@ export class PartitionReader {
     })
   }
 
-  /**
-   * Returns the columns of a block from a row, which may have more lines if the writer has merged
-   * the block meanwhile.
-   */
+  /** Returns the columns of a block from a row, which the writer may have merged. */
   #columnsOf(row: Row, block: Block): Columns {
     const columns = decodeRow(row)
     const offset = block.first - Number(row?.first)

@@ -1,9 +1,6 @@
 import { Status } from '../../../apierrors/status.ts'
 
-/**
- * Messages from a child process to its parent: the result of its start, responses and
- * notifications.
- */
+/** Messages of a child process: the result of its start, responses, notifications. */
 export type FromChild =
   | { readonly kind: 'ready' }
   | { readonly kind: 'broken'; readonly error: PlainError }

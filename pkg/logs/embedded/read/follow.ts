@@ -7,10 +7,7 @@ import type { Arrivals, Arrived } from './search-arrivals.ts'
 /** Notifies followers of commits. */
 export type Feed = {
   readonly publish: (committed: readonly Committed[]) => void
-  /**
-   * Yields newly committed lines that match the filter, in order of arrival, until the signal
-   * aborts.
-   */
+  /** Yields newly committed lines that match, in order of arrival, until the abort. */
   readonly follow: (filter: LogFilter, signal: AbortSignal) => AsyncGenerator<readonly Hit[]>
 }
 

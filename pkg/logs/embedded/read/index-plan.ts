@@ -128,9 +128,7 @@ function planStreams(expression: Expression, passing: readonly boolean[]): Index
   }
 }
 
-/**
- * The index contains field values in folded case and cut off, so found lines must still be checked.
- */
+/** The index folds and cuts field values, so found lines must still be checked. */
 function planField(expression: Expression, name: string, test: Test): IndexPlan {
   if (test.kind === 'wildcard' && test.extent === 'value') {
     const [piece, ...more] = test.pieces

@@ -20,10 +20,7 @@ export type OpenBlock = {
   readonly foldedFields: () => string
 }
 
-/**
- * Reports whether a line matches. `place` is its index in the block. Must be called in ascending
- * order of lines.
- */
+/** Reports whether the line at a place in the block matches; call in ascending order. */
 export type LineCheck = (block: OpenBlock, place: number) => boolean
 
 /** Opens a block. @param isKept whether to cache its texts */
@@ -62,10 +59,7 @@ export function lineFields(
   return names === undefined ? parseFields(json) : pickFields(json, names)
 }
 
-/**
- * Creates the check of an expression for a range of lines. It uses the full-text index if possible,
- * otherwise the lines.
- */
+/** Creates the check of an expression for a range, with the full-text index if possible. */
 export function createLineCheck(
   partition: PartitionReader,
   range: LineRange,

@@ -18,10 +18,7 @@ export type Ordering = {
   readonly end: (day: number, times: Times) => Position
 }
 
-/**
- * Creates the comparison of positions for a sort order, and the positions at the ends of a time
- * range.
- */
+/** Creates the comparison of positions for an order, and the ends of a time range. */
 export function createOrdering(order: Order): Ordering {
   const low = (day: number, { firstTime }: Times) => ({ day, time: firstTime, sequence: -1 })
   const high = (day: number, { lastTime }: Times) => ({
@@ -38,10 +35,7 @@ export function sequenceOf({ part }: PartitionReader, line: number): number {
   return part * maxLines + line
 }
 
-/**
- * Formats a position as a cursor: nanoseconds since 1970, a dot, and the number of the line in its
- * day.
- */
+/** Formats a cursor: nanoseconds since 1970, a dot, the number of the line in its day. */
 export function formatCursor({ day, time, sequence }: Position): string {
   return `${toTimeNs(day, time)}.${sequence}`
 }

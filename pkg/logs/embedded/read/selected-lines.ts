@@ -128,9 +128,7 @@ export type FoundLine = {
 // Blocks whose texts are in memory. Consecutive lines are in few blocks.
 const maxOpen = 16
 
-/**
- * Returns lines by their places, which are read on demand. Texts of the last blocks stay in memory.
- */
+/** Returns lines by their places, read on demand; texts of the last blocks are kept. */
 export function toFoundLines(places: readonly Place[]): readonly FoundLine[] {
   const opened = new LRUCache<Block, OpenBlock>({ max: maxOpen })
   const open = ({ partition, block }: Place): OpenBlock => {

@@ -61,10 +61,7 @@ export function candidateWindows(
     : windows.filter(({ from, to }) => few.some(line => line >= from && line < to))
 }
 
-/**
- * Reports whether all lines of a window are in the time range of the query and visible to the
- * caller.
- */
+/** Reports whether all lines of a window are in the time range and visible. */
 export function isWithin({ start, end, since }: PartitionQuery, { firstTime, lastTime }: Window): boolean {
   return (
     start <= firstTime && end >= lastTime && (since === undefined || since.every(time => time <= firstTime))

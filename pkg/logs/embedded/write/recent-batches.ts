@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/**
- * Names of recently stored batches, by which a retried batch is recognized and not stored twice.
- */
+/** Names of recently stored batches, by which a retry is recognized and not stored. */
 export type RecentBatches = {
   readonly has: (name: string) => boolean
   /** Reports whether a line was rejected when its batch was stored. */

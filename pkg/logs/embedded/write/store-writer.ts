@@ -32,10 +32,7 @@ const rememberedBatches = 4096
 // Partitions stay open this long after their day, because the last lines arrive late.
 const lateMs = 3_600_000
 
-/**
- * Performs all writes to a store: appends lines in transactions, deletes expired partitions, and
- * sets damaged ones aside.
- */
+/** Writes to a store: appends in transactions, deletes expired partitions, sets damaged aside. */
 export class StoreWriter {
   readonly #folder: string
   readonly #retention: Retention
@@ -262,10 +259,7 @@ export class StoreWriter {
   }
 }
 
-/**
- * Recognizes files of versions before SQLite: a manifest, write-ahead logs and a folder for each
- * day.
- */
+/** Recognizes files of versions before SQLite: manifest, write-ahead logs, day folders. */
 function isOfEarlierFormat(name: string): boolean {
   return /^(manifest\.json|\d{10}\.wal|\d{4}-\d{2}-\d{2})$/.test(name)
 }

@@ -91,10 +91,7 @@ export function createWriteQueue(
     }
   }
 
-  /**
-   * Applies a write. @returns undefined if the batch is invalid, which does not affect other
-   * batches
-   */
+  /** Applies a write. @returns undefined if its batch alone is invalid */
   function apply(request: Write): Ingested | AppendResult | undefined {
     const writer = writerOf(request)
     if (request.kind === 'append') {

@@ -1,9 +1,6 @@
 const newline = 0x0a
 
-/**
- * Yields the lines of a body, including empty ones, without their line breaks (LF or CRLF) and byte
- * order marks.
- */
+/** Yields the lines of a body without line breaks (LF, CRLF) and byte order marks. */
 export function* splitLines(body: Buffer): Generator<string> {
   let from = 0
   while (from < body.length) {

@@ -62,10 +62,7 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
   }
 }
 
-/**
- * Creates a function that formats the items of a response. Their common start is built once,
- * because large batches have many.
- */
+/** Creates a function that formats items of a response, whose start is built once. */
 function createItemWriter(): (name: Name, problem?: Problem, changed?: Notes) => string {
   // Prefix of the generated document IDs, which must be unique.
   const prefix = randomUUID()

@@ -1,9 +1,7 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 
-/**
- * The parts of a response to keep: those that match a path of `includes` and none of `excludes`.
- */
+/** What to keep of a response: a match of `includes`, and none of `excludes`. */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
 
 /** Field names, outermost first. `*` matches any characters, the name `**` any number of levels. */
@@ -27,9 +25,7 @@ export function parseFilterPath(text: string): PathFilter {
   return { includes: includes.length === 0 ? 'all' : includes, excludes }
 }
 
-/**
- * Splits a path at its dots. Reduces repeated `**`, which would match the same fields in many ways.
- */
+/** Splits a path at its dots. Reduces repeated `**`, which would be slow to match. */
 function toPath(text: string): Path {
   return text.split('.').filter((name, i, all) => name !== '**' || all[i - 1] !== '**')
 }
@@ -74,10 +70,7 @@ function isComplete(path: Path): boolean {
   return path.length === 0
 }
 
-/**
- * Reports whether a name matches a pattern. Each part between wildcards matches at its first
- * occurrence, the last at the end.
- */
+/** Reports whether a name matches a pattern, part by part at its first occurrence. */
 function isMatch(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()

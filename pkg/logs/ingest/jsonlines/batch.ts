@@ -4,10 +4,7 @@ import { type NumberedLine, parseJsonLines } from './parse.ts'
 
 const maxListed = 100
 
-/**
- * Reads a request of Fluent Bit's http output. The response has counts, and the first lines that
- * were rejected or changed.
- */
+/** Reads a request of Fluent Bit's http output; the response has counts and first problems. */
 export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading {
   const numbers: number[] = []
   const toErrors = (problems: Problems) =>

@@ -128,10 +128,7 @@ function takeInnerText(flat: Flat): string | undefined {
   return undefined
 }
 
-/**
- * Returns whether an object has only fields that the Elastic Common Schema defines for the log of a
- * line.
- */
+/** Returns whether all fields are those of a log line in the Elastic Common Schema. */
 function isEcsLog(log: unknown): boolean {
   return isRecord(log) && Object.keys(log).length > 0 && Object.keys(log).every(key => ecsLog.has(key))
 }

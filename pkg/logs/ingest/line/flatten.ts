@@ -3,9 +3,7 @@ import type { IngestLimits } from '../limits.ts'
 import type { LineNotes } from './line-notes.ts'
 import { isOriginName } from './origin-names.ts'
 
-/**
- * All values of a line by flattened name (`a.b.c`). Lists belong to the map and may be modified.
- */
+/** All values of a line by flattened name (`a.b.c`); its lists may be modified. */
 export type Flat = Map<string, FieldScalar | FieldScalar[]>
 
 const depth = 8

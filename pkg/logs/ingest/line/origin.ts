@@ -18,10 +18,7 @@ export function isOfPod(flat: Flat): boolean {
   return false
 }
 
-/**
- * Extracts the origin of a line from its data: from fields, otherwise from the name of its log
- * file.
- */
+/** Extracts the origin of a line from fields, otherwise from the name of its log file. */
 export function takeOrigin(flat: Flat): Origin {
   return withFile(takeMembers(flat), flat)
 }

@@ -39,10 +39,7 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
   }
 }
 
-/**
- * Limits shared data to what one line may have. @returns the data, its size, and the part with the
- * origin
- */
+/** Limits shared data to what a line may have. @returns data, size, part with the origin */
 export function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
   const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }

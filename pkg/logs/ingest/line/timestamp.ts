@@ -38,10 +38,7 @@ export function parseTimestamp(given: string): bigint | undefined {
   return inRange(count)
 }
 
-/**
- * Parses the usual format of container runtimes without allocations. Returns undefined for any
- * other text.
- */
+/** Parses the format of container runtimes without allocations; undefined for others. */
 function parseUtc(text: string): bigint | undefined {
   const end = text.length - 1
   if (end < 19 || end > 29 || !text.endsWith('Z') || text[10] !== 'T') return undefined

@@ -36,10 +36,7 @@ function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generato
 
 const repeated = 'the same batch was stored before: nothing was stored again'
 
-/**
- * Returns a message about the first rejected record, otherwise the first changed one; '' if there
- * is neither.
- */
+/** Returns a message about the first rejected, else the first changed record; or ''. */
 function toMessage(problems: Problems, changes: Changes): string {
   const [first] = [...problems].sort(([a], [b]) => a - b)
   if (first !== undefined) return `record ${first[0] + 1}: ${first[1].reason}`

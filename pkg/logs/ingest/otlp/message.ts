@@ -4,10 +4,7 @@ import { createNotes, type LineNotes } from '../line/line-notes.ts'
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
 export type AnyMap = { readonly [key: string]: AnyValue }
 
-/**
- * An opentelemetry.proto.logs.v1.LogRecord. Times are nanoseconds since 1970, or 0 if unknown. IDs
- * are hexadecimal.
- */
+/** A logs.v1.LogRecord. Times are ns since 1970 or 0; IDs are hexadecimal. */
 export type OtlpRecord = {
   readonly time: bigint
   readonly observedTime: bigint
@@ -39,10 +36,7 @@ export type OtlpGroup = {
   readonly records: Iterable<OtlpRecord | UnreadRecord>
 }
 
-/**
- * Returns a group with one invalid record, in place of an invalid group. It is counted as rejected
- * and does not affect others.
- */
+/** Returns one invalid record in place of an invalid group, which is counted as rejected. */
 export function toUnreadGroup(problem: string): OtlpGroup {
   const scope = { name: '', version: '', attributes: {} }
   return { attributes: {}, scope, notes: createNotes(), records: [{ problem }] }

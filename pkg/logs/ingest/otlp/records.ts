@@ -28,10 +28,7 @@ export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Gen
   }
 }
 
-/**
- * Returns a function that reads the attributes of a resource. It keeps the last result, because a
- * resource may have many scopes.
- */
+/** Returns a function that reads a resource, and keeps the last result for its scopes. */
 function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes: LineNotes) => Flat {
   let last: { readonly attributes: AnyMap; readonly flat: Flat; readonly notes: Notes } | undefined
   const read = (attributes: AnyMap) => {

@@ -65,10 +65,7 @@ export class Tokens {
     return token
   }
 
-  /**
-   * Reports whether the current token is one of these keywords, which are case-insensitive and
-   * unquoted.
-   */
+  /** Reports whether the current token is one of these keywords, unquoted in any case. */
   is(...keywords: readonly string[]): boolean {
     const { text, isQuoted } = this.current
     return !isQuoted && keywords.includes(text.toLowerCase())

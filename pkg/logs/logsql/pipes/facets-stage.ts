@@ -9,10 +9,7 @@ type Facets = Extract<Pipe, { readonly kind: 'facets' }>
 type Counts = Map<string, number> | undefined
 type Counted = readonly [value: string, count: number]
 
-/**
- * Creates the stage that counts the values of all fields. Its rows have `field_name`, `field_value`
- * and `hits`.
- */
+/** Creates the stage that counts values of all fields: `field_name`, `field_value`, `hits`. */
 export function createFacetsStage(
   { limit, maxValues, maxLength, keepsConstant }: Facets,
   next: Stage,

@@ -2,10 +2,7 @@ import type { MathExpression } from '../math.ts'
 import type { Filter, Pipe, StatsFunction } from '../query.ts'
 import { streamLabels } from '../row.ts'
 
-/**
- * Returns the fields that a filter and the pipes after it need, and possibly more; undefined for
- * all.
- */
+/** Returns at least the fields that a filter and later pipes need; undefined for all. */
 export function neededFields(test: Filter, pipes: readonly Pipe[]): readonly string[] | undefined {
   // The result contains all remaining fields.
   let needed: readonly string[] = ['*']

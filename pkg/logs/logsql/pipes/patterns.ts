@@ -21,9 +21,7 @@ const leastSimilarity = 0.5
  */
 export function createPatterns(): {
   readonly add: (text: string) => void
-  /**
-   * Returns the forms, the most frequent first. Lines beyond the memory limit are counted as `<*>`.
-   */
+  /** Returns the forms, most frequent first; lines beyond the memory limit are `<*>`. */
   readonly result: () => readonly Counted[]
 } {
   let others = 0

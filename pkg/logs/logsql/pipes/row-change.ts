@@ -33,10 +33,7 @@ export function createRowChange(pipe: RowPipe): (row: Row) => Row | undefined {
   }
 }
 
-/**
- * Creates a function that converts a line to a row and applies the pipes; undefined if the row is
- * dropped.
- */
+/** Creates a function that makes a row of a line and applies the pipes, or drops it. */
 export function createLineRow({
   test,
   pipes,

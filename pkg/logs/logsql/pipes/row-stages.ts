@@ -96,10 +96,7 @@ const maxDepth = 32
 // Maximum length of a flattened name. Values below a longer name remain JSON.
 const maxName = 1024
 
-/**
- * Parses a JSON object and flattens it to names with dots between levels. Other texts have no
- * fields.
- */
+/** Parses a JSON object to fields with dots between levels; other texts have none. */
 function readJson(text: string, preserved: ReadonlySet<string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   if (!text.trimStart().startsWith('{')) return found

@@ -15,10 +15,7 @@ type Entry = {
 // row.
 const [entryBytes, keyBytes, partitionBytes] = [420, 128, 400]
 
-/**
- * Creates the stage that sorts rows. With a limit it keeps only that many in memory. The sort is
- * stable.
- */
+/** Creates the stable sort of rows, which with a limit keeps only that many. */
 export function createSortStage(
   { by, offset, limit, rank, partitionBy }: Extract<Pipe, { readonly kind: 'sort' }>,
   next: Stage,

@@ -47,10 +47,7 @@ function statesOf(what: StatsFunction, budget: Budget): Create {
   }
 }
 
-/**
- * Returns a function that reads the values of fields: named fields even if empty, for `*` those of
- * the row.
- */
+/** Returns a function that reads fields: named ones even if empty, for `*` all of the row. */
 function createReader(fields: readonly string[]): (row: Row) => readonly string[] {
   if (!fields.some(field => field.endsWith('*'))) return row => valuesOf(row, fields)
   const isWanted = createNameTest(fields)

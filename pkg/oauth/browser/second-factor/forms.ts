@@ -84,9 +84,7 @@ function titleOf(totp: object | undefined, passkey: object | undefined): string 
   return totp === undefined ? 'Add a passkey' : 'Set up a second factor'
 }
 
-/**
- * Shows new recovery codes once. The login continues when the user confirms that they are stored.
- */
+/** Shows new recovery codes once; the login continues when the user has stored them. */
 export function sendRecoveryCodes(
   options: BrowserOptions,
   exchange: Exchange,

@@ -25,10 +25,7 @@ type Checked = {
 
 const passkeyMethods: readonly FactorMethod[] = ['pop', 'user']
 
-/**
- * POST /oauth/factor: a passkey, a code of the authenticator app or a recovery code, after the
- * password.
- */
+/** POST /oauth/factor: a passkey, an app's code or a recovery code, after the password. */
 export function createFactorCheck(options: BrowserOptions): RequestHandler {
   const { audit } = options
   return createLoginStep(options, 'second-factor', async ({ req, res }, { progress, form, event }) => {
@@ -74,10 +71,7 @@ async function checkFactor(
   return { verdict, problem: 'wrong_code', methods: ['otp'] }
 }
 
-/**
- * POST /oauth/factor/totp: the first code of a new authenticator app, which proves that the app has
- * the secret.
- */
+/** POST /oauth/factor/totp: the first code of a new authenticator app proves its secret. */
 export function createTotpEnrolment(options: BrowserOptions): RequestHandler {
   return createEnrolment(options, 'totp', ['otp'], async ({ progress, form }) => {
     const { user, totpSecret: secret } = progress

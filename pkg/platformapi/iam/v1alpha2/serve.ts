@@ -59,10 +59,7 @@ export type IamApi = {
    * the caller's own password. Changes of other fields require permissions.
    */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /**
-   * Serves a PATCH of the caller's own user at the path of kube-apiserver; undefined for any other
-   * request.
-   */
+  /** Serves a PATCH of the caller's own user at kube-apiserver's path; else undefined. */
   readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
   /**
    * Returns whether a request is for roles, members or groups, whose handlers perform their own
@@ -94,10 +91,7 @@ export function createIamApi(options: IamOptions): IamApi {
   const permitOf = createPermits({ client, groupDomain, requirePermission })
   const group = `iam.${groupDomain}`
 
-  /**
-   * Compares the uid too: a client certificate or service account with the same name is another
-   * identity.
-   */
+  /** Compares the uid too: another identity may have the same name. */
   function isCaller({ identity }: AuthenticatedExchange, name: string): boolean {
     const user = users.get(name)
     return user !== undefined && user.name === identity.username && user.uid === identity.uid

@@ -69,10 +69,7 @@ export function responseToClient(parts: readonly string[], method: string): obje
   return own.startsWith('_') && !Object.hasOwn(state, own) ? responseToClient(rest, method) : undefined
 }
 
-/**
- * Returns the media type that the client expects: clients of version 8 and later use a versioned
- * one.
- */
+/** Returns the media type that the client expects, versioned since version 8. */
 export function contentTypeOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const version = /application\/vnd\.elasticsearch\+json\s*;\s*compatible-with=([789])/.exec(
     headers.accept ?? '',

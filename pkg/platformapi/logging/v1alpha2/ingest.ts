@@ -49,10 +49,7 @@ export type Place = { readonly leave: () => void }
 
 // Maximum number of batches being stored, whose lines are in memory.
 const maxBatches = 8
-/**
- * Maximum number of batches being uploaded or stored. Larger than maxBatches, so that slow senders
- * do not block others.
- */
+/** Maximum number of batches in upload or storage, more than maxBatches for slow senders. */
 export const maxBodies = 64
 // Timeout of an upload, since it occupies a slot that others wait for.
 const defaultWithinMs = 30_000

@@ -7,10 +7,7 @@ import { send } from '../../../httpserver/response/respond.ts'
 
 const pageFiles = { '/logs': 'page.html', '/logs/recordings': 'recordings.html' }
 
-/**
- * Content-Security-Policy of the pages: only scripts and style sheets of this server, requests to
- * this server, and no frames.
- */
+/** Content-Security-Policy: scripts, styles and requests of this server, no frames. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

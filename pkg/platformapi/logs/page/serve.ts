@@ -12,10 +12,7 @@ export type LogPageOptions = Omit<LogPageLoginOptions, 'documents'> & {
 }
 
 export type LogPage = {
-  /**
-   * Converts a request of the page with a token cookie into a platform API request with a bearer
-   * token, before the handler chain.
-   */
+  /** Converts a request with a token cookie into one with a bearer token, before the chain. */
   readonly admit: (req: IncomingMessage) => void
   readonly handles: (path: string) => boolean
   readonly isAudited: (path: string) => boolean

@@ -2,9 +2,7 @@ import { operation } from '../../../openapi/kube-errors.ts'
 import { type Paths, query, requiredQuery, segment, success } from '../../../openapi/operation.ts'
 import { oneOfTexts } from '../../../openapi/schema.ts'
 
-/**
- * OpenAPI descriptions of operations on jobs, below `/kapis/operations.<group domain>/v1alpha2`.
- */
+/** OpenAPI descriptions of operations on jobs, below `/kapis/operations.<group domain>`. */
 export const operationPaths = {
   '/namespaces/{namespace}/jobs/{job}': {
     post: operation('Runs a Job again: deletes it and creates it again, as the caller', success, {

@@ -1,9 +1,7 @@
 import { operation } from '../../../openapi/kube-errors.ts'
 import { type Operation, type Parameter, type Paths, segment } from '../../../openapi/operation.ts'
 
-/**
- * Returns the description of a KubeSphere 3.4 route that responds with a 404 and its replacement.
- */
+/** Returns the description of a KubeSphere route that responds with 404 and a replacement. */
 function replaced(instead: string, parameters: readonly Parameter[] = []): Operation {
   return operation('Removed route', {}, { description: `Always 404. ${instead}`, parameters, errors: [404] })
 }

@@ -24,10 +24,7 @@ const replacements: Readonly<Record<keyof typeof removedRoutePaths, (info: Reque
       : `${resource} have no revisions: deployments, daemonsets and statefulsets do, and kubectl rollout history shows them`,
 }
 
-/**
- * Returns a 404 that names the replacement of a removed KubeSphere route, or a 405; undefined for
- * any other path.
- */
+/** Returns the 404 or 405 of a removed KubeSphere route; undefined for other paths. */
 export function rejectRemovedRoute({ req, info }: AuthenticatedExchange): Status | undefined {
   const row = routeOf<PathRow>(removedRoutePaths, info.parts)
   const instead = routeOf(replacements, info.parts)

@@ -8,10 +8,7 @@ export type NativeKindsOptions = {
   /** `resources.<group domain>`. */
   readonly group: string
   readonly version: string
-  /**
-   * Returns whether discovery lists a kind in this group; RBAC rules for this group then apply to
-   * it.
-   */
+  /** Returns whether discovery lists a kind in this group, to which its RBAC rules apply. */
   readonly isDeclared: (plural: string) => boolean
   /**
    * Returns the kind with a plural; undefined if kube-apiserver does not serve it.
@@ -22,14 +19,9 @@ export type NativeKindsOptions = {
 }
 
 export type NativeKinds = {
-  /**
-   * Returns the attributes with which to authorize a request; undefined for kinds of this group
-   * itself.
-   */
+  /** Returns the attributes to authorize a request with; undefined for kinds of this group. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
-  /**
-   * Returns the kind that a request was authorized for; undefined if attributesOf has found none.
-   */
+  /** Returns the kind that a request was authorized for; undefined if there is none. */
   readonly of: (exchange: AuthenticatedExchange) => Kind | undefined
 }
 

@@ -22,10 +22,7 @@ export type OpenExec = (
 
 export type Terminal = {
   readonly serve: Handler
-  /**
-   * Returns the attributes with which a terminal is authorized: exec of the pod. undefined for any
-   * other request.
-   */
+  /** Returns the attributes of a terminal, which are those of exec; otherwise undefined. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
 }
 

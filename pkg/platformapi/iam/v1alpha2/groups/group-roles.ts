@@ -36,10 +36,7 @@ export function createGroupRoleHandlers(
   const { knowMembers, resolve, givenBy, takenFrom, ownOf, heldByEach } = createMemberGrants(tools, places)
   const groupLabel = `${iam}/group-ref`
 
-  /**
-   * Returns the WorkspaceRoleBinding of a group: its role is the same in all namespaces of the
-   * workspace.
-   */
+  /** Returns the WorkspaceRoleBinding of a group, for all namespaces of the workspace. */
   function toWorkspaceBinding(workspace: string, group: string, role: string): KubeObject {
     return {
       apiVersion: `${iam}/v1alpha2`,

@@ -8,10 +8,7 @@ import { createWorkspaceGroups, type GroupTools } from './workspace-groups.ts'
 
 type ServePlace = (exchange: AuthenticatedExchange, place: string, name: string) => Promise<void>
 
-/**
- * Creates the routes for groups of KubeSphere 3.4, their members and their roles. Each handler
- * authorizes its caller.
- */
+/** Creates the routes for groups of KubeSphere 3.4; each handler authorizes its caller. */
 export function createGroupRoutes(
   tools: GroupTools,
   places: ScopeReader,

@@ -9,10 +9,7 @@ import type { ChangeGroups } from '../users/user-groups.ts'
 export type GroupTools = Pick<ScopeReaderTools, 'groupDomain' | 'require'> & {
   readonly callAs: CallAs
   readonly changeGroups: ChangeGroups
-  /**
-   * Removes a deleted group from bindings, as the caller. Adds a warning about bindings that
-   * remain.
-   */
+  /** Removes a deleted group from bindings as the caller; warns about remaining ones. */
   readonly leaveBindings: (exchange: AuthenticatedExchange, subject: Subject) => Promise<void>
 }
 

@@ -13,10 +13,7 @@ export const roleKinds = {
   namespace: { plural: 'roles', kind: 'Role', isNative: true },
 } as const
 
-/**
- * A role in the format of KubeSphere, and the roleRef of bindings to it; undefined if no binding
- * grants it.
- */
+/** A role of KubeSphere, and the roleRef of its bindings; undefined if none can be. */
 export type PlacedRole = { readonly role: KubeObject; readonly ref: RoleRef | undefined }
 
 export type RoleSources = {
@@ -28,10 +25,7 @@ export type RoleSources = {
   }
   /** The Roles of the namespace; empty in other scopes. */
   readonly roles: readonly Entry[]
-  /**
-   * Whether the caller may read ClusterRoles. Otherwise rules, and ClusterRoles with a workspace
-   * label, are omitted.
-   */
+  /** Whether the caller may read ClusterRoles, otherwise omitted, as are rules. */
   readonly mayReadClusterRoles: boolean
 }
 

@@ -72,15 +72,9 @@ type RecordOf = {
   readonly role: string | undefined
 }
 
-/**
- * Reads and writes members of workspaces that are stored as records, independently of the
- * namespaces of the workspace.
- */
+/** Reads and writes members of workspaces that are stored as records. */
 export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTools) {
-  /**
-   * Returns the owner reference to the Workspace, with which the garbage collector deletes the
-   * records.
-   */
+  /** Returns the owner reference to the Workspace, with which the records are deleted. */
   async function ownerOf(exchange: AuthenticatedExchange, workspace: string): Promise<Owner> {
     const path = `${workspacesPath(groupDomain)}/${encodeURIComponent(workspace)}`
     const {

@@ -74,9 +74,7 @@ export async function bind(
     readonly namespace: string
     readonly roleRef: RoleRef
     readonly labels: Readonly<Record<string, string>>
-    /**
-     * Owner reference of the binding; the garbage collector deletes the binding with this object.
-     */
+    /** Owner reference of the binding, which is deleted with this object. */
     readonly owner?: object
   },
 ): Promise<void> {

@@ -8,10 +8,7 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import type { Held, Place } from './role-bindings.ts'
 import { workspaceRolesOf } from './role-bindings.ts'
 
-/**
- * For each scope, the resource name that consoles use for its members, and the annotation with the
- * role of a member.
- */
+/** For each scope, the name of members in consoles, and the annotation of their role. */
 export const memberKinds = {
   cluster: { plural: 'clustermembers', role: 'clusterrole' },
   workspace: { plural: 'workspacemembers', role: 'workspacerole' },

@@ -21,10 +21,7 @@ export type KnownPlatformRoles = {
 
 export type PlatformRoles = {
   readonly read: () => Promise<KnownPlatformRoles>
-  /**
-   * Reads the platform roles for callers who may list bindings; undefined for others. @throws
-   * Status 503
-   */
+  /** Reads the platform roles, if the caller may list bindings. @throws Status 503 */
   readonly readFor: (exchange: AuthenticatedExchange) => Promise<KnownPlatformRoles | undefined>
   /** @throws Status 403 for callers who may not list bindings, 503 */
   readonly requireRead: (exchange: AuthenticatedExchange) => Promise<void>
@@ -51,10 +48,7 @@ export function platformRoleAnnotation(groupDomain: string): string {
   return `iam.${groupDomain}/globalrole`
 }
 
-/**
- * Splits a draft into the user without the annotation of the platform role, which is not stored,
- * and the requested role.
- */
+/** Splits a draft into the user, and the requested platform role, which is not stored. */
 export function takePlatformRole(
   draft: UserDraft,
   groupDomain: string,
@@ -63,9 +57,7 @@ export function takePlatformRole(
   return { draft: { ...draft, annotations }, role }
 }
 
-/**
- * Removes the annotation of the platform role from a stored user, since only bindings grant a role.
- */
+/** Removes the annotation of the platform role, since only bindings grant a role. */
 export function withoutPlatformRole(user: KubeObject, groupDomain: string): KubeObject {
   const { annotations, ...metadata } = user.metadata
   if (annotations === undefined) return user

@@ -24,9 +24,7 @@ export type Held = {
   /** The role name in the API of KubeSphere. */
   readonly role: string
   readonly binding: Binding
-  /**
-   * The role that the binding records for new namespaces of a workspace, if it grants none itself.
-   */
+  /** The role of new namespaces of a workspace, if the binding grants none itself. */
   readonly recorded?: Recorded
 }
 
@@ -35,10 +33,7 @@ export function scopeLabel(groupDomain: string): string {
   return `iam.${groupDomain}/scope`
 }
 
-/**
- * Returns a parser of bindings that caches the result for each version: there may be ten thousand
- * bindings.
- */
+/** Returns a parser of bindings that caches each version: there may be ten thousand. */
 export function createBindingReader(): (entry: Entry) => Binding {
   const read = new WeakMap<Entry, Binding>()
   return entry => {
@@ -83,9 +78,7 @@ export function isMember({ kind, name }: Subject): boolean {
   return kind === 'User' && name !== '' && !name.startsWith('system:')
 }
 
-/**
- * Returns whether a subject is a group of people. Groups of Kubernetes itself get no roles here.
- */
+/** Returns whether a subject is a group of people, as only these get roles here. */
 export function isGroup({ kind, name }: Subject): boolean {
   return kind === 'Group' && name !== '' && !name.startsWith('system:')
 }
@@ -94,10 +87,7 @@ export function isSameRole(a: RoleRef, b: RoleRef): boolean {
   return a.kind === b.kind && a.name === b.name
 }
 
-/**
- * Returns the role name of a binding in the API of KubeSphere: that of the preset, or the name of
- * the RBAC role itself.
- */
+/** Returns the role name of a binding in KubeSphere: that of the preset, or of the role. */
 export function nameAt(presets: readonly Preset[], { kind, name }: RoleRef): string {
   if (kind !== 'ClusterRole') return name
   return presets.find(({ clusterRole }) => clusterRole === name)?.name ?? name

@@ -39,10 +39,7 @@ function each(names: readonly string[], actions: readonly string[]): Preset['mod
   return Object.fromEntries(names.map(name => [name, actions]))
 }
 
-/**
- * Removes the modules that `edit` and `view` do not permit: members and roles, and for `view` also
- * Secrets.
- */
+/** Removes modules that `edit` and `view` do not permit, such as members and roles. */
 const withoutRights = (names: readonly string[], ...also: readonly string[]) =>
   names.filter(name => !['members', 'roles', ...also].includes(name))
 

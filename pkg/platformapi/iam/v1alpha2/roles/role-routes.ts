@@ -13,9 +13,7 @@ import { createScopeReader, rbacGroup, type ScopeReaderTools } from './scope-rea
 export type RoleTools = ScopeReaderTools &
   MemberTools & {
     readonly users: { readonly get: (name: string) => User | undefined }
-    /**
-     * Returns whether a name is the caller's own user, and not another credential with that name.
-     */
+    /** Returns whether a name is the caller's own user, and not another credential. */
     readonly isCaller: (exchange: AuthenticatedExchange, name: string) => boolean
   }
 

@@ -9,10 +9,7 @@ export function templateLabel(groupDomain: string): string {
   return `iam.${groupDomain}/role-template`
 }
 
-/**
- * Returns the annotation with the names of templates as a JSON array, as consoles of KubeSphere 3.4
- * send it.
- */
+/** Returns the annotation with the template names as JSON, as KubeSphere's consoles send it. */
 export function aggregationAnnotation(groupDomain: string): string {
   return `iam.${groupDomain}/aggregation-roles`
 }

@@ -33,10 +33,7 @@ export type ScopeReaderTools = {
   readonly groupDomain: string
   /** @throws Status 403, 503 */
   readonly require: (exchange: AuthenticatedExchange, right: ScopedPermission) => Promise<void>
-  /**
-   * Returns the cache of a kind, at least as new as kube-apiserver at the time of the call. @throws
-   * Status 503
-   */
+  /** Returns the cache of a kind, as new as kube-apiserver at the call. @throws Status 503 */
   readonly latest: (plural: string) => Promise<ObjectStore>
   /** Sends generated objects with the list parameters of the platform API. */
   readonly show: (
@@ -56,10 +53,7 @@ export type ScopeReaderTools = {
   ) => Promise<void>
 }
 
-/**
- * A scope with its namespaces, resolved once, so that authorization and the handler use the same
- * list.
- */
+/** A scope with its namespaces, resolved once for authorization and handler. */
 export type ResolvedScope = Place & { readonly namespaces: readonly string[] }
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
@@ -98,10 +92,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     if (what === 'bindings') await requireEach(namespaces, within => list('rolebindings', within))
   }
 
-  /**
-   * Requires a permission in all namespaces. If there are only a few, the permission in each of
-   * them is sufficient.
-   */
+  /** Requires a permission in all namespaces, or in each one if there are only a few. */
   async function requireEach(
     namespaces: readonly string[],
     check: (namespace: string) => Promise<void>,

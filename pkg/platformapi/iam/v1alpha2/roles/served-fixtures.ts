@@ -110,10 +110,7 @@ const stored = new Map<string, User>(
 
 export const member = (username: string, roleRef: string) => ({ username, roleRef })
 
-/**
- * A role as kube-apiserver returns it; the name `taken` is that of another one. A role that a dry
- * run creates has no version.
- */
+/** A role as kube-apiserver returns it; one of a dry run has no version. */
 function answerRole({ path, body }: { readonly path: string; readonly body?: unknown }) {
   const { metadata, rules = [] } = membersOf(body)
   const name = String(membersOf(metadata).name ?? path.split('/').at(-1))
@@ -253,10 +250,7 @@ export function itRejects(
 
 export type HiddenWrite = readonly [method: string, path: string, body: unknown, denied: readonly string[]]
 
-/**
- * Defines a test for each write that is rejected with 403 if the caller may not list the given
- * resources.
- */
+/** Defines tests of writes that are rejected if the caller may not list resources. */
 export function itHides({ calls, denied, write }: Served, hidden: readonly HiddenWrite[]) {
   for (const [method, path, body, without] of hidden)
     it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {

@@ -1,8 +1,6 @@
 import { isRecord } from '../../../../kubeclient/object/object.ts'
 
-/**
- * JSON Merge Patch (RFC 7396): null removes a field, an object is merged, everything else replaces.
- */
+/** JSON Merge Patch (RFC 7396): null removes, an object is merged, all else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch
   const merged = new Map(Object.entries(isRecord(target) ? target : {}))

@@ -52,10 +52,7 @@ export function toOwnChange(patch: unknown, type: string, groupDomain: string): 
 
 type Changes = readonly (readonly [pointer: string, value: unknown])[]
 
-/**
- * Returns the changed values by JSON Pointer, null for removed ones; undefined if an operation
- * depends on the current document.
- */
+/** Returns the changed values by JSON Pointer; undefined if they depend on the document. */
 function ofJsonPatch(patch: unknown): Changes | undefined {
   if (!Array.isArray(patch)) return undefined
   const changes = patch.map(operation => {

@@ -13,9 +13,7 @@ export type PermitOptions = {
   readonly requirePermission: RequirePermission
 }
 
-/**
- * Checks by RBAC that the caller of a request has the permissions that a change of a user requires.
- */
+/** Checks by RBAC the permissions that a change of a user requires of its caller. */
 export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
   const { client, groupDomain, requirePermission } = options
 

@@ -12,10 +12,7 @@ export type ChangeGroups = (
   change: { readonly user: string; readonly group: string; readonly isMember: boolean },
 ) => Promise<void>
 
-/**
- * Returns the groups that an administrator has assigned to a user, without those of an identity
- * provider.
- */
+/** Returns the groups that an administrator has assigned, not an identity provider. */
 export function groupsOf(user: KubeObject): readonly string[] {
   return itemsOf(membersOf(user.spec).groups).map(textOf)
 }

@@ -9,10 +9,7 @@ import { toAnswer, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']
 
-/**
- * PUT /users/{user}/status `{"status": {"state": "Active" | "Disabled"}}`: enables, unlocks or
- * disables a user.
- */
+/** PUT /users/{user}/status `{"status": {"state"}}`: enables, unlocks or disables a user. */
 export async function putState(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { groupDomain, writer, audit } = options
   const { req, res, info } = exchange

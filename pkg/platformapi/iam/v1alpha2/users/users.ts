@@ -28,10 +28,7 @@ export type UsersOptions = {
   readonly groupDomain: string
   readonly writer: UserWriter
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
-  /**
-   * Returns whether the user in the path is the caller, who may change some fields without
-   * permissions.
-   */
+  /** Returns whether the user in the path is the caller, who may change some fields. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** @throws Status 403 for a caller who may not write the user in the path */
   readonly requireWrite: (exchange: AuthenticatedExchange) => Promise<void>
@@ -140,10 +137,7 @@ async function put(options: UsersOptions, exchange: AuthenticatedExchange): Prom
   })
 }
 
-/**
- * Applies a JSON Merge Patch (RFC 7396) to the user as returned by the API. Other fields, including
- * the password, are kept.
- */
+/** Applies a JSON Merge Patch (RFC 7396) to the shown user; other fields are kept. */
 async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
   const { groupDomain, writer } = options
   const { req, info } = exchange
