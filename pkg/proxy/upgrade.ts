@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
-import { aggregatedApiHeaders } from './aggregated/api-proxy.ts'
-import type { AggregatedApiUpstream } from './aggregated/api-upstream.ts'
+import { componentHeaders } from './components/component-proxy.ts'
+import type { ComponentUpstream } from './components/component-upstream.ts'
 import type { HeaderLines } from './headers.ts'
 import { type KubeServer, kubeApiserverHeaders, toTarget } from './kube-apiserver-proxy.ts'
 import { rejectRedirect } from './redirect.ts'
@@ -36,15 +36,12 @@ export async function kubeUpgrade(
 }
 
 /** Returns the upgrade target for a component, with the identity of the caller. */
-export function aggregatedApiUpgrade(
-  target: AggregatedApiUpstream,
-  exchange: AuthenticatedExchange,
-): UpgradeTarget {
+export function componentUpgrade(target: ComponentUpstream, exchange: AuthenticatedExchange): UpgradeTarget {
   const { url, name } = target.component
   return {
     connections: target.long,
     path: url.pathname.replace(/\/$/, '') + formatTarget(exchange),
-    headers: aggregatedApiHeaders(target, exchange),
+    headers: componentHeaders(target, exchange),
     upstream: `the component ${name}`,
     refusal: rejectRedirect(`the component ${name}`, exchange.req),
   }

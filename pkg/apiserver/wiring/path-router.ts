@@ -18,7 +18,7 @@ export type RouterOptions = {
   /** The handlers under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
   /** Returns the handler of another component for a group and version under /kapis. */
-  readonly aggregatedApi: (group: string, version: string) => Handler | undefined
+  readonly componentApi: (group: string, version: string) => Handler | undefined
   /** Handles any other resource under /kapis. */
   readonly generic: Handler
   /** Discovery and OpenAPI documents, each with the paths that it handles. */
@@ -54,9 +54,7 @@ export function createRouter(options: RouterOptions): Router {
     if (!info.isResource) return undefined
     if (isPlatformPrefix(info.prefix))
       return (
-        options.platform.get(`${group}/${version}`) ??
-        options.aggregatedApi(group, version) ??
-        options.generic
+        options.platform.get(`${group}/${version}`) ?? options.componentApi(group, version) ?? options.generic
       )
     const isOwn = info.prefix === 'apis' && group === options.group && version === options.version
     return isOwn ? options.aggregated : undefined
@@ -92,7 +90,7 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
   if (path === metricsPath && info.verb === 'get') return sendMetrics(options.registry, exchange)
-  const component = isPlatformPrefix(prefix) ? options.aggregatedApi(...groupOf(path)) : undefined
+  const component = isPlatformPrefix(prefix) ? options.componentApi(...groupOf(path)) : undefined
   if (component) return component(exchange)
   if (info.isResource || isPlatformPrefix(prefix)) throw unknownResource()
   const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }

@@ -54,7 +54,7 @@ export function createRoutes(parts: {
       [`terminal.${groupDomain}/v1alpha2`, terminal.serve],
       [`operations.${groupDomain}/v1alpha2`, operations.serve],
     ]),
-    aggregatedApi: components.find,
+    componentApi: components.find,
     generic: resources.generic,
     documents: resources.documents,
     ownDocuments: [

@@ -17,8 +17,8 @@ import type { Auth } from '../auth.ts'
 import type { KubeApiserver } from '../kube-apiserver.ts'
 import type { Rights } from '../rbac.ts'
 import { createAccessReviews } from './access-reviews.ts'
-import { createAggregatedApis, type RunningAggregatedApis } from './aggregated-apis.ts'
 import { createCallAs, createOpenExec } from './caller-client.ts'
+import { createComponents, type RunningComponents } from './components.ts'
 import { createIam, type Iam } from './iam.ts'
 import { createLogs, type Logs } from './logs.ts'
 import { createResources, type Resources } from './resources.ts'
@@ -33,7 +33,7 @@ export type Apis = {
   readonly iam: Iam
   readonly terminal: Terminal
   readonly operations: Operations
-  readonly components: RunningAggregatedApis
+  readonly components: RunningComponents
   readonly checks: readonly Check[]
   /** Starts everything except the resource cache, whose start reports when it has synced. */
   readonly start: () => void
@@ -120,7 +120,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     openExec: createOpenExec(kubeApiserver.openChannels, logs.recordings),
   })
   const operations = createOperations({ groupDomain, callAs })
-  const components = createAggregatedApis({ client, config, logger, tracing })
+  const components = createComponents({ client, config, logger, tracing })
   return {
     ...{ proxy, resources, logs, tenant, iam, terminal, operations, components },
     checks: [...resources.checks, ...access.checks],

@@ -1,11 +1,11 @@
 import type { KeyPair } from '../../certs/issue.ts'
 import { createPool, type Dispatcher } from '../../http/pool.ts'
 import { type CircuitBreaker, createCircuitBreaker } from '../circuit-breaker.ts'
-import type { AggregatedApi } from './aggregated-api.ts'
+import type { Component } from './component.ts'
 
 /** The connections to a component, and its circuit breaker. */
-export type AggregatedApiUpstream = {
-  readonly component: AggregatedApi
+export type ComponentUpstream = {
+  readonly component: Component
   readonly breaker: CircuitBreaker
   readonly short: Dispatcher
   readonly long: Dispatcher
@@ -24,10 +24,7 @@ const maxHeadBytes = 16 * 1024
  *
  * @param pair the front-proxy client certificate; not used over plain HTTP
  */
-export function createAggregatedApiUpstream(
-  component: AggregatedApi,
-  pair: KeyPair | undefined,
-): AggregatedApiUpstream {
+export function createComponentUpstream(component: Component, pair: KeyPair | undefined): ComponentUpstream {
   const { url, caPem, isVerified, serverName, timeoutMs } = component
   const tls = {
     ...(caPem === undefined ? {} : { ca: caPem }),

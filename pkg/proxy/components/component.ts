@@ -1,7 +1,7 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 
 /** The API of a component under /kapis/{group}/{version}, from its APIService. */
-export type AggregatedApi = {
+export type Component = {
   /** Name of the APIService. */
   readonly name: string
   readonly group: string
@@ -16,8 +16,8 @@ export type AggregatedApi = {
 }
 
 /** A valid component, or the reason and message of the condition for an invalid APIService. */
-export type ParsedAggregatedApi =
-  | AggregatedApi
+export type ParsedComponent =
+  | Component
   | { readonly name: string; readonly reason: string; readonly message: string }
 
 const defaultTimeoutSeconds = 30
@@ -27,10 +27,7 @@ const defaultTimeoutSeconds = 30
  *
  * @param isReserved whether a group is served by Kapis or kube-apiserver
  */
-export function parseAggregatedApi(
-  object: KubeObject,
-  isReserved: (group: string) => boolean,
-): ParsedAggregatedApi {
+export function parseComponent(object: KubeObject, isReserved: (group: string) => boolean): ParsedComponent {
   const { name } = object.metadata
   const spec = isRecord(object.spec) ? object.spec : {}
   const { group, version, caBundle, timeoutSeconds } = spec
@@ -52,7 +49,7 @@ export function parseAggregatedApi(
   }
 }
 
-type Target = Pick<AggregatedApi, 'url' | 'serverName'>
+type Target = Pick<Component, 'url' | 'serverName'>
 
 function toTarget({ url, service }: Readonly<Record<string, unknown>>): Target | string {
   if (typeof url === 'string' && service === undefined) {

@@ -6,7 +6,7 @@ import { forwardableHeaders, type HeaderLines } from '../headers.ts'
 import { toRemoteHeaders } from '../identity-headers.ts'
 import { rejectRedirect } from '../redirect.ts'
 import { relay } from '../reverse-proxy.ts'
-import type { AggregatedApiUpstream } from './api-upstream.ts'
+import type { ComponentUpstream } from './component-upstream.ts'
 
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
@@ -17,8 +17,8 @@ const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'hos
  * @throws Status 502, 503, 504 if the component is not responding; 502 for a redirect to another
  * host; 503 immediately while the circuit breaker is open
  */
-export async function forwardToAggregatedApi(
-  upstream: AggregatedApiUpstream,
+export async function forwardToComponent(
+  upstream: ComponentUpstream,
   exchange: AuthenticatedExchange,
 ): Promise<void> {
   const { component, breaker } = upstream
@@ -29,8 +29,8 @@ export async function forwardToAggregatedApi(
   const begun = () => {
     if (isLive) exchange.lasts?.()
   }
-  const outgoing = { connections, path, headers: aggregatedApiHeaders(upstream, exchange), isLive, begun }
-  if (!breaker.mayTry()) throw resting(component.name)
+  const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive, begun }
+  if (!breaker.mayTry()) throw notResponding(component.name)
   const name = `the component ${component.name}`
   const ofRedirect = rejectRedirect(name, req)
   let refused: Status | undefined
@@ -58,8 +58,8 @@ export async function forwardToAggregatedApi(
  *
  * @throws Status 403 for an identity that a header cannot carry unchanged
  */
-export function aggregatedApiHeaders(
-  { component }: AggregatedApiUpstream,
+export function componentHeaders(
+  { component }: ComponentUpstream,
   exchange: AuthenticatedExchange,
 ): HeaderLines {
   const { req, identity, id } = exchange
@@ -73,7 +73,7 @@ export function aggregatedApiHeaders(
   return headers
 }
 
-function resting(name: string): Status {
+function notResponding(name: string): Status {
   return new Status(503, 'ServiceUnavailable', `the component ${name} is not responding`, {
     details: { retryAfterSeconds: 10 },
     headers: { 'retry-after': '10', 'proxy-status': 'kapis; error=destination_unavailable' },

@@ -4,11 +4,11 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { byName, type Change, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { type ParsedAggregatedApi, parseAggregatedApi } from './aggregated-api.ts'
-import { type Availability, checkAggregatedApi } from './api-health.ts'
-import { type AggregatedApiUpstream, createAggregatedApiUpstream } from './api-upstream.ts'
+import { type ParsedComponent, parseComponent } from './component.ts'
+import { type Availability, checkComponent } from './component-health.ts'
+import { type ComponentUpstream, createComponentUpstream } from './component-upstream.ts'
 
-export type AggregatedApisOptions = {
+export type ComponentsOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
@@ -21,8 +21,8 @@ type Entry = {
   readonly object: KubeObject
   readonly pair: KeyPair | undefined
   /** The component, or why the APIService is invalid. */
-  readonly parsed: ParsedAggregatedApi
-  readonly upstream: AggregatedApiUpstream | undefined
+  readonly parsed: ParsedComponent
+  readonly upstream: ComponentUpstream | undefined
 }
 
 const version = 'v1alpha1'
@@ -32,14 +32,14 @@ const checkEveryMs = 10_000
  * The component APIs under /kapis/{group}/{version}: watches APIServices of extensions.<group
  * domain>, checks each component every few seconds, and writes the result to its status.
  */
-export class AggregatedApis {
-  readonly #options: AggregatedApisOptions
+export class Components {
+  readonly #options: ComponentsOptions
   readonly #path: string
   /** By name of the APIService, in the format `<version>.<group>`. */
   readonly #apis: Informer<Entry>
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: AggregatedApisOptions) {
+  constructor(options: ComponentsOptions) {
     this.#options = options
     this.#path = `/apis/extensions.${options.groupDomain}/${version}/apiservices`
     this.#apis = new Informer({
@@ -66,7 +66,7 @@ export class AggregatedApis {
     for (const { upstream } of this.#apis.all()) upstream?.close()
   }
 
-  find(group: string, version: string): AggregatedApiUpstream | undefined {
+  find(group: string, version: string): ComponentUpstream | undefined {
     return this.#apis.get(`${version}.${group}`)?.upstream
   }
 
@@ -80,10 +80,10 @@ export class AggregatedApis {
     // Connections are kept after a change of the status alone: it does not affect requests.
     if (before !== undefined && before.pair === pair && isDeepStrictEqual(before.object.spec, object.spec))
       return { ...before, object }
-    const parsed = parseAggregatedApi(object, this.#options.isReserved)
+    const parsed = parseComponent(object, this.#options.isReserved)
     if ('reason' in parsed) return { object, pair, parsed, upstream: undefined }
     const ofClient = parsed.url.protocol === 'https:' ? pair : undefined
-    return { object, pair, parsed, upstream: createAggregatedApiUpstream(parsed, ofClient) }
+    return { object, pair, parsed, upstream: createComponentUpstream(parsed, ofClient) }
   }
 
   #changed(changes: readonly Change<Entry>[]): void {
@@ -105,7 +105,7 @@ export class AggregatedApis {
   async #check(entry: Entry): Promise<void> {
     const { upstream } = entry
     if (upstream === undefined) return
-    const availability = await checkAggregatedApi(upstream)
+    const availability = await checkComponent(upstream)
     const current = this.#apis.get(entry.object.metadata.name)
     if (current?.upstream === upstream) await this.#write(current, availability)
   }

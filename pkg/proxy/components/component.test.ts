@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import { parseAggregatedApi } from './aggregated-api.ts'
+import { parseComponent } from './component.ts'
 
 const metadata = { name: 'v1.acme.example.org', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
 const names = { group: 'acme.example.org', version: 'v1' }
 
 function parse(spec: object) {
-  const parsed = parseAggregatedApi({ metadata, spec }, group => group === 'iam.kapis.io')
+  const parsed = parseComponent({ metadata, spec }, group => group === 'iam.kapis.io')
   return 'url' in parsed ? { ...parsed, url: parsed.url.href } : parsed
 }
 
-describe('parseAggregatedApi', () => {
+describe('parseComponent', () => {
   const whole = { ...names, name: metadata.name, isVerified: true, timeoutMs: 30_000 }
   const none = { serverName: undefined, caPem: undefined }
   const valid: readonly (readonly [what: string, spec: object, component: object])[] = [

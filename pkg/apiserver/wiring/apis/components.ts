@@ -7,15 +7,15 @@ import { FrontProxyCertificates } from '../../../certs/front-proxy.ts'
 import type { Config } from '../../../config/config.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { retryUntilSuccess } from '../../../kubeclient/retry.ts'
-import { AggregatedApis } from '../../../proxy/aggregated/aggregated-apis.ts'
-import { forwardToAggregatedApi } from '../../../proxy/aggregated/api-proxy.ts'
-import type { AggregatedApiUpstream } from '../../../proxy/aggregated/api-upstream.ts'
+import { forwardToComponent } from '../../../proxy/components/component-proxy.ts'
+import type { ComponentUpstream } from '../../../proxy/components/component-upstream.ts'
+import { Components } from '../../../proxy/components/components.ts'
 import { remoteHeaderNames } from '../../../proxy/identity-headers.ts'
-import { aggregatedApiUpgrade, forwardUpgrade } from '../../../proxy/upgrade.ts'
+import { componentUpgrade, forwardUpgrade } from '../../../proxy/upgrade.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Peer, Tracing } from '../../../telemetry/tracing/tracing.ts'
 
-export type RunningAggregatedApis = {
+export type RunningComponents = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
   /** Handles an upgrade; resolves to false if the request is not for a component. */
@@ -39,7 +39,7 @@ const ownGroups = [
 ]
 
 /** Wires the APIs of other components, and the front-proxy certificate for them. */
-export function createAggregatedApis({
+export function createComponents({
   client,
   config,
   logger,
@@ -49,7 +49,7 @@ export function createAggregatedApis({
   readonly config: Config
   readonly logger: Logger
   readonly tracing: Tracing
-}): RunningAggregatedApis {
+}): RunningComponents {
   const { groupDomain, kubernetes } = config
   const certificates = new FrontProxyCertificates({
     client,
@@ -58,7 +58,7 @@ export function createAggregatedApis({
     headers: remoteHeaderNames,
   })
   const own = new Set(ownGroups.map(name => `${name}.${groupDomain}`))
-  const components = new AggregatedApis({
+  const components = new Components({
     client,
     groupDomain,
     logger,
@@ -86,7 +86,7 @@ export function createAggregatedApis({
       if (upstream === undefined) return undefined
       return tracing.upstream(toPeer(upstream), exchange => {
         requireOneMethod(exchange)
-        return forwardToAggregatedApi(upstream, exchange)
+        return forwardToComponent(upstream, exchange)
       })
     },
     serves: (group, version) => components.find(group, version) !== undefined,
@@ -98,7 +98,7 @@ export function createAggregatedApis({
       requireOneMethod(exchange)
       assertMayUpgrade(info, exchange.identity)
       const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
-        forwardUpgrade(aggregatedApiUpgrade(upstream, given), given),
+        forwardUpgrade(componentUpgrade(upstream, given), given),
       )
       await forward(exchange)
       return true
@@ -126,6 +126,6 @@ function requireOneMethod({ req, info }: AuthenticatedExchange): void {
   if (hasVerbPrefix(info) && info.verb !== 'proxy' && !isReading) throw methodNotAllowed(['GET', 'HEAD'])
 }
 
-function toPeer({ component: { name, url } }: AggregatedApiUpstream): Peer {
+function toPeer({ component: { name, url } }: ComponentUpstream): Peer {
   return { name, url }
 }

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import type { AggregatedApi } from './aggregated-api.ts'
-import { type Availability, checkAggregatedApi } from './api-health.ts'
-import { createAggregatedApiUpstream } from './api-upstream.ts'
+import type { Component } from './component.ts'
+import { type Availability, checkComponent } from './component-health.ts'
+import { createComponentUpstream } from './component-upstream.ts'
 
 const path = '/base/kapis/acme.example.org/v1'
 
@@ -12,7 +12,7 @@ async function check(listener: RequestListener | undefined): Promise<Availabilit
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   if (listener === undefined) server.close()
-  const component: AggregatedApi = {
+  const component: Component = {
     name: 'v1.acme.example.org',
     group: 'acme.example.org',
     version: 'v1',
@@ -22,16 +22,16 @@ async function check(listener: RequestListener | undefined): Promise<Availabilit
     serverName: undefined,
     timeoutMs: 1_000,
   }
-  const upstream = createAggregatedApiUpstream(component, undefined)
+  const upstream = createComponentUpstream(component, undefined)
   try {
-    return await checkAggregatedApi(upstream)
+    return await checkComponent(upstream)
   } finally {
     upstream.close()
     server.close()
   }
 }
 
-describe('checkAggregatedApi', () => {
+describe('checkComponent', () => {
   for (const code of [200, 401, 403, 404]) {
     it(`reports a server as available that answers ${code}`, async () => {
       const asked: (string | undefined)[] = []

@@ -1,5 +1,5 @@
 import { upstreamFailure } from '../upstream-failure.ts'
-import type { AggregatedApiUpstream } from './api-upstream.ts'
+import type { ComponentUpstream } from './component-upstream.ts'
 
 /** A condition of type Available, without its timestamps. */
 export type Availability = {
@@ -11,11 +11,11 @@ export type Availability = {
 const withinMs = 5_000
 
 /** Checks a component by the root of its API, which must be below 500. */
-export async function checkAggregatedApi({
+export async function checkComponent({
   component,
   short,
   breaker,
-}: AggregatedApiUpstream): Promise<Availability> {
+}: ComponentUpstream): Promise<Availability> {
   const { group, version, url } = component
   const path = `${url.pathname.replace(/\/$/, '')}/kapis/${group}/${version}`
   try {
