@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { openTestStore } from '../../pkg/logs/embedded/fixtures.ts'
+import type { Scope } from '../../pkg/logs/filter/filter.ts'
 import { toComparable } from '../../pkg/logs/logsql/fixtures.ts'
 import { parseLogsql } from '../../pkg/logs/logsql/parse/parse.ts'
 import { runQuery } from '../../pkg/logs/logsql/run-query.ts'
@@ -25,6 +26,8 @@ const seed = Number(SEED ?? Date.now() % 1_000_000)
 const timeoutMs = Number(TIMEOUT ?? 600) * 1000
 /** The namespaces that the second user may read. */
 const few = namespaces.slice(2, 4)
+const fewScope: Scope = few.map(namespace => ({ namespace, sinceNs: 0n }))
+const onlyFew = { extra_filters: `namespace:in(${few.join(', ')})` }
 const ports = createPortFinder()
 
 describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
@@ -57,10 +60,10 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
     await rm(folder, { recursive: true, force: true })
   })
 
-  async function ofKapis(query: string): Promise<readonly string[]> {
+  async function ofKapis(query: string, scope: Scope): Promise<readonly string[]> {
     const found: string[] = []
     const run = {
-      ...{ store, filter: { scope: 'everything' as const }, limits: { timeoutMs } },
+      ...{ store, filter: { scope }, limits: { timeoutMs } },
       ...{ timeSlices: createTimeSlices(), maxBytes: 1024 ** 3 },
     }
     for await (const rows of runQuery(run, parseLogsql(query, BigInt(Date.now()) * 1_000_000n)))
@@ -68,27 +71,39 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
     return found.sort()
   }
 
-  async function ofPeer(query: string): Promise<readonly string[]> {
-    return toRows(await peer.ask('query', { query }))
+  async function ofPeer(query: string, scope: Scope): Promise<readonly string[]> {
+    return toRows(await peer.ask('query', { query, ...(scope === 'everything' ? {} : onlyFew) }))
   }
 
-  it(`answers ${queries} generated queries on ${lines} lines in the same way`, async () => {
+  /** Returns the rows of VictoriaLogs. */
+  async function compare(asked: Asked, scope: Scope, report: (why: string) => void) {
+    const answers = [ofKapis, ofPeer].map(answer => rowsOf(() => answer(asked.query, scope)))
+    const [ours = [], theirs = []] = await Promise.all(answers)
+    const why = differenceOf(asked, ours, theirs)
+    if (why !== undefined) report(why)
+    return theirs
+  }
+
+  it(`answers ${queries} generated queries on ${lines} lines in the same way, for both users`, async () => {
     const different: string[] = []
     const recorded: { readonly query: string; readonly rows: readonly string[] }[] = []
     let found = 0
-    for (let i = 0; i < queries; i++) {
-      const asked = makeQuery(createRandom(seed * 10_007 + i))
-      const [ours, theirs] = await Promise.all([rowsOf(ofKapis, asked.query), rowsOf(ofPeer, asked.query)])
-      if (theirs.length > 0) found += 1
-      if (i % 100 === 99) console.log(`${i + 1} queries, ${different.length} differ`)
-      if (!asked.isCountOnly && theirs.length < 12) recorded.push({ query: asked.query, rows: theirs })
-      const why = differenceOf(asked, ours, theirs)
-      if (why === undefined) continue
-      different.push(`${i}: ${asked.query}\n${why}`)
+    const report = (query: string) => (why: string) => {
+      different.push(`${query}\n${why}`)
       // Now, since the others may take hours.
       console.log(different.at(-1))
     }
-    console.log(`seed ${seed}: ${queries - different.length} of ${queries} the same, ${found} with rows`)
+    for (let i = 0; i < queries; i++) {
+      const asked = makeQuery(createRandom(seed * 10_007 + i))
+      const rows = await compare(asked, 'everything', report(`${i}: ${asked.query}`))
+      await compare(asked, fewScope, report(`${i}, as a user of two namespaces: ${asked.query}`))
+      if (rows.length > 0) found += 1
+      if (!asked.isCountOnly && rows.length < 12) recorded.push({ query: asked.query, rows })
+      if (i % 100 === 99) console.log(`${i + 1} queries for each user, ${different.length} differ`)
+    }
+    console.log(
+      `seed ${seed}: ${queries} queries for each user, ${different.length} differ, ${found} with rows`,
+    )
     if (RECORD !== undefined) await writeFile(RECORD, record(recorded))
     expect(different.slice(0, 20).join('\n\n'), `${different.length} differ`).to.equal('')
     expect(found).to.be.greaterThan(queries / 3)
@@ -105,7 +120,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
     it(`answers the other endpoints in the same way for ${whose}`, async () => {
       const isAll = whose === 'an administrator'
       const kapis = isAll ? all : some
-      const extra: Record<string, string> = isAll ? {} : { extra_filters: `namespace:in(${few.join(', ')})` }
+      const extra: Record<string, string> = isAll ? {} : onlyFew
       const random = createRandom(seed + 1)
       let compared = 0
       for (let i = 0; i < Math.min(queries / 10, 100); i++) {
@@ -147,12 +162,9 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
 })
 
 /** An error is a row, so that it ends nothing and differs. */
-async function rowsOf(
-  answer: (query: string) => Promise<readonly string[]>,
-  query: string,
-): Promise<readonly string[]> {
+async function rowsOf(answer: () => Promise<readonly string[]>): Promise<readonly string[]> {
   try {
-    return await answer(query)
+    return await answer()
   } catch (error) {
     return [`failed: ${error}`]
   }
