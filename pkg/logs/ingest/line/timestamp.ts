@@ -10,13 +10,17 @@ const billion = 1_000_000_000n
 // its offset (Java, Go).
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?\s?(?:([Zz]|[+-]\d{2}(?::?\d{2})?)(?:\[[\w/+-]{1,64}\]| [A-Z]{1,5})?|UTC|GMT|)$/
+// RFC 2822 and HTTP (`Tue, 10 Oct 2000 13:55:36 -0700`), and Apache's `%t` (`[10/Oct/2000:13:55:36 -0700]`).
+const dayFirst =
+  /^\[?(?:[A-Z][a-z]{2}, ?)?(\d{1,2})[ /-]([A-Z][a-z]{2})[ /-](\d{4})[ :](\d{2}:\d{2}(?::\d{2})?) (?:([+-]\d{4})|GMT|UTC?|Z)\]?$/
+const months = 'JanFebMarAprMayJunJulAugSepOctNovDec'
 const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
 // The notation for large doubles in JSON.
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
  * Parses the time of a log line to nanoseconds since 1970. Accepts RFC 3339 with up to nine
- * fractional digits, also without a time zone. Accepts a number of seconds (with up to nine
+ * fractional digits, also without a time zone, and RFC 2822 and Apache. Accepts a number of seconds (with up to nine
  * decimals), milliseconds, microseconds or nanoseconds since 1970, distinguished by size.
  *
  * @param given the source text, because a double cannot represent nanoseconds
@@ -25,7 +29,7 @@ const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 export function parseTimestamp(given: string): bigint | undefined {
   const common = parseUtc(given)
   if (common !== undefined) return common
-  const text = given.trim()
+  const text = given.trim().replace(dayFirst, toIso)
   const date = rfc3339.exec(text)
   if (date) return fromDate(date)
   const plain = decimal.exec(expand(text))
@@ -86,6 +90,11 @@ function isCalendarDate(date: string): boolean {
 
 function nanoseconds(fraction: string): bigint {
   return BigInt(fraction.padEnd(9, '0'))
+}
+
+function toIso(_: string, day: string, month: string, year: string, time: string, zone = 'Z'): string {
+  const index = months.indexOf(month)
+  return `${year}-${String(index % 3 === 0 ? index / 3 + 1 : 0).padStart(2, '0')}-${day.padStart(2, '0')}T${time}${zone}`
 }
 
 function inRange(count: bigint): bigint | undefined {

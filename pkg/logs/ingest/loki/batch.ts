@@ -12,7 +12,7 @@ import { arrivalTime, isLineTime } from '../line/line-time.ts'
 import { isOfPod } from '../line/origin.ts'
 import { createSharing, type Shared } from '../line/shared-fields.ts'
 import type { BatchReading, Problems } from '../raw-batch.ts'
-import type { LokiEntry } from './entry.ts'
+import type { LokiEntry, LokiPair } from './entry.ts'
 import { readPushJson } from './json.ts'
 import { readPush } from './protobuf.ts'
 
@@ -96,19 +96,17 @@ function toDocument(line: string, limits: IngestLimits): Document | undefined {
   }
 }
 
-function addAll(
-  flat: Flat,
-  pairs: Iterable<readonly [string, unknown]>,
-  notes: LineNotes,
-  limits: IngestLimits,
-): void {
+function addAll(flat: Flat, pairs: Iterable<LokiPair>, notes: LineNotes, limits: IngestLimits): void {
   let count = 0
-  for (const [name, value] of pairs) {
+  for (const pair of pairs) {
     count += 1
-    if (count > limits.lineValues) {
+    const isOver = count > limits.lineValues
+    if (isOver || pair === undefined) {
       notes.add('field_omitted')
-      return
+      if (isOver) return
+      continue
     }
+    const [name, value] = pair
     const known = Object.hasOwn(originLabels, name) ? originLabels[name] : undefined
     flatten(flat, known ?? name, value, notes, limits)
   }

@@ -1,3 +1,6 @@
+/** A name and its value; undefined if it is unreadable. */
+export type LokiPair = readonly [name: string, value: unknown] | undefined
+
 /** An entry of a stream (logproto.EntryAdapter), or the reason why it is invalid. */
 export type LokiEntry = ReadEntry | { readonly problem: string }
 
@@ -8,11 +11,10 @@ export type ReadEntry = {
   /** The time as it was sent. */
   readonly timestamp: unknown
   readonly line: unknown
-  readonly metadata: Iterable<readonly [string, unknown]>
+  readonly metadata: Iterable<LokiPair>
 }
 
 export type LokiStream = {
-  /** Pairs of name and value. */
-  readonly labels: Iterable<readonly [string, unknown]>
+  readonly labels: Iterable<LokiPair>
   readonly entries: Iterable<LokiEntry>
 }

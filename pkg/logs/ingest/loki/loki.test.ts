@@ -199,6 +199,24 @@ describe('readLoki', () => {
     ])
   })
 
+  it('omits labels and metadata of a wrong wire type, with a note', () => {
+    const number = (tag: number) => Buffer.from([tag, 0x01])
+    const good = field(3, field(1, 'a'), field(2, 'b'))
+    const entry = (...metadata: readonly Buffer[]) => field(2, time(1, 0), field(2, 'x'), ...metadata)
+    const streams = [
+      field(1, entry(number(0x18), good)),
+      field(1, entry(field(3, number(0x08), field(2, 'b')), good)),
+      field(1, entry(field(3, field(1, 'c'), number(0x10)), good)),
+      field(1, entry(field(3, field(1, 'c'), '\x12\x7f'), good)),
+      field(1, number(0x08), entry(good)),
+    ]
+    for (const line of read(Buffer.concat(streams), 'protobuf'))
+      expect([line.record?.log, line.record?.fields, line.notes]).to.deep.equal([
+        ...['x', { a: 'b' }],
+        ['field_omitted'],
+      ])
+  })
+
   it('gives a line whose time is unreadable the time of arrival', () => {
     for (const part of [Buffer.from([0x08, 0x01]), field(1, field(1, '1'))]) {
       const [line] = read(field(1, field(2, part, field(2, 'x'))), 'protobuf')

@@ -1,5 +1,5 @@
 import { bytesOf, type Field, readFields, readValidFields, WireError } from '../../../protobuf/wire.ts'
-import type { LokiEntry, LokiStream } from './entry.ts'
+import type { LokiEntry, LokiPair, LokiStream } from './entry.ts'
 import { parseLabels } from './labels.ts'
 
 // Field numbers of logproto.PushRequest and of google.protobuf.Timestamp.
@@ -16,17 +16,19 @@ export function* readPush(body: Buffer): Generator<LokiStream> {
 
 /** Reads a stream. An error in a stream or an entry does not affect others. */
 function readStream(message: Buffer): LokiStream {
-  const text = readLabelText(message)
-  // Invalid labels become a field, so that the lines are not lost.
-  return { labels: parseLabels(text) ?? [['labels', text]], entries: readEntries(message) }
+  return { labels: readLabels(message), entries: readEntries(message) }
 }
 
-function readLabelText(message: Buffer): string {
-  let text = ''
+function readLabels(message: Buffer): LokiStream['labels'] {
+  let labels: readonly LokiPair[] = []
   // A separate pass, because the labels may follow the entries.
-  for (const field of readValidFields(message))
-    if (field.number === stream.labels && field.bytes !== undefined) text = field.bytes.toString('utf8')
-  return text
+  for (const { number, bytes } of readValidFields(message)) {
+    if (number !== stream.labels) continue
+    const text = bytes?.toString('utf8')
+    // Invalid labels become a field, so that the lines are not lost.
+    labels = text === undefined ? [undefined] : (parseLabels(text) ?? [['labels', text]])
+  }
+  return labels
 }
 
 function* readEntries(message: Buffer): Generator<LokiEntry> {
@@ -61,9 +63,8 @@ function readEntry(message: Buffer): LokiEntry {
   return { timeNs, timestamp: timeNs, line, metadata: readMetadata(message) }
 }
 
-function* readMetadata(message: Buffer): Generator<readonly [string, string]> {
-  for (const { number, bytes } of readFields(message))
-    if (number === entry.metadata && bytes !== undefined) yield readLabel(bytes)
+function* readMetadata(message: Buffer): Generator<LokiPair> {
+  for (const field of readFields(message)) if (field.number === entry.metadata) yield readLabel(field)
 }
 
 /** Returns undefined if the time is invalid: a line without a time is not rejected. */
@@ -77,11 +78,16 @@ function readTimestamp({ bytes }: Field): bigint | undefined {
   return bytes === undefined ? undefined : seconds * 1_000_000_000n + nanos
 }
 
-function readLabel(message: Buffer): [string, string] {
-  const pair: [string, string] = ['', '']
-  for (const { number, bytes } of readValidFields(message)) {
-    if (number === label.name && bytes !== undefined) pair[0] = bytes.toString('utf8')
-    else if (number === label.value && bytes !== undefined) pair[1] = bytes.toString('utf8')
+function readLabel(field: Field): LokiPair {
+  try {
+    let [name, value] = ['', '']
+    for (const part of readFields(bytesOf(field))) {
+      if (part.number === label.name) name = bytesOf(part).toString('utf8')
+      else if (part.number === label.value) value = bytesOf(part).toString('utf8')
+    }
+    return [name, value]
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    return undefined
   }
-  return pair
 }

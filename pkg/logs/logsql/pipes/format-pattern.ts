@@ -22,7 +22,7 @@ const options: Readonly<Record<string, (value: string) => string>> = {
   },
   time: value => {
     const ns = parseTimestamp(value)
-    return ns === undefined || !/^\d/.test(value) ? value : formatTime(ns)
+    return ns === undefined || !/^\d+(?:[-.eE]|$)/.test(value) ? value : formatTime(ns)
   },
   ipv4: value => {
     const address = parseInteger(value)
