@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { toExchange } from './fixtures.ts'
-import { lastsAtKube, mayLast } from './long-running.ts'
+import { lastsAtKube, mayLast, mayStream } from './long-running.ts'
 
 function asked(line: string) {
   const [method = '', url = ''] = line.split(' ')
@@ -49,6 +49,19 @@ describe('mayLast', () => {
     'GET /kapis/example.org/v1/things/x/exec',
   ]
   for (const line of short) it(`rejects ${line}`, () => expect(mayLast(asked(line))).to.equal(false))
+})
+
+describe('mayStream', () => {
+  it('accepts exports and queries in LogsQL', () => {
+    for (const [path, expected] of [
+      ['tenant.kapis.io/v1alpha2/logs?operation=export', true],
+      ['tenant.kapis.io/v1alpha2/auditing/events?operation=export', true],
+      ['logging.kapis.io/v1alpha2/select/logsql/query', true],
+      ['tenant.kapis.io/v1alpha2/logs', false],
+      ['tenant.kapis.io/v1alpha2/logs?operation=query', false],
+    ] as const)
+      expect(mayStream(asked(`GET /kapis/${path}`)), path).to.equal(expected)
+  })
 })
 
 describe('lastsAtKube', () => {

@@ -16,6 +16,11 @@ export function lastsAtKube({ req, info, query }: Asked): boolean {
   )
 }
 
+/** Returns whether a response may be read for hours, such as an export of logs. */
+export function mayStream({ info, query }: Asked): boolean {
+  return info.resource === 'select' || query.first('operation') === 'export'
+}
+
 /**
  * Returns whether a request asks for a long-running response. `RequestContext.lasts` is called if
  * the response actually is long-running.

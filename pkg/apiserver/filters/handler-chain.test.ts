@@ -102,7 +102,7 @@ describe('createChain', () => {
     expect(without.steps).to.deep.equal([])
   })
 
-  it('closes only long-running responses when their session ends', async () => {
+  it('closes only long-running responses and exports when their session ends', async () => {
     let isEnded = false
     const asked: string[] = []
     const hasEnded = ({ username }: { readonly username: string }) => {
@@ -114,14 +114,17 @@ describe('createChain', () => {
       impersonate: async () => ({ ...jane, username: 'other' }),
       route: ({ res, info }) => {
         res.flushHeaders()
-        if (info.verb !== 'watch') setTimeout(() => res.end('whole'), 50)
+        if (info.verb !== 'watch' && info.resource !== 'logs') setTimeout(() => res.end('whole'), 50)
       },
     })
     const watch = await open('/api/v1/nodes?watch=true')
+    const exported = await open('/kapis/tenant.kapis.io/v1alpha2/logs?operation=export')
     await sleep(20)
     isEnded = true
-    const failure = await watch.toArray().catch(error => error)
-    expect(failure).to.have.property('code', 'ECONNRESET')
+    for (const response of [watch, exported]) {
+      const failure = await response.toArray().catch(error => error)
+      expect(failure).to.have.property('code', 'ECONNRESET')
+    }
     expect(new Set(asked)).to.deep.equal(new Set(['jane']))
     expect((await get('/api/v1/nodes')).text).to.equal('whole')
   })

@@ -1,5 +1,5 @@
 import type { Identity } from '../../apirequest/identity/identity.ts'
-import { mayLast } from '../../apirequest/long-running.ts'
+import { mayLast, mayStream } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { withLongRunning } from './authenticated-exchange.ts'
 import { withDeadline } from './deadline.ts'
@@ -50,7 +50,7 @@ export async function serveAuthenticated(
     onFinish(options.sessionRevocation.follow(given, caller))
   }
   function startTimers(): void {
-    if (asksToLast) followSession()
+    if (asksToLast || mayStream(given)) followSession()
     if (isUntimed || isLasting || stopDeadline !== undefined) return
     stopDeadline = withDeadline(given, options.requestSeconds())
     onFinish(stopDeadline)

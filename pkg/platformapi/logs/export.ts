@@ -18,7 +18,7 @@ export type Export = ExportForm & {
  */
 export async function sendExport(
   store: LogStore,
-  { res }: AuthenticatedExchange,
+  { req, res }: AuthenticatedExchange,
   wanted: Export,
   limits: QueryLimits,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function sendExport(
   const write = createPacedWriter(res)
   const head = headOf(wanted)
   if (head !== '') await write(Buffer.from(head))
-  while (pages !== undefined && page?.done === false && !res.destroyed) {
+  while (pages !== undefined && page?.done === false && !res.destroyed && req.method !== 'HEAD') {
     const text = page.value.map(({ record }) => toExportText(record, wanted)).join('')
     // Reads the next page while this one is being sent.
     const next = pages.next()

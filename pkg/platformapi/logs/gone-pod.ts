@@ -9,6 +9,7 @@ import { toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { withConcurrencyLimits } from './concurrency-limits.ts'
+import { withPermissionChecks } from './permission-checks.ts'
 import { type PodLogOptions, parsePodLogOptions } from './pod-log-options.ts'
 import type { LogApiOptions } from './serve.ts'
 
@@ -40,13 +41,16 @@ export function createGonePodLogs(
   return async exchange => {
     const { namespace } = exchange.info
     const { readable, created, limits, places } = options
-    const scope = toFilter({ namespaces: [namespace] }, await readable(exchange.identity), created)
+    const scopeNow = async () =>
+      toFilter({ namespaces: [namespace] }, await readable(exchange.identity), created)
+    const scope = await scopeNow()
     if (scope === undefined) return false
     const { queryTimeoutSeconds, exportLimit } = limits()
+    const limited = withConcurrencyLimits(options.store, places, exchange)
     let isAnswered = false
     await withAbortOnDisconnect(exchange, async signal => {
       const source: Source = {
-        store: withConcurrencyLimits(options.store, places, exchange),
+        store: withPermissionChecks(limited, scope, scopeNow, options.permissionEveryMs),
         limits: { timeoutMs: queryTimeoutSeconds * 1_000, signal },
         exportLimit: exportLimit || Number.POSITIVE_INFINITY,
         filter(expression, startNs) {

@@ -246,6 +246,25 @@ describe('createLogApi', () => {
       expect(broken).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
     })
 
+    for (const operation of ['export', 'patterns']) {
+      it(`of ${operation} ends with an error when the permission is revoked, but not when another is granted`, async () => {
+        const many = Array.from({ length: 3000 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
+        const readWith = async (now: Readable) => {
+          let asked = 0
+          const readable = async () => (asked++ === 0 ? ['shop'] : now)
+          const given = { store: createMemoryStore(many), readable, permissionEveryMs: 0 }
+          return ask(`operation=${operation}&size=1`, [], given).then(
+            ({ code }) => code,
+            error => error.code,
+          )
+        }
+        expect(await readWith(['new', 'shop'])).to.equal(200)
+        expect(await readWith('everywhere')).to.equal(200)
+        expect(await readWith(['new'])).to.be.oneOf([403, 'ECONNRESET'])
+        expect(await readWith([])).to.be.oneOf([403, 'ECONNRESET'])
+      })
+    }
+
     it('is an error response if the store fails immediately, and is aborted if it fails later', async () => {
       const many = Array.from({ length: 1001 }, (_, i) => record({ log: `${i}\n` }))
       const memory = createMemoryStore(many)

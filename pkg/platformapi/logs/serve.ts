@@ -14,6 +14,7 @@ import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { type LogConcurrency, type Place, withConcurrencyLimits } from './concurrency-limits.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
+import { withPermissionChecks } from './permission-checks.ts'
 import { toRecordJson } from './record-json.ts'
 import { type Asked, queryHistogram, queryPage, queryPatterns } from './responses.ts'
 
@@ -28,6 +29,8 @@ export type LogApiOptions = {
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
   /** Aborted when the program stops, which ends live tails. */
   readonly closing: AbortSignal
+  /** Interval at which searches of one request check its permission. Set only by tests. */
+  readonly permissionEveryMs?: number
 }
 
 /** The dependencies of queries that scan all lines. */
@@ -48,12 +51,13 @@ export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Pr
 export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
     const { closing, places } = options
-    const store = withConcurrencyLimits(options.store, places, exchange)
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
     const where = within(question.where, place)
     const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
     const filter = await filterNow()
+    const limited = withConcurrencyLimits(options.store, places, exchange)
+    const store = withPermissionChecks(limited, filter, filterNow, options.permissionEveryMs)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
     if (question.operation === 'export') {
       return sendExport(

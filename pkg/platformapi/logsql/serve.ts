@@ -13,6 +13,7 @@ import { toFilter } from '../../logs/query/scope.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
+import { withPermissionChecks } from '../logs/permission-checks.ts'
 import { type LogApiOptions, type ScanOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { queryHits } from './hits.ts'
@@ -110,9 +111,10 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     const parameters = readLogsqlParameters(query, nowNs)
     const filter = await permitted(identity)
     const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
+    const limited = withConcurrencyLimits(options.store, options.places, exchange)
     const run = {
       ...{
-        store: withConcurrencyLimits(options.store, options.places, exchange),
+        store: withPermissionChecks(limited, filter, () => permitted(identity), options.permissionEveryMs),
         timeSlices: options.timeSlices,
         maxBytes,
       },
