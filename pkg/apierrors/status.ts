@@ -137,11 +137,15 @@ export function tooLarge(limitBytes: number): Status {
 }
 
 /** Returns a 422: the request is well-formed, but a field is invalid. */
-export function invalid(kind: { group: string; kind: string }, causes: readonly Cause[]): Status {
+export function invalid(
+  { group, kind, name }: { group: string; kind: string; name?: string },
+  causes: readonly Cause[],
+): Status {
   const text = causes.map(c => (c.field ? `${c.field}: ${c.message}` : c.message)).join(', ')
   const list = causes.length > 1 ? `[${text}]` : text
-  const message = `${kind.kind}.${kind.group} "" is invalid: ${list}`
-  return new Status(422, 'Invalid', message, { details: { group: kind.group, kind: kind.kind, causes } })
+  const message = `${kind}.${group} ${JSON.stringify(name ?? '')} is invalid: ${list}`
+  const details = { ...(name !== undefined && { name }), group, kind, causes }
+  return new Status(422, 'Invalid', message, { details })
 }
 
 /** Returns a 429 with Retry-After in seconds. */

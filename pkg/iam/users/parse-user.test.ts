@@ -118,6 +118,11 @@ describe('parseUserDraft', () => {
       'User.iam.kapis.io "alice" is invalid: spec.admin: unknown; supported: email, lang, description, displayName, groups, password',
     ],
     [
+      'a field of the spec outside it',
+      { ...alice, email: 'alice@example.org' },
+      'User.iam.kapis.io "alice" is invalid: email: unknown; supported: apiVersion, kind, metadata, spec, status',
+    ],
+    [
       'an unknown state',
       { ...alice, status: { state: 'active' } },
       'User.iam.kapis.io "alice" is invalid: status.state: must be one of Active, Disabled, AuthLimitExceeded',

@@ -1,4 +1,4 @@
-import { badRequest, type Cause, invalid, Status } from '../../apierrors/status.ts'
+import { badRequest, type Cause, invalid, type Status } from '../../apierrors/status.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { iamVersion, isPasswordHash, type UserState } from './user.ts'
 import {
@@ -47,6 +47,7 @@ export function parseUserDraft(body: unknown, groupDomain: string, name?: string
   if (name !== undefined && given !== name)
     throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
   const causes = [
+    ...unknownCauses(body, '', ['apiVersion', 'kind', 'metadata', 'spec', 'status']),
     ...textCauses('metadata.name', given, nameProblem),
     ...mapCauses('metadata.labels', metadata.labels),
     ...mapCauses('metadata.annotations', metadata.annotations),
@@ -68,16 +69,18 @@ export function parseUserDraft(body: unknown, groupDomain: string, name?: string
 
 /** Returns a 422 in the format of kube-apiserver. */
 export function invalidUser(groupDomain: string, name: string, causes: readonly Cause[]): Status {
-  const { message, details, ...status } = invalid({ group: `iam.${groupDomain}`, kind: 'User' }, causes)
-  const named = message.replace('""', () => JSON.stringify(name))
-  return new Status(status.code, status.reason, named, { details: { ...details, name } })
+  return invalid({ group: `iam.${groupDomain}`, kind: 'User', name }, causes)
+}
+
+function unknownCauses(object: object, prefix: string, known: readonly string[]): readonly Cause[] {
+  const unknown = Object.keys(object).filter(key => !known.includes(key))
+  return unknown.flatMap(key => problemAt(`${prefix}${key}`, `unknown; supported: ${known.join(', ')}`))
 }
 
 function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
   const { email, groups, password } = spec
-  const unknown = Object.keys(spec).filter(key => !specMembers.includes(key))
   return [
-    ...unknown.flatMap(key => problemAt(`spec.${key}`, `unknown; supported: ${specMembers.join(', ')}`)),
+    ...unknownCauses(spec, 'spec.', specMembers),
     ...textCauses('spec.email', email, emailProblem),
     ...Object.entries(texts).flatMap(([key, max]) =>
       spec[key] === undefined || spec[key] === ''

@@ -271,6 +271,29 @@ describe('createWorkspaceViews', () => {
       [201, template(blue)],
     ],
     [
+      [
+        'PATCH',
+        `${now}/workspacetemplates/blue`,
+        { spec: { template: { metadata: { labels: { a: 'b' } }, spec: null } } },
+        merge,
+      ],
+      {
+        method: 'PATCH',
+        path: `${native1}/blue`,
+        body: { metadata: { labels: { a: 'b' } }, spec: null },
+        contentType: merge,
+      },
+      [201, template(blue)],
+    ],
+    ...[{ spec: null }, { spec: { template: null } }].map(
+      patch =>
+        [
+          ['PATCH', `${now}/workspacetemplates/blue`, patch, merge],
+          { method: 'PATCH', path: `${native1}/blue`, body: { spec: null }, contentType: merge },
+          [201, template(blue)],
+        ] as const,
+    ),
+    [
       ['DELETE', `${now}/workspacetemplates/blue`, { propagationPolicy: 'Orphan' }],
       {
         method: 'DELETE',
@@ -297,7 +320,7 @@ describe('createWorkspaceViews', () => {
       {
         method: 'PATCH',
         path: '/api/v1/namespaces/b1',
-        body: { metadata: { labels: { a: 'b' } } },
+        body: { metadata: { labels: { a: 'b', 'kapis.io/workspace': 'blue' } } },
         contentType: merge,
       },
       [201, namespaces[0]],
@@ -322,6 +345,28 @@ describe('createWorkspaceViews', () => {
       expect(answer).to.deep.include({ code, body: meta === undefined ? rest : { ...rest, metadata: plain } })
     })
 
+  const mistyped: readonly (readonly [sent: object, field: string])[] = [
+    [{ spec: 5 }, 'spec'],
+    [{ spec: [] }, 'spec'],
+    [{ spec: { template: 'x' } }, 'spec.template'],
+    [{ spec: { template: { spec: 5 } } }, 'spec.template.spec'],
+    [{ spec: { template: { metadata: 5 } } }, 'spec.template.metadata'],
+    [{ spec: { template: { metadata: { labels: 5 } } } }, 'spec.template.metadata.labels'],
+    [{ spec: { placement: 'host' } }, 'spec.placement'],
+  ]
+  const unsupported: readonly (readonly [spec: object, field: string])[] = [
+    [{ other: 1 }, 'spec.other'],
+    [{ template: { other: 1 } }, 'spec.template.other'],
+    [
+      { template: { metadata: { creationTimestamp: null, finalizers: ['a'] } } },
+      'spec.template.metadata.finalizers',
+    ],
+    [{ overrides: 5 }, 'spec.overrides'],
+    [{ placement: { clusters: 5 } }, 'spec.placement'],
+    [{ placement: { clusters: [{ name: 'host' }, 5] } }, 'spec.placement'],
+    [{ placement: { clusterSelector: 5 } }, 'spec.placement'],
+  ]
+
   const refused: readonly (readonly [
     request: readonly [method: string, path: string, body?: unknown, type?: string],
     code: number,
@@ -345,7 +390,7 @@ describe('createWorkspaceViews', () => {
         { ...made, spec: { placement: { clusters: [{ name: 'other' }] } } },
       ],
       422,
-      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.placement: workspaces exist in this cluster only: only spec.template is supported',
+      'WorkspaceTemplate.tenant.kapis.io "blue" is invalid: spec.placement: workspaces exist in this cluster only: only spec.template is supported',
     ],
     [
       ['PATCH', `${now}/workspacetemplates/blue`, [{ op: 'remove', path: '/spec/placement' }], jsonPatch],
@@ -360,8 +405,36 @@ describe('createWorkspaceViews', () => {
         jsonPatch,
       ],
       422,
-      'WorkspaceTemplate.tenant.kapis.io "" is invalid: spec.overrides: workspaces exist in this cluster only: only spec.template is supported',
+      'WorkspaceTemplate.tenant.kapis.io "blue" is invalid: spec.overrides: workspaces exist in this cluster only: only spec.template is supported',
     ],
+    [
+      [
+        'PATCH',
+        `${now}/workspacetemplates/blue`,
+        [{ op: 'add', path: '/spec', value: { template: { metadata: { labels: { a: 'b' } } } } }],
+        jsonPatch,
+      ],
+      400,
+      'invalid value of /spec: expected labels and annotations below /metadata',
+    ],
+    ...mistyped.flatMap(([sent, field]) =>
+      (['POST', 'PATCH'] as const).map(
+        method =>
+          [
+            [method, `${now}/workspacetemplates${method === 'POST' ? '' : '/blue'}`, { ...made, ...sent }],
+            400,
+            `${field} must be an object`,
+          ] as const,
+      ),
+    ),
+    ...unsupported.map(
+      ([spec, field]) =>
+        [
+          ['POST', `${now}/workspacetemplates`, { ...made, spec }],
+          422,
+          `WorkspaceTemplate.tenant.kapis.io "blue" is invalid: ${field}: workspaces exist in this cluster only: only spec.template is supported`,
+        ] as const,
+    ),
     [['POST', `${now}/workspacetemplates`, made, 'text/plain'], 415, 'the body must be application/json'],
     [
       ['POST', `${old}/workspaces/secret/namespaces`, {}],

@@ -1,7 +1,8 @@
 import { badRequest, invalid } from '../../apierrors/status.ts'
 import { memberText, withMembers, withoutMember } from '../../json/members.ts'
-import { isRecord, itemsOf, membersOf } from '../../kubeclient/object/object.ts'
+import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
+import { objectAt, parseSent, type Sent } from '../write/sent-object.ts'
 
 /** Version of WorkspaceTemplate in the API, and of the stored Workspace. */
 const templateVersion = 'v1alpha2'
@@ -39,9 +40,6 @@ export function toTemplateText(workspace: string, groupDomain: string): string {
   )
 }
 
-/** An object from a caller; kube-apiserver validates the fields that are not parsed here. */
-type Sent = Readonly<Record<string, unknown>>
-
 /**
  * Converts a WorkspaceTemplate to a Workspace.
  *
@@ -50,21 +48,15 @@ type Sent = Readonly<Record<string, unknown>>
  */
 export function toWorkspace(body: unknown, groupDomain: string, name?: string): Sent {
   const group = `tenant.${groupDomain}`
-  if (!isRecord(body)) throw badRequest('the body must be a WorkspaceTemplate as a JSON object')
-  const { apiVersion = `${group}/${templateVersion}`, kind = 'WorkspaceTemplate' } = body
-  if (kind !== 'WorkspaceTemplate' || apiVersion !== `${group}/${templateVersion}`)
-    throw badRequest(`the body must be a WorkspaceTemplate of ${group}/${templateVersion}`)
-  const sent = membersOf(body.metadata)
-  if (name !== undefined && sent.name !== name)
-    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
-  const { template } = readSpec(body.spec, group)
-  const own = membersOf(template?.metadata)
-  const merged = (key: string) => ({ ...membersOf(own[key]), ...membersOf(sent[key]) })
+  const kind = { kind: 'WorkspaceTemplate', apiVersion: `${group}/${templateVersion}` }
+  const { spec, status: _, metadata, ...rest } = parseSent(body, { ...kind, name })
+  const template = readTemplate(spec, { group, name: textOf(metadata.name) })
   return {
+    ...rest,
     apiVersion: `${group}/${workspaceVersion}`,
     kind: 'Workspace',
-    metadata: { ...sent, labels: merged('labels'), annotations: merged('annotations') },
-    spec: template?.spec ?? {},
+    metadata: withTemplateMetadata(metadata, template),
+    spec: template.spec ?? {},
   }
 }
 
@@ -73,27 +65,38 @@ export function toWorkspace(body: unknown, groupDomain: string, name?: string): 
  *
  * @throws Status 400, 422
  */
-export function toWorkspaceMergePatch(patch: unknown, groupDomain: string): Sent {
-  const group = `tenant.${groupDomain}`
+export function toWorkspaceMergePatch(patch: unknown, { groupDomain, name }: Patched): Sent {
   if (!isRecord(patch)) throw badRequest('the body must be a JSON Merge Patch: an object')
   const { apiVersion: _, kind: __, spec, ...rest } = patch
-  if (spec === undefined) return rest
-  const { template } = readSpec(spec, group)
-  return template?.spec === undefined ? rest : { ...rest, spec: template.spec }
+  const template = readTemplate(spec, { group: `tenant.${groupDomain}`, name })
+  const isRemoved = spec === null || membersOf(spec).template === null
+  const wanted = isRemoved ? null : template.spec
+  const metadata = withTemplateMetadata(membersOf(rest.metadata), template)
+  return {
+    ...rest,
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(wanted !== undefined && { spec: wanted }),
+  }
 }
+
+type Patched = { readonly groupDomain: string; readonly name: string }
 
 /**
  * Converts a JSON Patch (RFC 6902) of a WorkspaceTemplate to one of a Workspace.
  *
  * @throws Status 400 for an unsupported path, 422 for unsupported fields
  */
-export function toWorkspaceJsonPatch(patch: unknown, groupDomain: string): readonly Sent[] {
+export function toWorkspaceJsonPatch(patch: unknown, { groupDomain, name }: Patched): readonly Sent[] {
   if (!Array.isArray(patch) || !patch.every(isRecord))
     throw badRequest('the body must be a JSON Patch: a list of operations')
   return patch.map(operation => {
     const { path, value } = operation
-    if (path === '/spec' && isRecord(value))
-      return { ...operation, value: readSpec(value, `tenant.${groupDomain}`).template?.spec ?? {} }
+    if (path === '/spec' && isRecord(value)) {
+      const template = readTemplate(value, { group: `tenant.${groupDomain}`, name })
+      if (Object.keys(withTemplateMetadata({}, template)).length > 0)
+        throw badRequest('invalid value of /spec: expected labels and annotations below /metadata')
+      return { ...operation, value: template.spec ?? {} }
+    }
     return {
       ...operation,
       path: toWorkspacePointer(path),
@@ -113,32 +116,61 @@ function toWorkspacePointer(pointer: unknown): string {
   )
 }
 
-type Template = { readonly template: Sent | undefined }
-
-/**
- * @throws Status 422 for placement and overrides that select clusters: there is only one cluster
- */
-function readSpec(spec: unknown, group: string): Template {
-  const { template, placement, overrides, ...unknown } = membersOf(spec)
-  const problems = [
-    ...Object.keys(unknown).map(key => `spec.${key}`),
-    ...(itemsOf(overrides).length > 0 ? ['spec.overrides'] : []),
-    ...(isDelegated(placement) ? ['spec.placement'] : []),
-  ]
-  if (problems.length > 0)
-    throw invalid(
-      { group, kind: 'WorkspaceTemplate' },
-      problems.map(field => ({
-        reason: 'FieldValueForbidden',
-        message: 'workspaces exist in this cluster only: only spec.template is supported',
-        field,
-      })),
-    )
-  return { template: isRecord(template) ? template : undefined }
+/** Adds the labels and annotations of the template to those of the object, which precede. */
+function withTemplateMetadata(metadata: Sent, template: Sent): Sent {
+  const own = objectAt(template, 'spec.template.metadata')
+  const merged = ['labels', 'annotations'].flatMap(key => {
+    const added = objectAt(own, `spec.template.metadata.${key}`)
+    const isEmpty = Object.keys(added).length === 0
+    return isEmpty ? [] : [[key, { ...added, ...objectAt(metadata, `metadata.${key}`) }] as const]
+  })
+  return { ...metadata, ...Object.fromEntries(merged) }
 }
 
-function isDelegated(placement: unknown): boolean {
-  const { clusters, ...unknown } = membersOf(placement)
-  const isHere = itemsOf(clusters).every(cluster => membersOf(cluster).name === 'host')
-  return !isHere || Object.values(unknown).some(value => Object.keys(membersOf(value)).length > 0)
+/**
+ * Returns `spec.template`.
+ *
+ * @throws Status 400 for values that are not objects; 422 for fields that a Workspace does not
+ * have, such as placement and overrides that select clusters: there is only one cluster
+ */
+function readTemplate(spec: unknown, object: { readonly group: string; readonly name: string }): Sent {
+  const { overrides, ...others } = objectAt({ spec }, 'spec')
+  const template = objectAt(others, 'spec.template')
+  const problems = [
+    ...unknownIn(others, 'spec', ['template', 'placement']),
+    ...unknownIn(template, 'spec.template', ['metadata', 'spec']),
+    ...unknownIn(objectAt(template, 'spec.template.metadata'), 'spec.template.metadata', [
+      'labels',
+      'annotations',
+    ]),
+    ...(isEmpty(overrides) ? [] : ['spec.overrides']),
+    ...(isDelegated(objectAt(others, 'spec.placement')) ? ['spec.placement'] : []),
+  ]
+  objectAt(template, 'spec.template.spec')
+  if (problems.length === 0) return template
+  throw invalid(
+    { ...object, kind: 'WorkspaceTemplate' },
+    problems.map(field => ({
+      reason: 'FieldValueForbidden',
+      message: 'workspaces exist in this cluster only: only spec.template is supported',
+      field,
+    })),
+  )
+}
+
+function unknownIn(object: Sent, path: string, known: readonly string[]): readonly string[] {
+  return Object.entries(object).flatMap(([key, value]) =>
+    known.includes(key) || value === null ? [] : [`${path}.${key}`],
+  )
+}
+
+function isDelegated({ clusters, ...others }: Sent): boolean {
+  const isHere = Array.isArray(clusters) && clusters.every(each => membersOf(each).name === 'host')
+  return !(isHere || isEmpty(clusters)) || !Object.values(others).every(isEmpty)
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+  )
 }

@@ -1,11 +1,12 @@
-import { badRequest, notFound } from '../../apierrors/status.ts'
+import { notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
-import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
 import { readJson, readPatch } from '../write/json-body.ts'
+import { keepLabels, parseSent } from '../write/sent-object.ts'
 import type { WorkspaceTools } from './dependencies.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>
@@ -62,7 +63,8 @@ export async function writeNamespace(
     }
     case 'PATCH': {
       const { patch, contentType } = await readPatch(req, ['application/strategic-merge-patch+json'])
-      return callAs(exchange, { method: 'PATCH', path: one, body: patch, contentType })
+      const body = keepLabels(patch, { [`${groupDomain}/workspace`]: workspace })
+      return callAs(exchange, { method: 'PATCH', path: one, body, contentType })
     }
     default: {
       await callAs(exchange, {
@@ -79,12 +81,8 @@ type Wanted = { readonly groupDomain: string; readonly workspace: string; readon
 
 /** Returns the given namespace with the label of the workspace. @throws Status 400 */
 function toNamespace(body: unknown, { groupDomain, workspace, name }: Wanted): object {
-  if (!isRecord(body)) throw badRequest('the body must be a Namespace as a JSON object')
-  const { apiVersion = 'v1', kind = 'Namespace' } = body
-  if (apiVersion !== 'v1' || kind !== 'Namespace') throw badRequest('the body must be a Namespace of v1')
-  const metadata = membersOf(body.metadata)
-  if (name !== undefined && metadata.name !== name)
-    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
-  const labels = { ...membersOf(metadata.labels), [`${groupDomain}/workspace`]: workspace }
-  return { ...body, apiVersion, kind, metadata: { ...metadata, labels } }
+  const kind = { kind: 'Namespace', apiVersion: 'v1' }
+  const { metadata, ...rest } = parseSent(body, { ...kind, name })
+  const labels = { ...metadata.labels, [`${groupDomain}/workspace`]: workspace }
+  return { ...rest, ...kind, metadata: { ...metadata, labels } }
 }

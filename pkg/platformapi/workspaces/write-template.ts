@@ -53,7 +53,7 @@ export async function writeTemplate(
     case 'PATCH': {
       const { patch, contentType } = await readPatch(req)
       const convert = contentType === jsonPatch ? toWorkspaceJsonPatch : toWorkspaceMergePatch
-      const body = convert(patch, groupDomain)
+      const body = convert(patch, { groupDomain, name })
       return shown(await callAs(exchange, { method: 'PATCH', path: one, body, contentType }))
     }
     default: {

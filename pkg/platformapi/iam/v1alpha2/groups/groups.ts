@@ -1,13 +1,14 @@
-import { badRequest, methodNotAllowed, Status } from '../../../../apierrors/status.ts'
+import { methodNotAllowed, Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isOver, sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { isRecord, membersOf, parseObject, textOf } from '../../../../kubeclient/object/object.ts'
+import { membersOf, parseObject, textOf } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson, readPatch } from '../../../write/json-body.ts'
+import { keepLabels, parseSent } from '../../../write/sent-object.ts'
 import { mostWrites, writeEach } from '../roles/member-changes.ts'
 import type { ScopeReader } from '../roles/scope-reader.ts'
 import { groupsOf } from '../users/user-groups.ts'
@@ -34,24 +35,9 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
 
   /** Returns the given group with the label of the workspace. @throws Status 400 */
   function toGroup(sent: unknown, workspace: string, name?: string): object {
-    if (!isRecord(sent) || (sent.kind ?? 'Group') !== 'Group')
-      throw badRequest('the body must be a Group as a JSON object')
-    const metadata = membersOf(sent.metadata)
-    if (name !== undefined && metadata.name !== name)
-      throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
-    const labels = { ...membersOf(metadata.labels), [label]: workspace }
-    return { ...sent, apiVersion: `${iam}/v1alpha2`, kind: 'Group', metadata: { ...metadata, labels } }
-  }
-
-  /**
-   * Sets the workspace label in a merge patch, so that it cannot move a group to another workspace.
-   * A JSON Patch is sent unchanged.
-   */
-  function toPatch(sent: unknown, workspace: string): unknown {
-    if (!isRecord(sent)) return sent
-    const metadata = membersOf(sent.metadata)
-    const labels = { ...membersOf(metadata.labels), [label]: workspace }
-    return { ...sent, metadata: { ...metadata, labels } }
+    const { metadata, ...rest } = parseSent(sent, { kind: 'Group', name })
+    const labels = { ...metadata.labels, [label]: workspace }
+    return { ...rest, apiVersion: `${iam}/v1alpha2`, kind: 'Group', metadata: { ...metadata, labels } }
   }
 
   async function create(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
@@ -125,7 +111,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
       return { method: 'PUT', body: toGroup(sent, workspace, name) } as const
     }
     const { patch, contentType } = await readPatch(req)
-    return { method: 'PATCH', body: toPatch(patch, workspace), contentType } as const
+    return { method: 'PATCH', body: keepLabels(patch, { [label]: workspace }), contentType } as const
   }
 
   return {

@@ -22,6 +22,7 @@ describe('membership lookup in a workspace with thousands of namespaces', () => 
     requireList: async () => undefined,
     presetsAt: async () => presetsOf('workspace', 'blue'),
     heldAt: async () => held,
+    latest: async () => new Map(),
     // The stub implements only the methods that the handler calls.
   } as unknown as ScopeReader
 

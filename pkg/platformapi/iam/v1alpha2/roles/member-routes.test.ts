@@ -174,6 +174,17 @@ describe('createMemberHandlers', () => {
         ...remove('namespaces/b1/rolebindings', 'joe2'),
       ],
     ],
+    // A user has one role in a namespace: POST replaces it, as in KubeSphere.
+    [
+      'POST',
+      '/namespaces/b1/members',
+      [member('joe', 'admin')],
+      [
+        post('b1', 'joe', 'ClusterRole', 'admin'),
+        ...leave('namespaces/b1/rolebindings', 'joe1', 'joe'),
+        ...remove('namespaces/b1/rolebindings', 'joe2'),
+      ],
+    ],
     // The body carries the options: kube-apiserver ignores the query of a DELETE with a body.
     [
       'DELETE',
@@ -230,7 +241,7 @@ describe('createMemberHandlers', () => {
     [
       'POST',
       '/namespaces/b1/members',
-      [member('a', 'admin'), member('a', 'none')],
+      [member('a', 'admin'), member('b', 'none')],
       422,
       'RoleBinding.rbac.authorization.k8s.io "" is invalid: roleRef: unknown role "none"; supported: admin, operator, viewer',
     ],
@@ -241,6 +252,7 @@ describe('createMemberHandlers', () => {
       422,
       'RoleBinding.rbac.authorization.k8s.io "" is invalid: roleRef: unknown role "red-regular"; supported: blue-admin, blue-self-provisioner, blue-viewer, blue-regular',
     ],
+    ['POST', '/clustermembers', [member('a', 'own'), member('a', 'own')], 400, 'duplicate username "a"'],
     ['PUT', '/clustermembers/joe', member('ann', 'own'), 400, 'username must be the name in the path, "joe"'],
     ['DELETE', '/clustermembers/none', undefined, 404, 'clustermembers "none" not found'],
     [

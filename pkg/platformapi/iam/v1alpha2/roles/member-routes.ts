@@ -5,11 +5,12 @@ import type { CallAs } from '../../../write/as-caller.ts'
 import { readDeleteOptions } from '../../../write/delete-options.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
+import type { MemberChange } from './member-changes.ts'
 import { apply, createMemberGrants } from './member-grants.ts'
 import { type Member, parseMember, parseMembers, placeText } from './member-writes.ts'
 import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
-import { isMember, type Place, type Subject } from './role-bindings.ts'
-import type { ScopeReader } from './scope-reader.ts'
+import { type Held, isMember, type Place, type RoleRef, type Subject } from './role-bindings.ts'
+import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
 
 export type MemberPlace = Place & { readonly scope: MemberScope }
 
@@ -55,6 +56,22 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     await places.show({ ...exchange, info }, what, items)
   }
 
+  /** Returns the writes that give a user a role in place of those in the scope. */
+  async function changeTo(
+    exchange: AuthenticatedExchange,
+    known: ResolvedScope,
+    {
+      user,
+      ref,
+      held,
+    }: { readonly user: string; readonly ref: RoleRef | undefined; readonly held: readonly Held[] },
+  ): Promise<MemberChange> {
+    // Writes the new binding first: if it is rejected, the user keeps the old role.
+    const given = givenBy(exchange, known, { subject: userNamed(user), ref, held })
+    const taken = takenFrom(exchange, userNamed(user), await replacedBy(known, ref, held))
+    return { user, steps: [...given, ...taken] }
+  }
+
   async function addMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<void> {
     const isTried = isDryRun(exchange)
     const members = parseMembers(await readJson(exchange.req, ['application/json']))
@@ -62,10 +79,12 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const refs = await Promise.all(members.map(({ roleRef }) => resolve(exchange, known, roleRef)))
     const held = await heldByEach(known, 'User', new Set(members.map(({ username }) => username)))
-    const changes = refs.map((ref, i) => {
-      const user = members[i]?.username ?? ''
-      return { user, steps: givenBy(exchange, known, { subject: userNamed(user), ref, held: held(user) }) }
-    })
+    const changes = await Promise.all(
+      refs.map((ref, i) => {
+        const user = members[i]?.username ?? ''
+        return changeTo(exchange, known, { user, ref, held: held(user) })
+      }),
+    )
     await apply(exchange, changes, ({ user }, i) => {
       if (!isTried) tools.audit(exchange, `give ${members[i]?.roleRef} in ${placeText(place)}`, user)
     })
@@ -80,10 +99,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const ref = await resolve(exchange, known, member.roleRef)
     const held = (await heldByEach(known, 'User', new Set([name])))(name)
-    // Writes the new binding first: if it is rejected, the user keeps the old role.
-    const given = givenBy(exchange, known, { subject: userNamed(name), ref, held })
-    const taken = takenFrom(exchange, userNamed(name), await replacedBy(known, ref, held))
-    await apply(exchange, [{ user: name, steps: [...given, ...taken] }], () => {
+    await apply(exchange, [await changeTo(exchange, known, { user: name, ref, held })], () => {
       if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
     })
     sendJson(exchange.res, 200, member)

@@ -26,7 +26,10 @@ const group = 'rbac.authorization.k8s.io'
 export function parseMembers(body: unknown): readonly Member[] {
   if (!Array.isArray(body) || body.length === 0 || body.length > 256)
     throw badRequest('the body must be a list of 1 to 256 members')
-  return body.map(parseMember)
+  const members = body.map(parseMember)
+  const twice = members.find(({ username }, i) => members.findIndex(each => each.username === username) < i)
+  if (twice !== undefined) throw badRequest(`duplicate username ${JSON.stringify(twice.username)}`)
+  return members
 }
 
 /** @throws Status 400 */

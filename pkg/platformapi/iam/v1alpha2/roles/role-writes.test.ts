@@ -54,6 +54,38 @@ describe('writeRole', () => {
         },
       ],
     ],
+    // kube-apiserver warns about unknown fields; dropped here, they would be lost silently.
+    [
+      'PUT',
+      '/namespaces/b1/roles/deployer',
+      { metadata: { name: 'deployer' }, rules, rule: 1 },
+      [
+        {
+          method: 'PUT',
+          path: `${native}/namespaces/b1/roles/deployer`,
+          body: {
+            apiVersion: `${rbac}/v1`,
+            kind: 'Role',
+            metadata: { name: 'deployer', labels: {} },
+            ...{ rules, rule: 1 },
+          },
+        },
+      ],
+    ],
+    // A patch cannot move a role to another scope.
+    [
+      'PATCH',
+      '/globalroles/operators',
+      { metadata: { labels: { 'iam.kapis.io/scope': null } } },
+      [
+        {
+          method: 'PATCH',
+          path: `${native}/clusterroles/operators`,
+          body: { metadata: { labels: { 'iam.kapis.io/scope': 'global' } } },
+          contentType: 'application/merge-patch+json',
+        },
+      ],
+    ],
     [
       'DELETE',
       '/workspaces/blue/workspaceroles/blue-readers',
@@ -148,7 +180,8 @@ describe('writeRole', () => {
       409,
       'roles.rbac.authorization.k8s.io "operator" already exists',
     ],
-    ['POST', '/globalroles', { kind: 'ClusterRole' }, 400, 'the body must be a GlobalRole as a JSON object'],
+    ['POST', '/globalroles', { kind: 'ClusterRole' }, 400, 'the body must be a GlobalRole'],
+    ['POST', '/globalroles', { metadata: 5 }, 400, 'metadata must be an object'],
     ['PUT', '/clusterroles/own', { metadata: {} }, 400, 'metadata.name must be the name in the path, "own"'],
   ]
   itRejects(served, refused)

@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
+import { methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
@@ -12,6 +12,7 @@ import {
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { readJson, readPatch } from '../../../write/json-body.ts'
+import { keepLabels, parseSent } from '../../../write/sent-object.ts'
 import { roleKinds, toRole } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
@@ -73,7 +74,9 @@ export async function writeRole(
     ? await readPatch(req)
     : { patch: await readJson(req, ['application/json']) }
   const sent = await withTemplates(tools, exchange, patch)
-  const body = isPatch ? toPatch(sent) : toNative(sent, { groupDomain, place, name })
+  const body = isPatch
+    ? keepLabels(toPatch(sent), labelsOf(groupDomain, place))
+    : toNative(sent, { groupDomain, place, name })
   const call = { method: toMethod(method), path, body, ...contentType }
   const { code, text } = await callAs(exchange, call).catch(asShown(groupDomain, place))
   sendJson(res, code, toRole(groupDomain, place, parseWritten(text)))
@@ -117,9 +120,7 @@ type Wanted = { readonly groupDomain: string; readonly place: Place; readonly na
 /** @throws Status 400 */
 function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
   const { kind } = roleKinds[place.scope]
-  if (!isRecord(sent) || (sent.kind ?? kind) !== kind)
-    throw badRequest(`the body must be a ${kind} as a JSON object`)
-  const metadata = membersOf(sent.metadata)
+  const { metadata, rules = [], ...rest } = parseSent(sent, { kind, name: name === '' ? undefined : name })
   // Lists would show the role of Kapis with this name instead of the created role.
   if (name === '' && presetsOf(place.scope, place.workspace).some(preset => preset.name === metadata.name)) {
     const { plural, isNative } = roleKinds[place.scope]
@@ -131,15 +132,12 @@ function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
     const message = `${plural}.${details.group} ${JSON.stringify(metadata.name)} already exists`
     throw new Status(409, 'AlreadyExists', message, { details })
   }
-  if (name !== '' && metadata.name !== name)
-    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
-  const { rules = [], aggregationRule } = sent
   return {
+    ...rest,
     apiVersion: version,
     kind: place.scope === 'namespace' ? 'Role' : 'ClusterRole',
-    metadata: { ...metadata, labels: { ...membersOf(metadata.labels), ...labelsOf(groupDomain, place) } },
+    metadata: { ...metadata, labels: { ...metadata.labels, ...labelsOf(groupDomain, place) } },
     rules,
-    ...(aggregationRule !== undefined && { aggregationRule }),
   }
 }
 

@@ -28,12 +28,13 @@ export type PasswordOptions = {
  * PUT /users/{user}/password `{currentPassword, password}`. Changing the own password requires the
  * current one. Failures count for the lockout like failed logins, so that a stolen token does not
  * allow guessing the password. Setting the password of another user requires permission to update
- * users/password, and to impersonate the user and all groups of the user.
+ * users/password, and to impersonate the user and all groups of the user; the current one is
+ * checked if it is sent.
  *
  * Both end all logins of the user.
  */
 export async function putPassword(options: PasswordOptions, exchange: AuthenticatedExchange): Promise<void> {
-  const { groupDomain, writer, passwords, sourceOf, audit } = options
+  const { groupDomain, writer, audit } = options
   const { req, res, info } = exchange
   if (req.method !== 'PUT') throw methodNotAllowed(['PUT'])
   const isTried = isDryRun(exchange)
@@ -42,27 +43,36 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
   if (typeof password !== 'string') throw badRequest('password is required, and must be a string')
   const problem = passwordProblem(password)
   if (problem !== undefined) throw invalidUser(groupDomain, info.name, problemAt('password', problem))
-  const isOwn = options.isOwn(exchange)
-  if (isOwn) {
-    if (typeof currentPassword !== 'string' || currentPassword === '')
-      throw badRequest('currentPassword is required to change your own password')
-    const source = sourceOf(exchange)
-    const verdict = await passwords.check({ login: info.name, password: currentPassword, source })
-    // Failed attempts are audited too: a stolen token may be used to guess the password.
-    if (verdict.outcome === 'locked') {
-      audit(exchange, 'set password', info.name, 'locked')
-      throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
-    }
-    if (verdict.outcome === 'wrong') {
-      audit(exchange, 'set password', info.name, 'wrong_password')
-      throw badRequest('currentPassword is not the password of the user')
-    }
+  const permit = options.isOwn(exchange) ? undefined : options.permitOf(exchange)
+  if (permit === undefined || (currentPassword ?? '') !== '') {
+    // Only callers who may set the password may learn whether the current one is right.
+    if (permit !== undefined) await writer.setPassword(info.name, password, { permit, isDryRun: true })
+    await requireCurrent(options, exchange, currentPassword)
     if (currentPassword === password) throw badRequest('the new password must differ from currentPassword')
   }
-  await writer.setPassword(info.name, password, {
-    permit: isOwn ? undefined : options.permitOf(exchange),
-    isDryRun: isTried,
-  })
+  await writer.setPassword(info.name, password, { permit, isDryRun: isTried })
   if (!isTried) audit(exchange, 'set password', info.name)
   sendJson(res, 200, { message: 'success' })
+}
+
+/** @throws Status 400 for another password, 429 after too many of these */
+async function requireCurrent(
+  { passwords, sourceOf, audit, isOwn }: PasswordOptions,
+  exchange: AuthenticatedExchange,
+  password: unknown,
+): Promise<void> {
+  const { name } = exchange.info
+  if ((password ?? '') === '' && isOwn(exchange))
+    throw badRequest('currentPassword is required to change your own password')
+  if (typeof password !== 'string') throw badRequest('currentPassword must be a string')
+  const verdict = await passwords.check({ login: name, password, source: sourceOf(exchange) })
+  // Failed attempts are audited too: a stolen token may be used to guess the password.
+  if (verdict.outcome === 'locked') {
+    audit(exchange, 'set password', name, 'locked')
+    throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
+  }
+  if (verdict.outcome === 'wrong') {
+    audit(exchange, 'set password', name, 'wrong_password')
+    throw badRequest('currentPassword is not the password of the user')
+  }
 }
