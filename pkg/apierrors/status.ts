@@ -187,6 +187,24 @@ export function insufficientStorage(message: string, cause?: unknown): Status {
   return new Status(507, 'InsufficientStorage', message, { cause })
 }
 
+/** Reports whether an error is a Status with one of these codes. */
+export function isStatus(error: unknown, ...codes: readonly number[]): error is Status {
+  return error instanceof Status && codes.includes(error.code)
+}
+
+/** Resolves to undefined instead of rejecting with one of these codes. */
+export async function orUndefined<T>(
+  result: Promise<T>,
+  ...codes: readonly number[]
+): Promise<T | undefined> {
+  try {
+    return await result
+  } catch (error) {
+    if (isStatus(error, ...codes)) return undefined
+    throw error
+  }
+}
+
 /** Converts a thrown value to a Status; anything else becomes a 500 without details. */
 export function toStatus(error: unknown): Status {
   if (error instanceof Status) return error

@@ -1,4 +1,4 @@
-import { Status } from '../apierrors/status.ts'
+import { isStatus, type Status } from '../apierrors/status.ts'
 import { type Identity, splitServiceAccount } from '../apirequest/identity/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { forbidden } from '../authz/forbidden.ts'
@@ -66,7 +66,7 @@ export async function impersonateConstrained(attempt: Attempt): Promise<readonly
 
 /** Reports whether an error is a 403, and not a failed check. */
 export function isForbidden(error: unknown): error is Status {
-  return error instanceof Status && error.code === 403
+  return isStatus(error, 403)
 }
 
 function modesOf({ claimed, caller }: Attempt): readonly Mode[] {

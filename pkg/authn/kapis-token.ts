@@ -1,4 +1,4 @@
-import { Status, unauthorized } from '../apierrors/status.ts'
+import { isStatus, unauthorized } from '../apierrors/status.ts'
 import { type Identity, identityBytes } from '../apirequest/identity/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { type GivenAccess, noAccess } from '../iam/accessrequests/access-request-store.ts'
@@ -136,7 +136,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
         return given.groups.some(group => !groups.includes(group))
       } catch (error) {
         // Only a 401 means that the login has ended; any other failed check does not end it.
-        return error instanceof Status && error.code === 401
+        return isStatus(error, 401)
       }
     },
   }

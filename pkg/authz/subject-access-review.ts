@@ -1,4 +1,4 @@
-import { badRequest, Status, unavailable } from '../apierrors/status.ts'
+import { badRequest, isStatus, unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
@@ -24,8 +24,7 @@ export async function review(client: KubeClient, spec: ReviewSpec): Promise<Deci
   try {
     return await retryTransient(() => ask(client, spec))
   } catch (error) {
-    if (error instanceof Status && error.code === 413)
-      throw badRequest('the request is too long to be authorized')
+    if (isStatus(error, 413)) throw badRequest('the request is too long to be authorized')
     throw unavailable('authorization failed: the SubjectAccessReview could not be completed', error)
   }
 }

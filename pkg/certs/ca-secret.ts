@@ -2,6 +2,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import type { KubeObject } from '../kubeclient/object/object.ts'
 import { readSecret, secretData, writeSecret } from '../kubeclient/object/secret.ts'
 import type { CertificateAuthority } from './ca-rotation.ts'
+import { splitCertificates } from './pem.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 
 /** The Secret of the CA: `tls.*` signs, `next.*` is its successor, `ca.crt` all to trust. */
@@ -36,12 +37,12 @@ export function parseCa(secret: KubeObject, groupDomain: string): StoredCa {
   const { certPem, keyPem, resourceVersion, isOurs } = parsePair(secret)
   const read = (key: string) => secretData(secret, key)?.toString('utf8') ?? ''
   const next = { certPem: read('next.crt'), keyPem: read('next.key') }
-  const trusted = read('ca.crt').match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/g)
+  const others = splitCertificates(read('ca.crt')).filter(pem => pem !== certPem.trim())
   return {
     current: { certPem, keyPem },
     next: next.certPem === '' || next.keyPem === '' ? undefined : next,
     // The signing CA is always trusted, even if ca.crt omits it.
-    trusted: [certPem, ...(trusted ?? []).filter(pem => pem.trim() !== certPem.trim())],
+    trusted: [certPem, ...others.map(pem => `${pem}\n`)],
     resourceVersion,
     isOurs,
     isWanted: secret.metadata.annotations?.[rotateAnnotation(groupDomain)] !== undefined,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status, unavailable } from '../apierrors/status.ts'
+import { isStatus, Status, unavailable } from '../apierrors/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export type RetryOptions = {
@@ -35,7 +35,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
 
 /** Returns whether a write failed because another writer has changed or created the object. */
 export function isConflict(error: unknown): boolean {
-  return error instanceof Status && error.code === 409
+  return isStatus(error, 409)
 }
 
 /**

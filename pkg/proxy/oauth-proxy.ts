@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Status, unavailable } from '../apierrors/status.ts'
+import { isStatus, unavailable } from '../apierrors/status.ts'
 import type { Exchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
 import { createPool } from '../http/pool.ts'
@@ -71,7 +71,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
     try {
       await relay({ connections, path, headers, isLive: false, upstream: 'kapis-oauth' }, exchange)
     } catch (error) {
-      if (error instanceof Status && error.code === 400) throw error
+      if (isStatus(error, 400)) throw error
       const cause = error instanceof Error ? (error.cause ?? error) : error
       options.logger.warn({ id, err: cause }, 'kapis-oauth is not responding')
       if (options.errors === 'status') renderError(res, unavailable(doesNotAnswer))

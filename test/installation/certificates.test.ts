@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { createCa, issueCertificate, type KeyPair } from '../../pkg/certs/issue.ts'
+import { splitCertificates } from '../../pkg/certs/pem.ts'
 import { eventually } from '../e2e/http.ts'
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
@@ -46,7 +47,7 @@ describe('certificates of two replicas under load', function () {
       await cluster.output(['get', 'apiservice', apiService, '-o', path]),
       'base64',
     ).toString()
-    return pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+    return splitCertificates(pem)
   }
 
   /**

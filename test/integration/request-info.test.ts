@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Status } from '../../pkg/apierrors/status.ts'
+import { isStatus } from '../../pkg/apierrors/status.ts'
 import type { RequestInfo } from '../../pkg/apirequest/request-info.ts'
 import { parseLine, type RequestLine } from '../../pkg/apirequest/request-line.ts'
 import { buildGo, goBuildTimeoutMs, hasGo } from '../e2e/go-program.ts'
@@ -128,7 +128,7 @@ function read({ method, target }: Asked): RequestLine | undefined {
   try {
     return parseLine(method, target)
   } catch (error) {
-    if (error instanceof Status && error.code === 400) return undefined
+    if (isStatus(error, 400)) return undefined
     throw error
   }
 }

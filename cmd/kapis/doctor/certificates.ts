@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { parseBundle } from '../../../pkg/authn/certificate-chain.ts'
 import { readPair } from '../../../pkg/certs/tls-secret.ts'
 import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/registration/api-service.ts'
 import { membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
@@ -53,8 +54,7 @@ async function bundleProblems(
   const name = apiServiceName(groupDomain)
   const spec = membersOf((await read(client, `${apiServicesPath}/${name}`))?.spec)
   const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')
-  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
-  const authorities = blocks.map(block => new X509Certificate(block))
+  const authorities = parseBundle(bundle)
   const write = `kapis-apiserver writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca holds the CA`
   if (authorities.length === 0) return [error(`the APIService ${name} has no caBundle`, write)]
   const issuer = authorities.find(one => leaf.checkIssued(one) && leaf.verify(one.publicKey))

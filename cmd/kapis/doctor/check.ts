@@ -1,4 +1,4 @@
-import { Status } from '../../../pkg/apierrors/status.ts'
+import { orUndefined } from '../../../pkg/apierrors/status.ts'
 import type { Config } from '../../../pkg/config/config.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object/object.ts'
@@ -55,11 +55,6 @@ export function warning(problem: string, fix: string): Finding {
 
 /** Reads an object. @returns undefined if the object or its kind does not exist */
 export async function read(client: KubeClient, path: string): Promise<KubeObject | undefined> {
-  try {
-    const object = await client.call({ path })
-    return isKubeObject(object) ? object : undefined
-  } catch (cause) {
-    if (cause instanceof Status && cause.code === 404) return undefined
-    throw cause
-  }
+  const object = await orUndefined(client.call({ path }), 404)
+  return isKubeObject(object) ? object : undefined
 }

@@ -1,4 +1,4 @@
-import { Status } from '../../../pkg/apierrors/status.ts'
+import { orUndefined } from '../../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import {
   isRecord,
@@ -22,18 +22,13 @@ export async function list(
   let next = ''
   do {
     const query = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
-    const page = await client.call({ path: `${path}?limit=500${query}` }).catch(noneOf404)
+    const page = await orUndefined(client.call({ path: `${path}?limit=500${query}` }), 404)
     if (page === undefined) return found
     if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is not a list`)
     found.push(...page.items.flatMap(item => parse(item, onInvalid)))
     next = textOf(membersOf(page.metadata).continue)
   } while (next !== '')
   return found
-}
-
-function noneOf404(error: unknown): undefined {
-  if (error instanceof Status && error.code === 404) return undefined
-  throw error
 }
 
 function parse(item: unknown, onInvalid: (name: string) => void): readonly KubeObject[] {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Check } from './probes.ts'
 
@@ -29,7 +29,7 @@ export function checkCredential({
         await client.call({ path: '/version', timeoutMs: 5_000 })
         refusals = 0
       } catch (error) {
-        if (error instanceof Status && error.code === 401) refusals += 1
+        if (isStatus(error, 401)) refusals += 1
       }
       await sleep(refusals === 0 ? everyMs : againMs, undefined, { ref: false, signal }).catch(
         () => undefined,

@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
@@ -74,7 +74,7 @@ export function createMembers(parts: {
       await access.authorize(rightOf({ cluster }), identity)
       return true
     } catch (error) {
-      if (error instanceof Status && error.code === 403) return false
+      if (isStatus(error, 403)) return false
       throw error
     }
   }

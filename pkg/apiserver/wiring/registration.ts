@@ -1,3 +1,4 @@
+import { orUndefined } from '../../apierrors/status.ts'
 import type { FileCertificates } from '../../certs/file-certificates.ts'
 import type { ServingCertificates } from '../../certs/serving-certificates.ts'
 import type { Config } from '../../config/config.ts'
@@ -6,7 +7,7 @@ import {
   createApiServiceReconciler,
 } from '../../extensionapi/registration/api-service-reconciler.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { isTerminating } from '../../kubeclient/object/is-terminating.ts'
+import { membersOf } from '../../kubeclient/object/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type RegistrationOptions = {
@@ -45,4 +46,10 @@ export function createRegistration({
   })
   certificates.onChange(() => keeper.caChanged())
   return keeper
+}
+
+/** Returns whether an object is being deleted or does not exist. @throws Status */
+async function isTerminating(client: KubeClient, path: string): Promise<boolean> {
+  const object = await orUndefined(client.call({ path }), 404)
+  return object === undefined || membersOf(membersOf(object).metadata).deletionTimestamp !== undefined
 }

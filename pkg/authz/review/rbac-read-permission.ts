@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import type { Authorize } from '../authorizer.ts'
@@ -44,7 +44,7 @@ export async function isAllowed(
     await authorize(info, identity)
     return true
   } catch (error) {
-    if (error instanceof Status && (error.code === 403 || error.code === 401)) return false
+    if (isStatus(error, 401, 403)) return false
     throw error
   }
 }

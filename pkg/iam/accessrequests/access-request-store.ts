@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { orUndefined } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -102,11 +102,7 @@ export class AccessRequestStore {
       if (nowMs < expiresAtMs + keptMs) continue
       const path = `${accessRequestsPath(groupDomain)}/${encodeURIComponent(name)}`
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } }
-      try {
-        await client.call({ method: 'DELETE', path, body })
-      } catch (error) {
-        if (!(error instanceof Status && (error.code === 404 || error.code === 409))) throw error
-      }
+      await orUndefined(client.call({ method: 'DELETE', path, body }), 404, 409)
     }
   }
 

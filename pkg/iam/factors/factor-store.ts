@@ -1,4 +1,4 @@
-import { Status, unavailable } from '../../apierrors/status.ts'
+import { orUndefined, Status, unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
 import { readSecret, secretData, secretPath } from '../../kubeclient/object/secret.ts'
@@ -95,8 +95,7 @@ export function createFactorRegistry({ client, namespace }: Omit<FactorStoreOpti
   const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
   async function find(user: FactorOwner): Promise<KubeObject | undefined> {
-    const answer = await client.call({ path: pathOf(user), accept }).catch(orMissing)
-    return answer === undefined ? undefined : parseObject(answer)
+    return orUndefined(client.call({ path: pathOf(user), accept }).then(parseObject), 404)
   }
 
   return {
@@ -107,7 +106,7 @@ export function createFactorRegistry({ client, namespace }: Omit<FactorStoreOpti
     },
     /** Removes the second factors of a user. @throws Status 503 */
     async remove(user: FactorOwner): Promise<void> {
-      await client.call({ method: 'DELETE', path: pathOf(user) }).catch(orMissing)
+      await orUndefined(client.call({ method: 'DELETE', path: pathOf(user) }), 404)
     },
   }
 }
@@ -118,9 +117,4 @@ export function createFactorRegistry({ client, namespace }: Omit<FactorStoreOpti
  */
 function isOf({ uid }: FactorOwner, secret: KubeObject): boolean {
   return ['', uid].includes(ownerUidOf(secret))
-}
-
-function orMissing(error: unknown): undefined {
-  if (error instanceof Status && error.code === 404) return undefined
-  throw error
 }

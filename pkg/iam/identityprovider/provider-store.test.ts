@@ -102,7 +102,7 @@ describe('ProviderStore', () => {
       },
     ])
     expect(JSON.stringify(lines)).to.not.contain('hunter2')
-    expect([...store.entries()].map(entry => [entry.secret, entry.provider !== undefined])).to.deep.equal([
+    expect([...store.entries()].map(entry => [entry.name, entry.provider !== undefined])).to.deep.equal([
       ['broken', false],
       ['wrong', false],
       ['good', true],

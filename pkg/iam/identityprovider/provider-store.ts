@@ -1,7 +1,7 @@
 import type { Problem } from '../../config/config-error.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { isRecord, type KubeObject, parseList } from '../../kubeclient/object/object.ts'
+import { byAge, isRecord, type KubeObject, parseList } from '../../kubeclient/object/object.ts'
 import { secretsPath } from '../../kubeclient/object/secret.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -13,7 +13,8 @@ export type Provider = { readonly config: ProviderConfig; readonly client: Provi
 
 /** The Secret of a provider, with the provider or the reason why it is invalid. */
 export type ProviderEntry = {
-  readonly secret: string
+  /** Name of the Secret. */
+  readonly name: string
   readonly resourceVersion: string
   readonly createdAt: string
   readonly provider: Provider | undefined
@@ -122,16 +123,16 @@ export class ProviderStore {
     const problems: Problem[] = []
     const { config, claim } = this.#parse(secret, problems)
     const provider = config && { config, client: this.#options.createProviderClient(config) }
-    return { secret: name, resourceVersion, createdAt, provider, problems, claim }
+    return { name, resourceVersion, createdAt, provider, problems, claim }
   }
 
   #log(before: ProviderEntry | undefined, after: ProviderEntry | undefined): void {
     const { logger } = this.#options
     if (after === undefined) {
-      logger.info({ secretName: before?.secret }, 'identity provider removed')
+      logger.info({ secretName: before?.name }, 'identity provider removed')
       return
     }
-    const { secret: secretName, provider, problems } = after
+    const { name: secretName, provider, problems } = after
     if (provider === undefined) {
       logger.error({ secretName, problems }, 'invalid configuration of an identity provider')
       return
@@ -164,7 +165,7 @@ export class ProviderStore {
     const providers = new Map<string, Provider>()
     const taken = new Map<string, string>()
     const doubles = new Set<string>()
-    for (const { secret, provider } of [...this.#secrets.all()].sort(byAge)) {
+    for (const { name: secret, provider } of [...this.#secrets.all()].sort(byAge)) {
       if (provider === undefined) continue
       const { name, disabled } = provider.config
       const holder = taken.get(name)
@@ -192,9 +193,4 @@ export class ProviderStore {
 function toStanding(claims: readonly Claim[], name: string): Standing {
   const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)
   return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'
-}
-
-/** A total order, so that all replicas agree. */
-function byAge(a: ProviderEntry, b: ProviderEntry): number {
-  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
 }

@@ -9,7 +9,7 @@ export function createProviderMetrics(registry: Registry, entries: () => Iterabl
     labels: ['secret'],
     collect(metric) {
       metric.reset()
-      for (const { secret, provider } of entries()) metric.set({ secret }, provider === undefined ? 0 : 1)
+      for (const { name, provider } of entries()) metric.set({ secret: name }, provider === undefined ? 0 : 1)
     },
   })
 }

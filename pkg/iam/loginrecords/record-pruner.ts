@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { orUndefined } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { type KubeObject, parseList } from '../../kubeclient/object/object.ts'
 import { loginRecordsPath, recordNames } from './login-record.ts'
@@ -22,11 +22,7 @@ export async function pruneLoginRecords(options: RecordPrunerOptions, nowMs = Da
   const { client, groupDomain } = options
   const path = loginRecordsPath(groupDomain)
   for (const name of toPrune(await readAll(client, path), options, nowMs)) {
-    try {
-      await client.call({ method: 'DELETE', path: `${path}/${encodeURIComponent(name)}` })
-    } catch (error) {
-      if (!(error instanceof Status && error.code === 404)) throw error
-    }
+    await orUndefined(client.call({ method: 'DELETE', path: `${path}/${encodeURIComponent(name)}` }), 404)
   }
 }
 

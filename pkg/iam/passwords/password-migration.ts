@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import { withoutMember } from '../../json/members.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
@@ -60,7 +60,7 @@ export function createPasswordMigration(options: PasswordMigrationOptions): Pass
       return true
     } catch (error) {
       // The user was deleted, changed or migrated concurrently.
-      if (error instanceof Status && (error.code === 404 || error.code === 409)) return false
+      if (isStatus(error, 404, 409)) return false
       throw error
     }
   }

@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { readSecret, secretsPath } from '../../kubeclient/object/secret.ts'
@@ -186,7 +186,7 @@ export class PasswordStore {
     } catch (error) {
       // Kapis may lack permissions in other namespaces.
       const isForeign = namespace !== this.#options.namespace
-      if (error instanceof Status && error.code === 403 && isForeign) return undefined
+      if (isStatus(error, 403) && isForeign) return undefined
       throw error
     }
   }

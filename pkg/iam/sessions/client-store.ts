@@ -2,7 +2,7 @@ import type { Problem } from '../../config/config-error.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { KubeObject } from '../../kubeclient/object/object.ts'
+import { byAge, type KubeObject } from '../../kubeclient/object/object.ts'
 import { secretsPath } from '../../kubeclient/object/secret.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -16,7 +16,7 @@ export type ClientStoreOptions = {
   readonly configured: readonly RegisteredClient[]
 }
 
-type Entry = { readonly secret: string; readonly createdAt: string; readonly registered: RegisteredClient }
+type Entry = { readonly name: string; readonly createdAt: string; readonly registered: RegisteredClient }
 
 /**
  * The OAuth clients of the configuration and of watched Secrets. An invalid Secret is logged and
@@ -71,7 +71,7 @@ export class ClientStore {
     if (secret.type !== wanted) problems.push({ path: 'type', message: `must be ${wanted}` })
     const document = readSecretDocument(secret, problems)
     const registered = problems.length === 0 ? parseClientDocument(document, problems) : undefined
-    if (registered !== undefined && problems.length === 0) return { secret: name, createdAt, registered }
+    if (registered !== undefined && problems.length === 0) return { name, createdAt, registered }
     this.#options.logger.error({ secretName: name, problems }, 'the Secret is not a valid OAuth client')
     return undefined
   }
@@ -80,7 +80,7 @@ export class ClientStore {
     const { configured, logger } = this.#options
     const clients = new Map(configured.map(each => [each.client.name, each]))
     const isConfigured = new Set(clients.keys())
-    for (const { secret, registered } of [...this.#secrets.all()].sort(byAge)) {
+    for (const { name: secret, registered } of [...this.#secrets.all()].sort(byAge)) {
       const { name } = registered.client
       if (!clients.has(name)) clients.set(name, registered)
       else {
@@ -93,9 +93,4 @@ export class ClientStore {
     }
     return clients
   }
-}
-
-/** A total order, so that all replicas use the same client. */
-function byAge(a: Entry, b: Entry): number {
-  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
 }

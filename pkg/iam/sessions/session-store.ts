@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, orUndefined } from '../../apierrors/status.ts'
 import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { parseList, parseObject } from '../../kubeclient/object/object.ts'
@@ -151,12 +151,8 @@ export class SessionStore {
 
   /** Reads the current session from kube-apiserver; undefined if it does not exist. */
   async read(sid: string): Promise<Session | undefined> {
-    try {
-      return toSession(parseObject(await this.#options.client.call({ path: this.#path(sid) })))
-    } catch (error) {
-      if (error instanceof Status && error.code === 404) return undefined
-      throw error
-    }
+    const object = await orUndefined(this.#options.client.call({ path: this.#path(sid) }), 404)
+    return object === undefined ? undefined : toSession(parseObject(object))
   }
 
   /** @returns false if the session has changed since it was read */
@@ -174,7 +170,7 @@ export class SessionStore {
       }
       return true
     } catch (error) {
-      if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
+      if (isStatus(error, 404, 409)) return false
       throw error
     }
   }
@@ -183,11 +179,7 @@ export class SessionStore {
   async collect(nowMs = Date.now()): Promise<void> {
     for (const { sid, expiresAtMs } of [...this.#sessions.values()]) {
       if (!this.#isOver(expiresAtMs, nowMs)) continue
-      try {
-        await this.#options.client.call({ method: 'DELETE', path: this.#path(sid) })
-      } catch (error) {
-        if (!(error instanceof Status && error.code === 404)) throw error
-      }
+      await orUndefined(this.#options.client.call({ method: 'DELETE', path: this.#path(sid) }), 404)
       this.#sessions.delete(sid)
     }
   }

@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { orUndefined } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import {
@@ -50,11 +50,6 @@ export async function deleteAsRead(
 ): Promise<boolean> {
   const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
-  try {
-    await client.call({ method: 'DELETE', path, body })
-    return true
-  } catch (error) {
-    if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
-    throw error
-  }
+  const deleted = client.call({ method: 'DELETE', path, body }).then(() => true)
+  return (await orUndefined(deleted, 404, 409)) === true
 }

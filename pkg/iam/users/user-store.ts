@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
+import { byAge } from '../../kubeclient/object/object.ts'
 import { Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { ignoredGroups, toUser, type User, usersPath } from './user.ts'
@@ -106,10 +107,6 @@ export class UserStore {
 /** A total order, so that all replicas find the same user. */
 function byClaim(a: User, b: User): number {
   return a.isEmailVerified === b.isEmailVerified ? byAge(a, b) : a.isEmailVerified ? -1 : 1
-}
-
-function byAge(a: User, b: User): number {
-  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
 }
 
 /** Returns a unique key of a link: names of providers contain no spaces. */

@@ -1,4 +1,4 @@
-import { notFound, Status } from '../../apierrors/status.ts'
+import { notFound, orUndefined, Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation, withoutLastApplied } from '../../kubeclient/object/last-applied.ts'
 import { isRecord, type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
@@ -98,11 +98,9 @@ export function createUserWriter({
   const dryRun = ({ isDryRun }: Pick<WriteOptions, 'isDryRun'>) => (isDryRun ? '?dryRun=All' : '')
 
   async function stored(name: string): Promise<KubeObject> {
-    try {
-      return parseObject(await client.call({ path: pathOf(name) }))
-    } catch (error) {
-      throw error instanceof Status && error.code === 404 ? notFound(resource, name) : error
-    }
+    const object = await orUndefined(client.call({ path: pathOf(name) }), 404)
+    if (object === undefined) throw notFound(resource, name)
+    return parseObject(object)
   }
 
   /**

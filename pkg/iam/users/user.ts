@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Status } from '../../apierrors/status.ts'
+import { orUndefined } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
 import { isRecord, type KubeObject, parseObject, textOf } from '../../kubeclient/object/object.ts'
@@ -134,12 +134,8 @@ export async function readUser(
   groupDomain: string,
   name: string,
 ): Promise<User | undefined> {
-  try {
-    const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
-    const object = parseObject(await client.call({ path }))
-    return object.metadata.deletionTimestamp === undefined ? toUser(object) : undefined
-  } catch (error) {
-    if (error instanceof Status && error.code === 404) return undefined
-    throw error
-  }
+  const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const object = await orUndefined(client.call({ path }).then(parseObject), 404)
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
+  return toUser(object)
 }

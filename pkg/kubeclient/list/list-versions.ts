@@ -1,4 +1,4 @@
-import { Status, unavailable } from '../../apierrors/status.ts'
+import { orUndefined, unavailable } from '../../apierrors/status.ts'
 import { readFields, WireError } from '../../protobuf/wire.ts'
 import { type Call, type KubeClient, readBytes } from '../client.ts'
 import { isRecord, itemsOf, membersOf, textOf } from '../object/object.ts'
@@ -51,13 +51,8 @@ export async function readObjectVersion(
   client: KubeClient,
   call: Omit<Call, 'accept'>,
 ): Promise<string | undefined> {
-  try {
-    const object = membersOf(await client.call({ ...call, accept: acceptObject }))
-    return textOf(membersOf(object.metadata).resourceVersion)
-  } catch (error) {
-    if (error instanceof Status && error.code === 404) return undefined
-    throw error
-  }
+  const object = await orUndefined(client.call({ ...call, accept: acceptObject }), 404)
+  return object === undefined ? undefined : textOf(membersOf(membersOf(object).metadata).resourceVersion)
 }
 
 // Field numbers of runtime.Unknown, metav1.PartialObjectMetadataList, ListMeta and ObjectMeta

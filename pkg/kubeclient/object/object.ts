@@ -47,6 +47,11 @@ export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** Orders the oldest first, then by name: a total order, on which all replicas agree. */
+export function byAge<T extends { readonly createdAt: string; readonly name: string }>(a: T, b: T): number {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
+}
+
 /** Converts a value to text; '' for objects and null. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value

@@ -1,6 +1,5 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, orUndefined } from '../../apierrors/status.ts'
 import type { KubeClient } from '../client.ts'
-import { isConflict } from '../retry.ts'
 import { type KubeObject, membersOf, parseObject } from './object.ts'
 
 export const managedBy = 'app.kubernetes.io/managed-by'
@@ -26,12 +25,7 @@ export function secretPath({ namespace, name }: SecretName): string {
 
 /** @returns undefined if the Secret does not exist */
 export async function readSecret(client: KubeClient, name: SecretName): Promise<KubeObject | undefined> {
-  try {
-    return parseObject(await client.call({ path: secretPath(name) }))
-  } catch (error) {
-    if (error instanceof Status && error.code === 404) return undefined
-    throw error
-  }
+  return orUndefined(client.call({ path: secretPath(name) }).then(parseObject), 404)
 }
 
 /**
@@ -69,8 +63,7 @@ export async function writeSecret(
   try {
     return parseObject(await client.call(call))
   } catch (error) {
-    const isGone = old !== undefined && error instanceof Status && error.code === 404
-    if (isConflict(error) || isGone) return undefined
+    if (isStatus(error, ...(old === undefined ? [409] : [404, 409]))) return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../client.ts'
 import { readListPage } from '../list/list-page.ts'
 import { type KubeObject, parseList } from '../object/object.ts'
@@ -78,7 +78,7 @@ export class Reflector {
         // After 410 Expired or any other rejection of the version, a new list is required.
         if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
         // An expired version is normal after an outage, so it is not reported as a failure.
-        if (!(error instanceof Status && error.code === 410)) {
+        if (!isStatus(error, 410)) {
           this.#options.handler.connected?.(false)
           this.#options.handler.failed?.(error)
         }

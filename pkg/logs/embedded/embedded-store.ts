@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { Status, unavailable } from '../../apierrors/status.ts'
+import { isStatus, unavailable } from '../../apierrors/status.ts'
 import type { LogFilter } from '../filter/filter.ts'
 import type { Ingested } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
@@ -127,7 +127,7 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
       freeWhenFull = undefined
       return response
     } catch (error) {
-      const isFull = error instanceof Status && error.code === 507
+      const isFull = isStatus(error, 507)
       freeWhenFull = isFull ? await freeBytes(folder) : undefined
       throw error
     }

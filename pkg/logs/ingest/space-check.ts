@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import type { LogStore } from '../store.ts'
 
 export type SpaceCheck = {
@@ -21,7 +21,7 @@ export function createSpaceCheck(ingest: LogStore['ingest'], now = () => perform
         refusedAt = Number.NEGATIVE_INFINITY
         return ingested
       } catch (error) {
-        if (error instanceof Status && error.code === 507) refusedAt = now()
+        if (isStatus(error, 507)) refusedAt = now()
         throw error
       }
     },

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import { hasFactors } from '../../iam/factors/factors.ts'
 import type { User } from '../../iam/users/user.ts'
 import { passwordProblem } from '../../iam/users/user-validation.ts'
@@ -50,7 +50,7 @@ async function findProblem(
 }
 
 function toOAuthConflict(error: unknown): never {
-  if (error instanceof Status && error.code === 409)
+  if (isStatus(error, 409))
     throw oauthError(409, 'invalid_request', 'the user was modified in the meantime; log in again', {
       why: 'user_changed',
     })

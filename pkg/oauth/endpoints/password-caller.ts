@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, Status } from '../../apierrors/status.ts'
 import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential.ts'
 import type { User } from '../../iam/users/user.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
@@ -39,7 +39,7 @@ export async function readPasswordCaller(
     await assertNoSecondFactor(tools.factors, user)
     return { user }
   } catch (error) {
-    if (error instanceof Status && error.code === 400) throw refused(error.message, error.cause)
+    if (isStatus(error, 400)) throw refused(error.message, error.cause)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import { oauthError } from '../server/error.ts'
@@ -40,7 +40,7 @@ async function readClaims({ verifier }: GrantTools, token: string): Promise<Toke
     try {
       return await verify(token)
     } catch (error) {
-      if (!(error instanceof Status && error.code === 401)) throw error
+      if (!isStatus(error, 401)) throw error
     }
   }
   return undefined

@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { hashRedirectUri, type ReadCode, readCode } from '../authorize/code.ts'
@@ -49,7 +49,7 @@ async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode
       browser: { nonce: code.nonce, authTime: code.authTime, sid: code.browserSid },
     })
   } catch (error) {
-    if (!(error instanceof Status && error.code === 409)) throw error
+    if (!isStatus(error, 409)) throw error
     // RFC 6749 section 4.1.2: two parties have the code, and either may be the attacker.
     const session = await tools.sessions.read(code.sid)
     if (session !== undefined) await endLogin(tools.sessions, session, 'authorization code used twice')

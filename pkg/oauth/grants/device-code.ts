@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
@@ -60,7 +60,7 @@ async function exchange(
     return await beginLogin(tools, { user, client, provider, amr, source, scope, sid, browser })
   } catch (error) {
     // A concurrent poll has started the login.
-    if (error instanceof Status && error.code === 409)
+    if (isStatus(error, 409))
       throw invalid('the device code was used before', 'device_code_reused', user.name)
     throw error
   }

@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, type Status } from '../../apierrors/status.ts'
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { isLeftBehind, type Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
@@ -111,7 +111,7 @@ async function readToken(tools: GrantTools, token: string): Promise<TokenClaims>
   try {
     return await tools.verifier.verifyRefresh(token)
   } catch (error) {
-    if (error instanceof Status && error.code === 401)
+    if (isStatus(error, 401))
       throw invalid('the refresh token is invalid or expired', 'invalid_refresh_token')
     throw error
   }

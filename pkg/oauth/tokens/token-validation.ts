@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import { readBearer } from '../../authn/read-bearer.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
@@ -54,7 +54,7 @@ function findBearer(req: IncomingMessage): string | null {
   try {
     return readBearer(req)
   } catch (error) {
-    if (error instanceof Status && error.code === 401) return null
+    if (isStatus(error, 401)) return null
     throw error
   }
 }
@@ -70,7 +70,7 @@ async function judge(
     if (claims.uid !== '' && claims.uid !== user.uid) return undefined
     return sessions.isRevoked(claims.sid, claims.iat) ? undefined : { claims, user }
   } catch (error) {
-    if (error instanceof Status && error.code === 401) return undefined
+    if (isStatus(error, 401)) return undefined
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed, Status } from '../../apierrors/status.ts'
+import { badRequest, isStatus, methodNotAllowed } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix, parseRequestInfo, type RequestInfo } from '../../apirequest/request-info.ts'
 import { hostCluster } from '../../apirequest/target.ts'
@@ -51,7 +51,7 @@ export function createClusterView(
       await requirePermission(identity, { verb: 'get', group, resource: 'clusters', name })
       return true
     } catch (error) {
-      if (error instanceof Status && error.code === 403) return false
+      if (isStatus(error, 403)) return false
       throw error
     }
   }

@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, Status } from '../../apierrors/status.ts'
 import { mayLast } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { formatTarget } from '../../apirequest/target.ts'
@@ -44,7 +44,7 @@ export async function forwardToComponent(
     // A component that sends an invalid redirect is still available.
     if (error === refused) breaker.succeeded()
     // A request that is invalid and was not sent says nothing about the component.
-    else if (error instanceof Status && error.code === 400) breaker.abandoned()
+    else if (isStatus(error, 400)) breaker.abandoned()
     else breaker.failed()
     throw error
   }

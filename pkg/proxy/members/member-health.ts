@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { isStatus, Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { HeaderLines } from '../headers.ts'
@@ -119,8 +119,7 @@ async function optional(read: () => Promise<unknown>): Promise<unknown> {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof Status && error.code === 401)
-    return 'the cluster rejects the credential of the kubeconfig'
+  if (isStatus(error, 401)) return 'the cluster rejects the credential of the kubeconfig'
   // The response was not a Status. The address may be that of any server, so its text is not shown.
   if (error instanceof Status && error.reason === 'InternalError')
     return `the cluster responded with ${error.code}`

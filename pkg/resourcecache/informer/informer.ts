@@ -1,9 +1,9 @@
-import { unavailable, unknownResource } from '../../apierrors/status.ts'
+import { isStatus, unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { readObjectVersion, readVersionPage } from '../../kubeclient/list/list-versions.ts'
 import { Reflector, type ReflectorHandler } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { explainForbidden, isUnknown } from '../list/list-error.ts'
+import { explainForbidden } from '../list/list-error.ts'
 import type { ServedKind } from '../store/cached-object.ts'
 import { type Decorate, ObjectStore } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
@@ -82,7 +82,7 @@ export class KindInformer {
 
   /** Whether kube-apiserver has reported that the kind does not exist, or no longer exists. */
   get isGone(): boolean {
-    return isUnknown(this.#refusal)
+    return isStatus(this.#refusal, 404)
   }
 
   /** Resolves when the first list has been stored. */

@@ -1,4 +1,4 @@
-import { Status, unavailable } from '../../apierrors/status.ts'
+import { isStatus, unavailable } from '../../apierrors/status.ts'
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
@@ -32,7 +32,7 @@ export function createPrinterColumns(
     try {
       return { columns: readPrinterColumns(await client.call({ path }), source.version) }
     } catch (error) {
-      if (error instanceof Status && error.code === 404) return { columns: undefined }
+      if (isStatus(error, 404)) return { columns: undefined }
       throw unavailable(`the columns of ${plural} cannot be read; retry later`)
     }
   }

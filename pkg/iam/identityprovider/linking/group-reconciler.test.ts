@@ -99,7 +99,7 @@ async function sweep({
   const entries = broken
     ? [
         {
-          secret: 's',
+          name: 's',
           resourceVersion: '1',
           createdAt: '',
           provider: undefined,

@@ -1,5 +1,5 @@
 import { printable } from '../../../apierrors/printable.ts'
-import { Status } from '../../../apierrors/status.ts'
+import { isStatus, type Status } from '../../../apierrors/status.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { parseObject } from '../../../kubeclient/object/object.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
@@ -116,7 +116,7 @@ async function create(
   try {
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
   } catch (error) {
-    if (!(error instanceof Status && error.code === 409)) throw error
+    if (!isStatus(error, 409)) throw error
     // The name was taken concurrently: by the same account on another replica, or by another
     // account.
     const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status } from '../../../apierrors/status.ts'
+import { isStatus } from '../../../apierrors/status.ts'
 import { parseLogsql } from './parse.ts'
 
 const nowNs = 1_700_000_000_000_000_000n
@@ -9,7 +9,7 @@ function refusalOf(query: string): string {
   try {
     parse(query)
   } catch (error) {
-    if (error instanceof Status && error.code === 400) return error.message
+    if (isStatus(error, 400)) return error.message
     throw error
   }
   return 'taken'

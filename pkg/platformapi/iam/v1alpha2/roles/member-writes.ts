@@ -1,4 +1,4 @@
-import { badRequest, invalid, Status } from '../../../../apierrors/status.ts'
+import { badRequest, invalid, orUndefined, type Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import {
   isRecord,
@@ -137,12 +137,8 @@ async function read(
   exchange: AuthenticatedExchange,
   path: string,
 ): Promise<KubeObject | undefined> {
-  try {
-    return parseObject(JSON.parse((await callAs(exchange, { path })).text))
-  } catch (error) {
-    if (error instanceof Status && error.code === 404) return undefined
-    throw error
-  }
+  const answer = await orUndefined(callAs(exchange, { path }), 404)
+  return answer && parseObject(JSON.parse(answer.text))
 }
 
 /** Describes a scope in error messages. */

@@ -1,4 +1,4 @@
-import { Status } from '../../../../apierrors/status.ts'
+import { isStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { parseRequestInfo, type RequestInfo } from '../../../../apirequest/request-info.ts'
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
@@ -101,7 +101,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
       await check('')
     } catch (error) {
       const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
-      if (!isForbidden(error) || !isFew) throw error
+      if (!isStatus(error, 403) || !isFew) throw error
       const refusals = await Promise.all(namespaces.map(name => refusalOf(() => check(name))))
       // Not all callers may know the namespaces of a workspace, so the error for all namespaces is
       // sent, which names none.
@@ -217,17 +217,13 @@ function isRecorded({ recorded }: Held): boolean {
   return recorded !== undefined
 }
 
-function isForbidden(error: unknown): boolean {
-  return error instanceof Status && error.code === 403
-}
-
 /** Returns the 403 of a check, or undefined if it succeeds. Any other error is thrown. */
 async function refusalOf(check: () => Promise<void>): Promise<unknown> {
   try {
     await check()
     return undefined
   } catch (error) {
-    if (isForbidden(error)) return error
+    if (isStatus(error, 403)) return error
     throw error
   }
 }

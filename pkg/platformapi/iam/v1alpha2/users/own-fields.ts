@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Status } from '../../../../apierrors/status.ts'
+import { isStatus, Status } from '../../../../apierrors/status.ts'
 import type { UserDraft } from '../../../../iam/users/parse-user.ts'
 import { ownEmailAnnotation } from '../../../../iam/users/user.ts'
 import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
@@ -39,7 +39,7 @@ export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: st
  * change themselves
  */
 export function withOwnRights(error: unknown): never {
-  if (!(error instanceof Status && error.code === 403)) throw error
+  if (!isStatus(error, 403)) throw error
   const { code, reason, message, details } = error
   const own = 'of your own user you may change spec.email, spec.lang and the password'
   throw new Status(code, reason, `${message}: ${own}`, { details: details ?? {} })

@@ -1,4 +1,4 @@
-import { Status } from '../../../../apierrors/status.ts'
+import { isStatus, Status } from '../../../../apierrors/status.ts'
 import type { Identity } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import type { ObjectPermission, RequirePermission } from '../../../../authz/authorizer.ts'
@@ -21,7 +21,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
     try {
       await requirePermission(identity, right)
     } catch (error) {
-      if (!(error instanceof Status && error.code === 403)) throw error
+      if (!isStatus(error, 403)) throw error
       const { code, reason, message, details } = error
       throw new Status(code, reason, `${message}: ${what} requires it`, { details: details ?? {} })
     }
@@ -35,7 +35,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
     try {
       await require(identity, right, 'a user name that already has permissions in RBAC')
     } catch (error) {
-      if (!(error instanceof Status && error.code === 403) || (await isNamedInRbac(client, name))) throw error
+      if (!isStatus(error, 403) || (await isNamedInRbac(client, name))) throw error
     }
   }
 

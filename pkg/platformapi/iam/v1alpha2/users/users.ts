@@ -1,4 +1,4 @@
-import { methodNotAllowed, notFound, Status, toStatus } from '../../../../apierrors/status.ts'
+import { isStatus, methodNotAllowed, notFound, Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { parseUserDraft, type UserDraft } from '../../../../iam/users/parse-user.ts'
@@ -98,8 +98,8 @@ async function readUser(
   const { name } = exchange.info
   const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
   const json = await readText(client, { path }).catch((error: unknown) => {
-    const isMissing = error instanceof Status && error.code === 404
-    throw isMissing ? notFound({ group: `iam.${groupDomain}`, resource: 'users' }, name) : error
+    const resource = { group: `iam.${groupDomain}`, resource: 'users' }
+    throw isStatus(error, 404) ? notFound(resource, name) : error
   })
   const shown = [...(userTraits.hidden ?? []), ['metadata', 'managedFields']].reduce(
     withoutMember,
