@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { ReloadingPool } from '../http/pool.ts'
 import { BodyTooLargeError, readBody as readWhole } from '../http/read-body.ts'
+import { stringifyExactly } from '../json/stringify.ts'
 import type { RestConfig } from './config/rest-config.ts'
 import { readStatus } from './errors/parse-status.ts'
 
@@ -59,7 +60,7 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
   async function send(call: Call) {
     const { method = 'GET', timeoutMs = defaultTimeoutMs, headers = [], signal } = call
     const { tls, headers: credential } = await endpoint.access()
-    const body = call.body === undefined ? null : JSON.stringify(call.body)
+    const body = call.body === undefined ? null : stringifyExactly(call.body)
     const type = body === null ? [] : ['content-type', call.contentType ?? 'application/json']
     const accept = call.accept ?? 'application/json'
     try {

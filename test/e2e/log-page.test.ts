@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
+import { stringifyExactly } from '../../pkg/json/stringify.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
@@ -19,7 +20,7 @@ describe('the log page in a browser', function () {
 
   async function send(log: string, pod = 'web-0', fields: object = {}): Promise<void> {
     const names = { namespace_name: mine, pod_name: pod, container_name: 'web', docker_id: `${mine}-${pod}` }
-    const body = JSON.stringify({
+    const body = stringifyExactly({
       time: new Date().toISOString(),
       log: `${log}\n`,
       kubernetes: names,
@@ -253,6 +254,24 @@ describe('the log page in a browser', function () {
       async () => expect(await page.locator('#lines [open] .text').allTextContents()).to.deep.equal([wanted]),
       20_000,
     )
+  })
+
+  it('preserves integers that a number would round, also in filters', async () => {
+    const pod = uniqueName('exact')
+    await send('even', pod, { order: 9007199254740992n })
+    await send('odd', pod, { order: 9007199254740993n })
+    const { page } = await open(`pods=${pod}`, 'light', 1280)
+    await untilLines(page, texts => expect(texts).to.deep.equal(['odd', 'even']))
+    await page.getByRole('button', { name: 'Show order in a column' }).click()
+    const cells = () => page.locator('#lines .column').allTextContents()
+    expect(await cells()).to.deep.equal(['9007199254740993', '9007199254740992'])
+    await page.getByRole('button', { name: 'Only lines with order 9007199254740993' }).first().click()
+    await untilLines(page, texts => expect(texts).to.deep.equal(['odd']))
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await eventually(async () => {
+      await send('live', pod, { order: 9007199254740993n })
+      expect((await cells())[0]).to.equal('9007199254740993')
+    }, 20_000)
   })
 
   it('shows fields as columns and lines as patterns, which filter the search', async () => {

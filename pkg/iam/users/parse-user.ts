@@ -1,4 +1,5 @@
 import { badRequest, type Cause, invalid, type Status } from '../../apierrors/status.ts'
+import { stringifyExactly } from '../../json/stringify.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { iamVersion, isPasswordHash, type UserState } from './user.ts'
 import {
@@ -110,7 +111,9 @@ function groupCauses(groups: unknown): readonly Cause[] {
   const repeated = groups.filter((group, i) => groups.indexOf(group) !== i)
   return [
     ...groups.flatMap((group, i) => textCauses(`spec.groups[${i}]`, group, groupProblem)),
-    ...repeated.flatMap(group => problemAt('spec.groups', `must not contain ${JSON.stringify(group)} twice`)),
+    ...repeated.flatMap(group =>
+      problemAt('spec.groups', `must not contain ${stringifyExactly(group)} twice`),
+    ),
   ]
 }
 

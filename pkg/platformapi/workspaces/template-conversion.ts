@@ -1,5 +1,6 @@
 import { badRequest, invalid } from '../../apierrors/status.ts'
 import { memberText, withMembers, withoutMember } from '../../json/members.ts'
+import { stringifyExactly } from '../../json/stringify.ts'
 import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
 import { objectAt, parseSent, type Sent } from '../write/sent-object.ts'
@@ -112,7 +113,7 @@ function toWorkspacePointer(pointer: unknown): string {
     if (below !== null) return `/spec${below ?? ''}`
   }
   throw badRequest(
-    `invalid path ${JSON.stringify(pointer)}: expected one below /metadata or /spec/template/spec`,
+    `invalid path ${stringifyExactly(pointer)}: expected one below /metadata or /spec/template/spec`,
   )
 }
 

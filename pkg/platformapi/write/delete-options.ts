@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { hasBody } from '../../httpserver/request/has-body.ts'
+import { stringifyExactly } from '../../json/stringify.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { isDryRun } from './dry-run.ts'
 import { readJson } from './json-body.ts'
@@ -58,6 +59,6 @@ export function parseDeleteOptions(body: unknown): {
       throw badRequest(`unknown field ${JSON.stringify(name)}; supported: ${members.join(', ')}`)
   const stages: readonly unknown[] = Array.isArray(dryRun) ? dryRun : [dryRun]
   if (!stages.every(stage => stage === 'All'))
-    throw badRequest(`invalid dryRun ${JSON.stringify(dryRun)}: expected ["All"]`)
+    throw badRequest(`invalid dryRun ${stringifyExactly(dryRun)}: expected ["All"]`)
   return { options, isDryRun: stages.length > 0 }
 }

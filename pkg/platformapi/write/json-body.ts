@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../../apierrors/status.ts'
 import { mediaTypeOf, readText, unsupportedMediaType } from '../../httpserver/request/body.ts'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
+import { parseExactly } from '../../json/parse-exactly.ts'
+import { stringifyExactly } from '../../json/stringify.ts'
 
 const limitBytes = 256 * 1024
 
 /**
- * Parses the JSON body of a request.
+ * Parses the JSON body of a request, with bigints for integers that a number would round.
  *
  * @param mediaTypes allowed values of Content-Type
  * @throws Status 400, 413, 415
@@ -15,8 +17,12 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
   if (!mediaTypes.includes(mediaTypeOf(req))) throw unsupportedMediaType(mediaTypes)
   const text = await readText(req, limitBytes)
   try {
-    return parseJson(text)
+    parseJson(text)
+    const value = parseExactly(text)
+    stringifyExactly(value)
+    return value
   } catch (error) {
+    if (error instanceof RangeError) throw badRequest('the body has a number that is out of range')
     // The error of the parser would quote the body, which may contain a password.
     throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }

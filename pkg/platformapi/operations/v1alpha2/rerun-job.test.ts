@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { Status } from '../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import { parseExactly } from '../../../json/parse-exactly.ts'
+import { stringifyExactly } from '../../../json/stringify.ts'
 import { itemsOf, membersOf } from '../../../kubeclient/object/object.ts'
 import { createOperations } from './serve.ts'
 
@@ -49,8 +51,8 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     const operations = createOperations({
       groupDomain: 'kapis.io',
       async callAs(_exchange, { method = 'GET', path, body }) {
-        if (method === 'GET') return { code: 200, text: JSON.stringify(calls.length === 0 ? job : now) }
-        calls.push({ method, path, body: JSON.parse(JSON.stringify(body)) })
+        if (method === 'GET') return { code: 200, text: stringifyExactly(calls.length === 0 ? job : now) }
+        calls.push({ method, path, body: parseExactly(stringifyExactly(body)) })
         const refusal = refusals.get(calls.length)
         if (refusal !== undefined) throw refusal
         return { code: 201, text: '{}' }
@@ -98,6 +100,13 @@ describe('POST …/jobs/{job}?action=rerun', () => {
       },
       { method: 'POST', path: jobs, body: again },
     ])
+  })
+
+  it('preserves integers that a number would round', async () => {
+    const activeDeadlineSeconds = 9223372036854775807n
+    job = { ...stored, spec: { ...stored.spec, activeDeadlineSeconds } }
+    await post(rerun)
+    expect(calls[2]).to.have.deep.nested.property('body.spec.activeDeadlineSeconds', activeDeadlineSeconds)
   })
 
   it('preserves a manual selector', async () => {

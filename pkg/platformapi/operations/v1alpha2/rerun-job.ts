@@ -1,5 +1,7 @@
 import { badRequest, Status, toStatus } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { parseExactly } from '../../../json/parse-exactly.ts'
+import { stringifyExactly } from '../../../json/stringify.ts'
 import { type KubeObject, membersOf, parseObject, textOf } from '../../../kubeclient/object/object.ts'
 import { isConflict, isTransient, retry } from '../../../kubeclient/retry.ts'
 import type { CallAs } from '../../write/as-caller.ts'
@@ -31,7 +33,7 @@ export async function rerunJob(
   if (resourceVersion === '') throw badRequest('resourceVersion of the Job is required')
   const jobs = `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs`
   const path = `${jobs}/${encodeURIComponent(name)}`
-  const read = async () => parseObject(JSON.parse((await callAs(exchange, { path })).text))
+  const read = async () => parseObject(parseExactly((await callAs(exchange, { path })).text))
   const job = await read()
   if (job.metadata.resourceVersion !== resourceVersion) throw changed(name)
   const again = withoutRun(job)
@@ -73,7 +75,7 @@ export async function rerunJob(
 /** Returns an error that contains the Job, which is stored nowhere else after the deletion. */
 function notCreated(failure: Status, job: object): Status {
   const { code, reason, message, details, headers } = failure
-  const cause = { reason: 'Deleted', message: JSON.stringify(job), field: '' }
+  const cause = { reason: 'Deleted', message: stringifyExactly(job), field: '' }
   const what = 'the Job was deleted, and not created again: details.causes contains the Job as JSON'
   return new Status(code, reason, `${message}: ${what}`, {
     details: { ...details, causes: [...(details?.causes ?? []), cause] },

@@ -2,6 +2,7 @@ import { badRequest, methodNotAllowed } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { UserState } from '../../../../iam/users/user.ts'
+import { stringifyExactly } from '../../../../json/stringify.ts'
 import { isRecord } from '../../../../kubeclient/object/object.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
@@ -19,7 +20,7 @@ export async function putState(options: UsersOptions, exchange: AuthenticatedExc
   const state = states.find(known => known === status.state)
   if (state === undefined)
     throw badRequest(
-      `status.state must be one of ${states.join(', ')}, not ${JSON.stringify(status.state ?? '')}`,
+      `status.state must be one of ${states.join(', ')}, not ${stringifyExactly(status.state ?? '')}`,
     )
   const isTried = isDryRun(exchange)
   const reason = state === 'Disabled' ? 'Disabled by an administrator' : ''

@@ -10,6 +10,14 @@ export const readable = text =>
     .replace(/\r?\n$/, '')
     .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
 
+/** Parses JSON with log records. Integers that a number would round become text. */
+export const parseRecords = text =>
+  JSON.parse(text, (_name, value, context) =>
+    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+      ? (context?.source ?? value)
+      : value,
+  )
+
 /** The members that say where a line comes from. */
 export const originNames = ['namespace', 'pod', 'container']
 

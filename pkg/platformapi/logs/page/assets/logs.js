@@ -3,6 +3,7 @@ import { createColumns } from './columns.js'
 import { byId } from './elements.js'
 import { toHighlights } from './highlight.js'
 import { createHistogram } from './histogram.js'
+import { parseRecords } from './log-record.js'
 import { createNarrowButtons } from './narrow-buttons.js'
 import { createPatterns } from './patterns.js'
 import { createRecordList } from './record-list.js'
@@ -71,7 +72,7 @@ function restart() {
 
 async function requestRecords(span, more, signal) {
   const query = form.toQuery(span, { size: pageSize, with_cursor: true, ...more })
-  return (await (await request(`/logs/api/records?${query}`, signal)).json()).query
+  return parseRecords(await (await request(`/logs/api/records?${query}`, signal)).text()).query
 }
 
 async function showLines(span, signal) {
@@ -143,7 +144,7 @@ async function readLines(body, signal) {
     if (done) return
     const lines = (rest + value).split('\n')
     rest = lines.pop()
-    records.prepend(lines.filter(Boolean).map(line => JSON.parse(line)).reverse())
+    records.prepend(lines.filter(Boolean).map(line => parseRecords(line)).reverse())
   }
 }
 
