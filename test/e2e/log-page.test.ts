@@ -57,7 +57,9 @@ describe('the log page in a browser', function () {
     const viewport = { width, height: 800 }
     const page = await openWindow(browser, { javaScriptEnabled: true, colorScheme, viewport })
     const problems: string[] = []
-    page.on('console', message => problems.push(message.text()))
+    page.on('console', message => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text())
+    })
     page.on('pageerror', error => problems.push(String(error)))
     await page.goto(`${home}?${query}`)
     await page.getByLabel('User name or e-mail address').fill(alice)
