@@ -7,6 +7,7 @@ import {
   type KubeObject,
   membersOf,
   parseObject,
+  textOf,
 } from '../../../../kubeclient/object/object.ts'
 import { plain, workspaceRoleBindings } from '../../../../resourcecache/kinds/platform.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
@@ -15,7 +16,7 @@ import { readJson } from '../../../write/json-body.ts'
 import { apply, createMemberGrants } from '../roles/member-grants.ts'
 import { requireMethod } from '../roles/member-routes.ts'
 import { rolesByMember } from '../roles/members.ts'
-import { isGroup, isMember, type Place, type Subject } from '../roles/role-bindings.ts'
+import { isGroup, isMember, isSameRole, type Place, type Subject } from '../roles/role-bindings.ts'
 import { rbacGroup, type ScopeReader } from '../roles/scope-reader.ts'
 
 const inWorkspace = (workspace: string): Place => ({ scope: 'workspace', namespace: '', workspace })
@@ -64,7 +65,8 @@ export function createGroupRoleHandlers(
 
   /** Adds bindings as consoles send them: RoleBindings or WorkspaceRoleBindings without a name. */
   async function add(exchange: AuthenticatedExchange, place: Place): Promise<void> {
-    const sent = parseRoleBindings(await readJson(exchange.req, ['application/json']))
+    const kind = place.scope === 'namespace' ? 'Role' : 'WorkspaceRole'
+    const sent = parseRoleBindings(await readJson(exchange.req, ['application/json']), kind)
     const known = await knowMembers(exchange, place)
     const refs = await Promise.all(sent.map(({ role }) => resolve(exchange, known, role)))
     const namesOf = (kind: string) =>
@@ -73,19 +75,33 @@ export function createGroupRoleHandlers(
       User: await heldByEach(known, 'User', namesOf('User')),
       Group: await heldByEach(known, 'Group', namesOf('Group')),
     }
-    const changes = sent.map(({ subject }, i) => ({
-      user: subject.name,
-      steps: givenBy(exchange, known, {
-        ...{ subject, ref: refs[i] },
-        held: held[subject.kind === 'Group' ? 'Group' : 'User'](subject.name),
-      }),
-    }))
+    const names: string[] = []
+    const changes = sent.map(({ subject }, i) => {
+      const ref = refs[i]
+      const own = held[subject.kind === 'Group' ? 'Group' : 'User'](subject.name)
+      names[i] = own.find(({ binding }) => ref && isSameRole(binding.roleRef, ref))?.binding.entry.name ?? ''
+      const steps = givenBy(exchange, known, { subject, ref, held: own }).map(({ where, run }) => ({
+        where,
+        run: async () => {
+          names[i] = textOf(await run())
+        },
+      }))
+      return { user: subject.name, steps }
+    })
     await apply(exchange, changes, () => undefined)
     sendJson(
       exchange.res,
       200,
-      sent.map(({ body }) => body),
+      sent.map(({ subject, body }, i) => ({ ...body, metadata: metadataOf(place, subject, names[i] ?? '') })),
     )
+  }
+
+  /** Returns the name with which a binding can be deleted, and the labels with which it is found. */
+  function metadataOf({ scope, namespace, workspace }: Place, { kind, name }: Subject, binding: string) {
+    const labels = { [`${iam}/${kind.toLowerCase()}-ref`]: name }
+    if (scope === 'namespace') return { name: binding, namespace, labels }
+    // The bindings of users of a workspace are deleted as members.
+    return { name, labels: { ...labels, [`${groupDomain}/workspace`]: workspace } }
   }
 
   async function removeOfWorkspace(exchange: AuthenticatedExchange, workspace: string, group: string) {
@@ -161,18 +177,35 @@ export function createGroupRoleHandlers(
 
 type SentBinding = { readonly subject: Subject; readonly role: string; readonly body: object }
 
-/** @throws Status 400 */
-function parseRoleBindings(body: unknown): readonly SentBinding[] {
+const namedFields = ['apiGroup', 'kind', 'name']
+
+function unknownIn(object: unknown, known: readonly string[]): string | undefined {
+  return Object.keys(membersOf(object)).find(key => !known.includes(key))
+}
+
+/**
+ * @param roleKind the kind of roles in the scope
+ * @throws Status 400
+ */
+function parseRoleBindings(body: unknown, roleKind: string): readonly SentBinding[] {
   if (!Array.isArray(body) || body.length === 0 || body.length > 256)
     throw badRequest('the body must be a list of 1 to 256 bindings')
   return body.map((each: unknown) => {
     const { roleRef, subjects } = membersOf(each)
-    const { name: role } = membersOf(roleRef)
+    const { name: role, kind: sentKind = roleKind } = membersOf(roleRef)
     const [first, ...others] = itemsOf(subjects)
     const { kind, name } = membersOf(first)
     const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
     if (!isRecord(each) || !isText(role) || !isText(name) || !isText(kind) || others.length > 0)
       throw badRequest('a binding must have roleRef.name, and one subject with kind and name')
+    const other =
+      unknownIn(each, ['apiVersion', 'kind', 'metadata', 'roleRef', 'subjects']) ??
+      unknownIn(roleRef, namedFields) ??
+      unknownIn(first, namedFields)
+    if (other !== undefined)
+      throw badRequest(`unknown field ${JSON.stringify(other)} in a binding: expected roleRef and subjects`)
+    if (sentKind !== roleKind)
+      throw badRequest(`invalid roleRef.kind ${JSON.stringify(sentKind)}: expected ${roleKind}`)
     const subject = { kind, name }
     if (!isGroup(subject) && !isMember(subject))
       throw badRequest(

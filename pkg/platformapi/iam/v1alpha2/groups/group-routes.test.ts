@@ -3,7 +3,7 @@ import { notFound } from '../../../../apierrors/status.ts'
 import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import { groupDomain, native, object, storeOf } from '../roles/fixtures.ts'
 import { createScopeReader } from '../roles/scope-reader.ts'
-import { itHides, itRejects, serveRoleRoutes } from '../roles/served-fixtures.ts'
+import { itHides, itRejects, type RejectedWrite, serveRoleRoutes } from '../roles/served-fixtures.ts'
 import { createGroupRoutes } from './group-routes.ts'
 
 const changes: object[] = []
@@ -39,7 +39,7 @@ const path = '/apis/iam.kapis.io/v1alpha2/groups'
 const apiVersion = 'iam.kapis.io/v1alpha2'
 const label = { 'kapis.io/workspace': 'blue' }
 const roleBinding = (role: string, name = 'dev', kind = 'Group') => ({
-  roleRef: { kind: 'Role', name: role },
+  roleRef: { kind: role.startsWith('blue-') ? 'WorkspaceRole' : 'Role', name: role },
   subjects: [{ kind, name }],
 })
 /** Method, path, role and subjects of each binding that was written. */
@@ -204,6 +204,20 @@ describe('createGroupRoutes', () => {
     expect(first).to.have.deep.nested.property('metadata.labels', { 'iam.kapis.io/group-ref': 'dev' })
   })
 
+  const labels = { 'iam.kapis.io/group-ref': 'dev' }
+  const made: readonly (readonly [path: string, role: string, metadata: object])[] = [
+    ['/namespaces/b2/rolebindings', 'operator', { name: 'made', namespace: 'b2', labels }],
+    // The group already has this role.
+    ['/namespaces/b1/rolebindings', 'viewer', { name: 'joe1', namespace: 'b1', labels }],
+    [`${blue}/workspacerolebindings`, 'blue-viewer', { name: 'dev', labels: { ...labels, ...label } }],
+  ]
+  for (const [path, role, metadata] of made)
+    it(`returns the name of the binding of a group at ${path}`, async () => {
+      const sent = roleBinding(role)
+      const { body } = await write('POST', path, [sent])
+      expect(body).to.deep.equal([{ ...sent, metadata }])
+    })
+
   it('gives a group a role in a namespace, and removes it', async () => {
     await write('POST', '/namespaces/b2/rolebindings', [roleBinding('operator')])
     expect(written()).to.deep.equal([['POST', `${native}/namespaces/b2/rolebindings`, 'edit', 'dev']])
@@ -213,6 +227,12 @@ describe('createGroupRoutes', () => {
 
   const members = 'invalid member: expected {"userName": "NAME", "groupName": "GROUP"}'
   const binding = 'a binding must have roleRef.name, and one subject with kind and name'
+  const unknownField = 'unknown field "more" in a binding: expected roleRef and subjects'
+  const lost = [
+    { ...roleBinding('viewer'), more: 1 },
+    { ...roleBinding('viewer'), roleRef: { name: 'viewer', more: 1 } },
+    { ...roleBinding('viewer'), subjects: [{ kind: 'Group', name: 'dev', more: 1 }] },
+  ]
   itRejects(served, [
     [
       'POST',
@@ -231,6 +251,13 @@ describe('createGroupRoutes', () => {
     ['POST', `${blue}/groupbindings`, [{ userName: 'ann', groupName: 'dev', more: 1 }], 400, members],
     ['POST', `${blue}/workspacerolebindings`, [], 400, 'the body must be a list of 1 to 256 bindings'],
     ['POST', `${blue}/workspacerolebindings`, [{ roleRef: { name: 'x' } }], 400, binding],
+    ...lost.map((sent): RejectedWrite => ['POST', '/namespaces/b1/rolebindings', [sent], 400, unknownField]),
+    [
+      ...(['POST', '/namespaces/b1/rolebindings'] as const),
+      [{ ...roleBinding('viewer'), roleRef: { kind: 'ClusterRole', name: 'viewer' } }],
+      400,
+      'invalid roleRef.kind "ClusterRole": expected Role',
+    ],
     [
       ...(['POST', '/namespaces/b1/rolebindings', [roleBinding('viewer', 'system:masters')], 400] as const),
       'invalid subject "Group system:masters": expected a Group or a User whose name does not begin with system:',

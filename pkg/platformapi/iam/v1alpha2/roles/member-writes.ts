@@ -67,6 +67,7 @@ function bindingsPath(namespace: string): string {
  * prevents privilege escalation. Existing bindings are not changed.
  *
  * @param namespace '' for the whole cluster
+ * @returns the name of the binding
  * @throws Status of kube-apiserver
  */
 export async function bind(
@@ -80,7 +81,7 @@ export async function bind(
     /** Owner reference of the binding, which is deleted with this object. */
     readonly owner?: object
   },
-): Promise<void> {
+): Promise<string> {
   const { subject, namespace, roleRef, labels, owner } = to
   const body = {
     apiVersion: `${group}/v1`,
@@ -96,7 +97,9 @@ export async function bind(
     roleRef: { apiGroup: group, ...roleRef },
     subjects: [{ apiGroup: group, kind: subject.kind, name: subject.name }],
   }
-  await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, bindingsPath(namespace)), body })
+  const path = withQueryOf(exchange, bindingsPath(namespace))
+  const { text } = await callAs(exchange, { method: 'POST', path, body })
+  return textOf(membersOf(membersOf(JSON.parse(text)).metadata).name)
 }
 
 /**
