@@ -133,6 +133,7 @@ function makeStream(r: Random): string {
     () => `_stream:{pod in ("web-0", "db-1")}`,
     () => `{namespace!~"team-[0-7]" or pod="cache-2"}`,
     () => `{container not_in (web, db)}`,
+    () => `{pod!~"(web-0|db-1)",namespace=~"team-1|team-${r.below(10)}"}`,
   ])()
 }
 

@@ -160,7 +160,7 @@ describe('runQuery', () => {
       '[["_msg","n1"]]',
     ])
     expect(pages).to.equal(2)
-    expect(await rowsOf(counted, '* | stats count() n')).to.deep.equal(['[["n","3500"]]'])
+    expect(await rowsOf(counted, '* | stats count(_time) n')).to.deep.equal(['[["n","3500"]]'])
     expect(pages).to.equal(6)
   })
 
@@ -172,7 +172,7 @@ describe('runQuery', () => {
         return { total, hits, isCut: hits.length === 7 }
       },
     }
-    expect(await rowsOf(cutting, '* | stats count() n')).to.deep.equal([`[["n","${records.length}"]]`])
+    expect(await rowsOf(cutting, '* | stats count(_time) n')).to.deep.equal([`[["n","${records.length}"]]`])
   })
 
   it('aborts a query that takes too long or needs too much memory', async () => {
@@ -194,7 +194,7 @@ describe('runQuery', () => {
         }
       },
     }
-    expect(await refusalOf(rowsOf(endless, '* | stats count()', { timeoutMs: 100 }))).to.equal(
+    expect(await refusalOf(rowsOf(endless, '* | stats count(_time)', { timeoutMs: 100 }))).to.equal(
       '504 the query was stopped: it took longer than 100 ms',
     )
     expect(await refusalOf(rowsOf(store, '* | sort by (_msg)', { maxBytes: 50_000 }))).to.match(

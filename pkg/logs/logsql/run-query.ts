@@ -9,6 +9,7 @@ import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
 import { allFilters, type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
 import type { Row } from './row.ts'
+import { planStoreCount, type StoreCount } from './store-counts.ts'
 import { createTurns } from './yield-to-requests.ts'
 
 export type Run = {
@@ -73,16 +74,11 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
  * @throws Status 400 if it needs too much memory, 504 if it takes too long; errors of the store
  */
 export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly Row[]> {
-  const query = withFirstFilters(given)
-  const { order, pipes } = toScanOrder(query.pipes)
   const output = createOutput(run.maxBytes)
-  const { filter, test } = planQuery(run.filter, query)
-  const byRow = byRowFirst(pipes)
-  const first = createPipeline(pipes.slice(byRow.length), output, createBudget(run.maxBytes))
   const turns = createTurns(run)
+  const { pages, pipes } = readFirst(run, withFirstFilters(given), turns.leftMs)
+  const first = createPipeline(pipes, output, createBudget(run.maxBytes))
   let wantsMore = true
-  const step = { order, test, pipes: byRow, fields: neededFields(test, pipes) }
-  const pages = scan(run, filter, step, turns.leftMs)
   while (wantsMore) {
     const page = await pages.next()
     if (page.done) break
@@ -102,6 +98,23 @@ export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly
   await pages.return(undefined)
   await turns.run(first.end())
   if (output.size() > 0) yield output.take()
+}
+
+type Pages = AsyncGenerator<Iterable<Row | undefined>>
+
+/** Returns what the store contributes: pages of rows, and the pipes after it. */
+function readFirst(
+  run: Run,
+  query: Query,
+  leftMs: () => number,
+): { readonly pages: Pages; readonly pipes: readonly Pipe[] } {
+  const { order, pipes } = toScanOrder(query.pipes)
+  const { filter, test } = planQuery(run.filter, query)
+  const count = planStoreCount(filter, test, pipes[0])
+  if (count !== undefined) return { pages: counted(run, count, leftMs), pipes: pipes.slice(1) }
+  const byRow = byRowFirst(pipes)
+  const step = { order, test, pipes: byRow, fields: neededFields(test, pipes) }
+  return { pages: scan(run, filter, step, leftMs), pipes: pipes.slice(byRow.length) }
 }
 
 /** Makes `filter` pipes before all others a part of the filter, for which the store has an index. */
@@ -152,20 +165,40 @@ async function* scan(
   filter: LogFilter | undefined,
   step: Step,
   leftMs: () => number,
-): AsyncGenerator<Iterable<Row | undefined>> {
+): Pages {
   if (filter === undefined) return
   const readPage = store.rows === undefined ? createLinePages(store, step) : createRowPages(store.rows, step)
   let start: RowQuery['start'] | undefined = { from: 0 }
   while (start !== undefined) {
-    const left = { ...limits, timeoutMs: leftMs() }
-    const page: Page = await readPage(filter, start, left).catch((error: unknown) => {
-      // Throws the timeout error of the whole query if its time has expired. The error of the store
-      // would name only the remaining time.
-      leftMs()
-      throw error
-    })
+    const from: RowQuery['start'] = start
+    const page: Page = await inTime(limits, leftMs, left => readPage(filter, from, left))
     yield page.rows
     start = page.next === undefined ? undefined : { after: page.next }
+  }
+}
+
+/** Yields the rows that a store has counted. */
+async function* counted(
+  { store, limits }: Run,
+  count: StoreCount,
+  leftMs: () => number,
+): AsyncGenerator<readonly Row[]> {
+  yield await inTime(limits, leftMs, left => count(store, left))
+}
+
+/** Calls the store with the remaining time. */
+async function inTime<T>(
+  limits: QueryLimits,
+  leftMs: () => number,
+  call: (left: QueryLimits) => Promise<T>,
+): Promise<T> {
+  try {
+    return await call({ ...limits, timeoutMs: leftMs() })
+  } catch (error) {
+    // Throws the timeout error of the whole query if its time has expired. The error of the store
+    // would name only the remaining time.
+    leftMs()
+    throw error
   }
 }
 

@@ -35,6 +35,13 @@ function parseMatcher(context: FilterContext): StreamMatcher {
   const value = tokens.text('a value')
   if (!operator.endsWith('~')) return { label, isNegated, test: { values: [value] } }
   checkRegexp(context, value)
+  const values = readList(value)
   // Anchored at both ends, as in Prometheus.
-  return { label, isNegated, test: { source: `^(?:${value})$` } }
+  return { label, isNegated, test: values === undefined ? { source: `^(?:${value})$` } : { values } }
+}
+
+/** Parses a regular expression that is just a list, as of variables of Grafana: `(a|b)`. */
+function readList(source: string): readonly string[] | undefined {
+  const [, list = source] = /^\((?:\?:)?([^()]*)\)$/.exec(source) ?? []
+  return /^(?:[\w-]|\\[.-]|\b\|\b)+$/.test(list) ? list.replaceAll('\\', '').split('|') : undefined
 }
