@@ -17,10 +17,7 @@ export type Command = {
   readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined
   /** Returns the values for shell completion of options that only take certain values. */
   readonly values?: Readonly<Record<string, (io: Io) => readonly string[]>>
-  /**
-   * @returns the exit code
-   * @throws UsageError for invalid usage, any other Error for a failure
-   */
+  /** @returns the exit code @throws UsageError for invalid usage, any other Error for a failure */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 

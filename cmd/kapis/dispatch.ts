@@ -6,11 +6,7 @@ import { optionsOf } from './usage-options.ts'
 // Exit codes that shells use for a command that a signal has ended.
 const exitCodes: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 
-/**
- * Finds and runs the command.
- *
- * @returns the exit code: 0; 1 for a failure; 2 for invalid usage; 130 or 143 after a signal
- */
+/** Runs a command. @returns the exit code: 0; 1 failure; 2 usage; 130 or 143 after a signal */
 export async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const [name = 'help', ...args] = argv
   if (name === '--version' || name === 'version') {

@@ -20,32 +20,19 @@ export function optionsOf(usage: string): readonly Option[] {
   })
 }
 
-/**
- * Rejects options with an empty value, as an unset shell variable would produce.
- *
- * @throws UsageError
- */
+/** Rejects options with an empty value, as of an unset shell variable. @throws UsageError */
 export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(values))
     if (value === '') throw new UsageError(`invalid --${name} "": expected a value`)
 }
 
-/**
- * Rejects an unsupported output format. '' and `text` select text for humans.
- *
- * @throws UsageError
- */
+/** Rejects an unsupported output format. '' and `text` are text for humans. @throws UsageError */
 export function assertOutput(value: string): void {
   if (value !== '' && value !== 'text' && value !== 'json')
     throw new UsageError(`invalid --output ${JSON.stringify(value)}; supported: text, json`)
 }
 
-/**
- * Parses `ACTION [ARGUMENT]`.
- *
- * @param actions the argument that each action takes, such as `a NAME`; '' for none
- * @throws UsageError
- */
+/** Parses `ACTION [ARGUMENT]`. @param actions what each takes (`a NAME`, '') @throws UsageError */
 export function readAction<Action extends string>(
   positionals: readonly string[],
   actions: Readonly<Record<Action, string>>,

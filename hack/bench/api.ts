@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/**
- * Sends a request and returns the response body.
- *
- * @throws Error if the status is not 2xx
- */
+/** Sends a request and returns the response body. @throws Error if the status is not 2xx */
 export type Call = (method: string, path: string, body?: object, contentType?: string) => Promise<string>
 
 // An overloaded server rejects requests or closes connections, which must not end a benchmark of

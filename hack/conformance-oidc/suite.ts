@@ -56,11 +56,7 @@ export class Suite {
     return { id: String(plan.id), modules: plan.modules as readonly Module[] }
   }
 
-  /**
-   * Runs a module and returns its result.
-   *
-   * @param prepare does what a person would have to do if the module waits before its start
-   */
+  /** Runs a module. @param prepare acts for a person if the module waits before its start */
   async run(plan: string, module: Module, prepare: () => Promise<void>): Promise<Result> {
     const { testModule: name, variant } = module
     const query = { test: name, plan, variant: JSON.stringify(variant) }

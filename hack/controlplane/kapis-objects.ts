@@ -60,10 +60,7 @@ async function createToken(client: KubeClient, serviceAccount: string): Promise<
   return token
 }
 
-/**
- * @throws Error with the reason of kube-apiserver if the extension API does not become available
- * within two minutes
- */
+/** @throws Error if the extension API does not become available within two minutes */
 export async function waitAvailable(
   client: KubeClient,
   groupDomain: string,

@@ -8,12 +8,7 @@ export type PolicyDecision = {
   readonly omitManagedFields: boolean
 }
 
-/**
- * Returns the decision of the first rule that matches the request, or level None if no rule
- * matches.
- *
- * @param identity undefined if authentication failed
- */
+/** Returns the decision of the first matching rule, or level None. @param identity if known */
 export function evaluatePolicy(
   policy: Policy,
   info: RequestInfo,

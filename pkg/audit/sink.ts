@@ -38,11 +38,7 @@ export class AuditSink {
     this.#options = options
   }
 
-  /**
-   * Opens the file.
-   *
-   * @throws Error if the file is not writable: the program must not run without its audit log
-   */
+  /** Opens the file. @throws Error without access, as the audit log is required */
   async start(): Promise<void> {
     if (this.#options.path !== '-') await this.#open()
   }

@@ -4,11 +4,7 @@ import type { Identity } from '../apirequest/identity/identity.ts'
 import { anonymous, withAuthenticatedGroup } from '../apirequest/identity/identity.ts'
 import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 
-/**
- * Authenticates a request; null if the request has no credential of this kind.
- *
- * @throws Status if the credential is invalid
- */
+/** Authenticates a request; null without such a credential. @throws Status if it is invalid */
 export type Authenticator = {
   readonly name: string
   readonly authenticate: (req: IncomingMessage) => Promise<Identity | null> | Identity | null

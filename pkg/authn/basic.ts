@@ -40,11 +40,7 @@ export type BasicOptions = {
    * token, which expires and can be revoked.
    */
   readonly accepts: (path: string) => BasicPath | undefined
-  /**
-   * Checks a password. Failures are counted and lead to a lock.
-   *
-   * @throws Status 503
-   */
+  /** Checks a password. Failures are counted and lead to a lock. @throws Status 503 */
   readonly check: (req: IncomingMessage, login: string, password: string) => Promise<PasswordOutcome>
   readonly users: { readonly get: (name: string) => User | undefined }
 }

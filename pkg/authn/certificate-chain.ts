@@ -26,12 +26,7 @@ export function readPeerChain(req: IncomingMessage): Chain {
   return chain
 }
 
-/**
- * Rejects a client certificate while the client CAs are not loaded: its caller must not become
- * anonymous.
- *
- * @throws Status 503
- */
+/** Rejects client certificates while the client CAs are not loaded. @throws Status 503 */
 export function assertNoPeerCertificate(req: IncomingMessage): void {
   if (tlsSocketOf(req)?.getPeerX509Certificate() !== undefined)
     throw unavailable('the client CA certificates have not been loaded from kube-apiserver yet; retry later')
@@ -85,11 +80,7 @@ export function commonName(certificate: X509Certificate): string {
 /** OID of the subject attribute from which Kubernetes 1.33 and later reads the uid. */
 const userIdAttribute = '1.3.6.1.4.1.57683.2'
 
-/**
- * Returns the uid, or ''.
- *
- * @throws Status 401 for several uids or an empty uid, as in kube-apiserver
- */
+/** Returns the uid, or ''. @throws Status 401 for several or an empty one, as in kube-apiserver */
 export function userId(certificate: X509Certificate): string {
   const values = subjectValues(certificate, userIdAttribute)
   if (values.length > 1 || values[0] === '')

@@ -3,11 +3,7 @@ import { type Identity, splitServiceAccount } from '../apirequest/identity/ident
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { forbidden } from '../authz/forbidden.ts'
 
-/**
- * Asserts that a caller has a permission to impersonate.
- *
- * @throws Status 403, 503
- */
+/** Asserts that a caller has a permission to impersonate. @throws Status 403, 503 */
 export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void
 
 /** The identity that the headers of a request claim. */

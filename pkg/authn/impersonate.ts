@@ -21,11 +21,7 @@ export type Impersonation = {
   readonly req: Pick<IncomingMessage, 'rawHeaders'>
   readonly caller: Identity
   readonly may: MayImpersonate
-  /**
-   * Returns the attributes to authorize the request with.
-   *
-   * @throws Status 503
-   */
+  /** Returns the attributes to authorize the request with. @throws Status 503 */
   readonly requestOf: () => Promise<RequestInfo> | RequestInfo
   /** Reports whether kube-apiserver supports constrained impersonation. */
   readonly isConstrained: () => Promise<boolean>

@@ -29,10 +29,7 @@ export type Explain = (
   isAllowed: (right: RequestInfo) => Promise<boolean>,
 ) => Promise<string>
 
-/**
- * @param narrow called before a 403 is thrown: reports whether the handler filters the list by the
- * permissions of the caller
- */
+/** @param narrow reports before a 403 whether the handler filters the list for the caller */
 export type Authorize = (
   info: RequestInfo,
   identity: Identity,

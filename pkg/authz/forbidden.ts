@@ -2,11 +2,7 @@ import { type Details, Status, unauthorized } from '../apierrors/status.ts'
 import { hasNoCredential, type Identity } from '../apirequest/identity/identity.ts'
 import { isPlatformPrefix, type RequestInfo } from '../apirequest/request-info.ts'
 
-/**
- * Returns a 403 with the same text as kube-apiserver.
- *
- * @param reason the reason of the authorizer; '' omits it
- */
+/** Returns a 403 with the text of kube-apiserver. @param reason of the authorizer; or '' */
 export function forbidden(info: RequestInfo, identity: Identity, reason: string): Status {
   const tail = reason === '' ? '' : `: ${reason}`
   const user = `User ${JSON.stringify(identity.username)}`

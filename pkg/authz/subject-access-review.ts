@@ -15,11 +15,7 @@ export type ReviewSpec = {
 
 export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
-/**
- * Sends a SubjectAccessReview.
- *
- * @throws Status 503 if kube-apiserver is not responding, 400 for a request that is too long
- */
+/** Sends a SubjectAccessReview. @throws Status 503, or 400 for a request that is too long */
 export async function review(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
   try {
     return await retryTransient(() => ask(client, spec))

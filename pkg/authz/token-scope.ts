@@ -31,12 +31,7 @@ export function assertInScope(info: RequestInfo, identity: Identity): void {
   if (!isReading && !isQuestion) throw forbidden(info, identity, 'a read-only token cannot change anything')
 }
 
-/**
- * Enforces the scope for an upgraded request that is proxied: later traffic of the connection
- * cannot be authorized.
- *
- * @throws Status 403
- */
+/** Enforces the scope for an upgrade, whose later traffic is unchecked. @throws Status 403 */
 export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly === true)
     throw forbidden(

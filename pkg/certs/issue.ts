@@ -48,11 +48,7 @@ export function createCa(o: CertificateAuthorityOptions): KeyPair {
   return signed(cert, keyPem, keyPem)
 }
 
-/**
- * Issues a server or client certificate with a new key.
- *
- * @throws Error unless the CA has an RSA key, which node-forge requires
- */
+/** Issues a server or client certificate with a new key. @throws Error without an RSA key */
 export function issueCertificate(authority: KeyPair, o: CertificateOptions): KeyPair {
   const issuer = library().pki.certificateFromPem(authority.certPem)
   const { cert, keyPem } = newCertificate(o, o.organizations ?? [])

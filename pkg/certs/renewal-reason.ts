@@ -16,11 +16,7 @@ export function isForHost(certPem: string, host: string): boolean {
     : certificate.checkIP(address) !== undefined
 }
 
-/**
- * Returns the reason why a certificate must be replaced; undefined if it is valid.
- *
- * @param authorityPem the CA that the other side trusts
- */
+/** Returns why a certificate must be replaced. @param authorityPem the CA of the other side */
 export function renewalReason(
   pair: KeyPair,
   authorityPem: string,

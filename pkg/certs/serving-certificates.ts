@@ -19,11 +19,7 @@ export type ServingMaterial = {
 
 /** The source of the certificate of kapis-apiserver. */
 export type CertificateSource = {
-  /**
-   * Resolves when a serving certificate is available.
-   *
-   * @throws Status or Error if one cannot be issued yet
-   */
+  /** Resolves when a serving certificate is available. @throws Error if none can be issued yet */
   readonly start: () => Promise<void>
   readonly stop: () => void
   /** Returns the current certificate. @throws Error before `start` */

@@ -5,11 +5,7 @@ import { optionsOf } from './option-list.ts'
 import { clientMembers } from './sections/client.ts'
 import { exchangePolicy } from './sections/token-exchange.ts'
 
-/**
- * Renders docs/config.md.
- *
- * @param defaults the default configuration
- */
+/** Renders docs/config.md. @param defaults the default configuration */
 export function renderReference(defaults: Config): string {
   const rows = optionsOf(document).map(option => {
     const value = JSON.stringify(read(defaults, option.path.split('.')))

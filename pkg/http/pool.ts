@@ -83,11 +83,7 @@ export class ReloadingPool {
     this.#options = options
   }
 
-  /**
-   * Returns the pool for the current TLS settings.
-   *
-   * @param tls must be the same object while no setting changes
-   */
+  /** Returns the pool for the TLS settings. @param tls the same object while none changes */
   use(tls: TlsOptions): Dispatcher {
     if (this.#current?.tls === tls) return this.#current.pool
     // Requests in progress on the old pool can complete.

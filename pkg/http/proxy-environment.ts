@@ -35,11 +35,7 @@ export function readProxyEnvironment(env: Env): ProxyFor {
   }
 }
 
-/**
- * Returns the proxy URL for a library that manages its own connection to one server.
- *
- * @throws Error for an unsupported proxy
- */
+/** Returns the proxy URL for a connection to one server. @throws Error for an unsupported proxy */
 export function readHttpProxy(
   server: URL,
   proxyFor: ProxyFor = readProxyEnvironment(process.env),

@@ -1,11 +1,7 @@
 /** The error for a response body that exceeds the size limit. */
 export class BodyTooLargeError extends Error {}
 
-/**
- * Reads a whole response body.
- *
- * @throws BodyTooLargeError if the body is larger than `maxBytes`; Error if it is aborted
- */
+/** Reads a whole response body. @throws BodyTooLargeError above `maxBytes`; Error if aborted */
 export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0

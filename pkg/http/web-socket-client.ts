@@ -43,11 +43,7 @@ export class UpgradeRejected extends Error {
 
 const maxBodyBytes = 64 * 1024
 
-/**
- * Opens a WebSocket to a server.
- *
- * @throws UpgradeRejected if the server sends another response, Error if it does not respond
- */
+/** Opens a WebSocket. @throws UpgradeRejected for another response, Error without one */
 export function connectWebSocket(
   { url, tls, protocols, headers, timeoutMs, maxMessageBytes }: WebSocketTarget,
   { message, closed }: WebSocketEvents,

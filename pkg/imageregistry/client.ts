@@ -8,12 +8,7 @@ import type { ImageReference } from './reference.ts'
 export type RegistryClient = {
   /** Verifies a login. @throws Status 400 for an invalid host, 401 if the login is rejected, 503 */
   readonly verify: (host: string, login: Login | undefined) => Promise<void>
-  /**
-   * Reads the configuration of an image (OCI image-spec); for a multi-platform image, that of
-   * linux/amd64.
-   *
-   * @throws Status 401, 404, 503
-   */
+  /** Reads the configuration of an image, or that of linux/amd64. @throws Status 401, 404, 503 */
   readonly config: (image: ImageReference, login: Login | undefined) => Promise<unknown>
   /** Returns all tags in the order of the registry. @throws Status 401, 404, 503 */
   readonly tags: (host: string, repository: string, login: Login | undefined) => Promise<readonly string[]>

@@ -33,11 +33,7 @@ function isKey(key: object): key is { kty: string } {
   return isRecord(key) && typeof key.kty === 'string'
 }
 
-/**
- * Verifies a JWT of another issuer (RFC 7523 section 3).
- *
- * @throws InvalidAssertion; another Error if the keys cannot be fetched
- */
+/** Verifies a JWT of another issuer (RFC 7523). @throws InvalidAssertion; Error without keys */
 export async function verifyAssertion(
   token: string,
   keys: JWTVerifyGetKey,

@@ -25,11 +25,7 @@ export type LoadedKey = StoredKey & {
 
 /** The current keys, imported for use. */
 export type KeySet = {
-  /**
-   * Returns the newest key that may sign.
-   *
-   * @throws Error if there is none
-   */
+  /** Returns the newest key that may sign. @throws Error if there is none */
   readonly signer: (alg: SigningAlgorithm, nowSeconds: number) => LoadedKey
   readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
   /** Like `find`, including retired keys, which only verify id_token_hint (see retired-keys.ts). */
@@ -42,11 +38,7 @@ const keyTypes: Readonly<Record<SigningAlgorithm, string>> = { ES256: 'EC', RS25
 // Public members of a JWK: an allow-list, so that a private member can never be included.
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
 
-/**
- * Generates a key pair. Its `kid` is its thumbprint (RFC 7638).
- *
- * @param signsFrom time from which it signs, in seconds since the epoch
- */
+/** Generates a key pair; its thumbprint is the `kid`. @param signsFrom in seconds since 1970 */
 export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Promise<StoredKey> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true })
   const jwk = await exportJWK(privateKey)

@@ -1,11 +1,7 @@
 /** The scope of a read-only token. */
 export const readScope = 'read'
 
-/**
- * Reports whether a scope makes a token read-only.
- *
- * @param scope values separated by spaces (RFC 6749 section 3.3)
- */
+/** Reports whether a scope is read-only. @param scope values, separated by spaces */
 export function isReadOnly(scope: string): boolean {
   return scope.split(' ').includes(readScope)
 }

@@ -27,17 +27,9 @@ export type Call = {
 
 /** Sends requests to kube-apiserver with the credential of Kapis itself. */
 export type KubeClient = {
-  /**
-   * Returns the parsed JSON response.
-   *
-   * @throws Status of kube-apiserver, or 503 if it is not responding
-   */
+  /** Returns the parsed JSON response. @throws Status of kube-apiserver, or 503 without one */
   readonly call: (call: Call) => Promise<unknown>
-  /**
-   * Returns the body as a stream, for a watch.
-   *
-   * @throws Status of kube-apiserver, or 503 if it is not responding
-   */
+  /** Returns the body as a stream. @throws Status of kube-apiserver, or 503 without a response */
   readonly stream: (call: Call) => Promise<Readable>
   readonly close: () => void
 }
@@ -113,11 +105,7 @@ export async function readBytes(client: KubeClient, call: Call): Promise<Buffer>
   return readBody(await client.stream(call), call)
 }
 
-/**
- * Returns the response body as text, for callers that must not round numbers.
- *
- * @throws Status
- */
+/** Returns the response body as text, for callers that must not round numbers. @throws Status */
 export async function readText(client: KubeClient, call: Call): Promise<string> {
   return (await readBytes(client, call)).toString('utf8')
 }

@@ -21,11 +21,7 @@ export type FakeKubeApiserver = {
   readonly close: () => Promise<void>
 }
 
-/**
- * Starts a fake kube-apiserver for failures that a real one cannot produce on demand.
- *
- * @param basePath path of its URL
- */
+/** Starts a fake kube-apiserver for failures on demand. @param basePath path of its URL */
 export async function startFakeKubeApiserver(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
   basePath = '/',

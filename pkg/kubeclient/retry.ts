@@ -13,11 +13,7 @@ export type RetryOptions = {
   readonly onRetry?: (error: unknown) => void
 }
 
-/**
- * Calls `work` until it succeeds.
- *
- * @throws the last error of `work`, if it is not retriable or there are no attempts left
- */
+/** Calls `work` until it succeeds. @throws its last error, not retriable or after all attempts */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { isRetriable, attempts = Number.POSITIVE_INFINITY, delayMs = () => 0, signal, onRetry } = options
   for (let failed = 1; ; failed++) {

@@ -26,12 +26,7 @@ export function formatJson(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/**
- * Parses fields.
- *
- * @param json the output of `formatJson` for fields
- * @throws Error if it is not an object of scalars and lists of scalars
- */
+/** Parses fields. @param json the output of `formatJson` @throws Error for another value */
 export function parseFields(json: string): Fields {
   const parsed = parseExactJson(json)
   if (!isFields(parsed)) throw new Error('invalid fields of a line: expected an object of values')

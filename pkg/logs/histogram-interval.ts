@@ -62,11 +62,7 @@ export function nextBucket(interval: Interval, startMs: number): number {
   return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + interval.months)
 }
 
-/**
- * Returns buckets in order, including empty ones, as date_histogram does.
- *
- * @throws Status 400 for more than `max`
- */
+/** Returns buckets in order, also empty ones. @throws Status 400 for more than `max` */
 export function fillBuckets(
   interval: Interval,
   counts: ReadonlyMap<number, number>,

@@ -23,12 +23,7 @@ export async function assertNoSecondFactor(
     throw secondFactorRequired(user, 'this user needs a second factor: log in with a browser')
 }
 
-/**
- * Rejects a login without a second factor if the policy requires one: the login may be older than
- * the policy.
- *
- * @throws Status invalid_grant
- */
+/** Rejects a login without the second factor of the policy. @throws Status invalid_grant */
 export function assertSecondFactor(factors: Policy, user: User, amr: AuthenticationMethods): void {
   if (lacksSecondFactor(factors, user, amr))
     throw secondFactorRequired(user, 'this user needs a second factor: log in again')

@@ -15,11 +15,7 @@ export type Section = {
 
 export type DescribedSection = Section & { readonly paths: Paths }
 
-/**
- * Assigns each path to the most specific section.
- *
- * @throws Error for a path that belongs to no section
- */
+/** Assigns each path to the most specific section. @throws Error for a path without one */
 export function divide(sections: readonly Section[], paths: Paths): readonly DescribedSection[] {
   const roots = sections
     .flatMap(section => [`/${section.key}`, ...(section.also ?? [])].map(root => ({ root, section })))

@@ -74,11 +74,7 @@ export function* readValidFields(message: Buffer): Generator<Field> {
   }
 }
 
-/**
- * Returns the bytes of a string, byte string or embedded message.
- *
- * @throws WireError if the field is a number
- */
+/** Returns the bytes of a string or embedded message. @throws WireError for a number */
 export function bytesOf({ number, bytes }: Field): Buffer {
   if (bytes === undefined) throw new WireError(`field ${number} has the wrong wire type`)
   return bytes

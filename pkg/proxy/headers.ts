@@ -45,11 +45,7 @@ export function forwardableHeaders(
   return lines
 }
 
-/**
- * Returns the headers of a response without hop-by-hop headers.
- *
- * @param without names of more headers to remove, in lower case
- */
+/** Returns response headers except hop-by-hop ones. @param without more names, in lower case */
 export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
   return withoutHeaders(raw, name => hopByHop.has(name) || without.has(name))
 }

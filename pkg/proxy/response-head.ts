@@ -38,11 +38,7 @@ function valuesOf(lines: HeaderLines, name: string): string[] {
   })
 }
 
-/**
- * Reads headers or trailers into a list of name, value, name, value.
- *
- * @throws Error UPSTREAM_PROTOCOL
- */
+/** Reads headers or trailers into names and values in turn. @throws Error UPSTREAM_PROTOCOL */
 export function readHeaders(raw: Raw): string[] {
   const lines: string[] = []
   if (!Array.isArray(raw)) return lines

@@ -103,10 +103,7 @@ function toEntries(lines: HeaderLines): [string, string][] {
 
 const bodiless = new Set([204, 304])
 
-/**
- * @param length of the body if the body is complete; a Content-Length of the upstream server is
- * kept
- */
+/** @param length of a complete body; a Content-Length of the upstream server is kept */
 function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
   const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
   const all = isLengthKnown ? [...lines] : [...lines, 'Content-Length', String(length)]

@@ -32,11 +32,7 @@ export type SessionRecording = {
    * the log store is not available
    */
   readonly begin: (exchange: AuthenticatedExchange) => Promise<OpenTaps | undefined>
-  /**
-   * Opens a terminal in a container, and records it if a policy selects it.
-   *
-   * @throws Status
-   */
+  /** Opens a terminal in a container, and records it if a policy selects it. @throws Status */
   readonly openExec: (
     exchange: AuthenticatedExchange,
     target: ExecTarget,

@@ -7,10 +7,7 @@ export type TurnQueue = { readonly add: (work: () => void) => void }
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
-/**
- * @param failed called with the error of a task, which must not affect other tasks or end the
- * process
- */
+/** @param failed called with the error of a task, which affects no other task */
 export function createTurnQueue(failed: (error: unknown) => void): TurnQueue {
   let due: (() => void)[] = []
   let next = 0

@@ -5,11 +5,7 @@ import { type ProfileKind, takeProfile } from './profile.ts'
 
 const seconds = { default: 30, max: 60 }
 
-/**
- * Records a profile and sends it.
- *
- * @throws Status 400 for invalid seconds; 429 while another profile is being recorded
- */
+/** Records a profile and sends it. @throws Status 400 for seconds; 429 during another one */
 export type ProfileHandler = (
   kind: ProfileKind,
   query: Pick<URLSearchParams, 'get'>,

@@ -1,10 +1,6 @@
 import type { Members, Platform } from '../session/platform-client.ts'
 
-/**
- * Creates a review in `resources.<group domain>` and returns its status.
- *
- * @throws Error with the message of the server
- */
+/** Creates a review in `resources.<group domain>`. @returns its status @throws Error */
 export async function createReview(
   platform: Platform,
   review: { readonly plural: string; readonly kind: string; readonly spec: object },

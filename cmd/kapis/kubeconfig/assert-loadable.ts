@@ -85,11 +85,7 @@ const config = fieldsOf({
   extensions,
 })
 
-/**
- * Rejects a kubeconfig that kubectl cannot load, since a new entry in it would not work.
- *
- * @throws Error
- */
+/** Rejects a kubeconfig that kubectl cannot load, with any entry. @throws Error */
 export function assertLoadable(value: Value): void {
   if (value !== null) config(value, '')
 }

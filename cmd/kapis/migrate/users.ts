@@ -21,11 +21,7 @@ export type Domains = { readonly from: string; readonly to: string }
 
 type Members = ReadonlyMap<string, readonly string[]>
 
-/**
- * Lists the users of KubeSphere with their groups and roles.
- *
- * @throws Status if they cannot be read
- */
+/** Lists the users of KubeSphere with groups and roles. @throws Status if they cannot be read */
 export async function planUsers(client: KubeClient, domains: Domains): Promise<readonly Step[]> {
   const unread: Step[] = []
   const tell = (what: string) => (name: string) => {

@@ -69,10 +69,7 @@ async function acquire(lock: string, { signal, onWait }: LockSettings): Promise<
   }
 }
 
-/**
- * @returns the content of the lock, which identifies its owner; undefined if another process holds
- * the lock
- */
+/** @returns the content of the lock, which identifies its owner; undefined if it is taken */
 function take(lock: string): string | undefined {
   const id = randomUUID()
   const fd = create(lock)

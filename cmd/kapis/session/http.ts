@@ -22,10 +22,7 @@ export class Connection {
     this.#io = io
   }
 
-  /**
-   * @param path path and query on the server
-   * @throws Error if the server is unreachable
-   */
+  /** @param path path and query on the server @throws Error if the server is unreachable */
   async send(path: string, request: HttpRequest = {}): Promise<HttpResponse> {
     const { url } = this.server
     this.#client ??= this.#connect()

@@ -44,11 +44,7 @@ export const platformOptionValues: NonNullable<Command['values']> = {
   '--output': () => ['json'],
 }
 
-/**
- * Connects with the token of KAPIS_TOKEN, otherwise with that of the login.
- *
- * @throws UsageError, or Error if there is no login
- */
+/** Connects with KAPIS_TOKEN, otherwise with the login. @throws Error if there is none */
 export async function connectPlatform(values: PlatformValues, io: Io): Promise<Platform> {
   assertOutput(values.output)
   const target = findTarget(values, io)

@@ -4,11 +4,7 @@ import { Connection, toError } from './http.ts'
 import { discover } from './issuer.ts'
 import { loginFile, readLogin, removeLogin, type StoredLogin } from './login-store.ts'
 
-/**
- * Revokes a login at its server (RFC 7009) and deletes it.
- *
- * @throws Error if it could not be revoked; then it is not deleted
- */
+/** Revokes a login at its server (RFC 7009) and deletes it. @throws Error if the first fails */
 export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
   await withFileLock(
     loginFile(io.env, known),

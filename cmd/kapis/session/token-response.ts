@@ -8,11 +8,7 @@ export type Tokens = Pick<
   'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'expiresAtMs'
 >
 
-/**
- * Parses a token response (RFC 6749 section 5.1).
- *
- * @throws Error with the message of the server for an error response
- */
+/** Parses a token response (RFC 6749 section 5.1). @throws Error with the server's message */
 export function toTokens(client: Client, response: HttpResponse, what: string): Tokens {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = parseJson(response)
   if (response.status !== 200 || typeof accessToken !== 'string') throw toError(response, what)

@@ -94,20 +94,13 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return false
   }
 
-  /**
-   * @throws Status 400 for a query that another parser could read differently: a repeated
-   * parameter, or an invalid part
-   */
+  /** @throws Status 400 for a repeated parameter, or an invalid part */
   rejectAmbiguous(): void {
     this.#rejectUnreadable()
     if (this.#repeated !== undefined) throw repeated(this.#repeated)
   }
 
-  /**
-   * Like `get`, but allows repeated parameters that do not affect authorization.
-   *
-   * @throws Status 400
-   */
+  /** Like `get`, but allows repeated parameters that authorization ignores. @throws Status 400 */
   rejectAmbiguousSelection(): void {
     this.#rejectUnreadable()
     for (const name of deciding) if (this.isRepeated(name)) throw repeated(name)
@@ -134,11 +127,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#labelSelector
   }
 
-  /**
-   * The ranges of the shardSelector; empty without one.
-   *
-   * @throws Status 400
-   */
+  /** The ranges of the shardSelector; empty without one. @throws Status 400 */
   get shards(): readonly ShardRange[] {
     if (this.#shards === undefined) {
       const text = this.get('shardSelector') ?? ''

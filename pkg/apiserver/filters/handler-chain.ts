@@ -189,12 +189,7 @@ function isLateWrite(error: unknown): boolean {
   return membersOf(error).code === 'ERR_HTTP_HEADERS_SENT'
 }
 
-/**
- * Authenticates the caller.
- *
- * @param refused called for an authenticated caller whose identity is rejected
- * @throws Status 401, 403, 503
- */
+/** Authenticates. @param refused called for unusable identities @throws Status 401, 403, 503 */
 function withAuthentication(
   authenticate: Authenticate,
   req: IncomingMessage,

@@ -18,11 +18,7 @@ export type MaxInFlightLimits = {
 export type SeatKind = 'reading' | 'mutating' | 'lasting'
 
 export type RequestSeat = Seat & {
-  /**
-   * Marks the request as long-running and releases its seat.
-   *
-   * @throws Status 429 if its user has too many long-running requests
-   */
+  /** Marks the request as long-running and releases its seat. @throws Status 429 */
   readonly longRunning: () => void
 }
 

@@ -2,11 +2,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 
 export type SessionRevocation = {
-  /**
-   * Tracks a long-running request.
-   *
-   * @returns a function that stops tracking it
-   */
+  /** Tracks a long-running request. @returns a function that stops tracking it */
   readonly follow: (exchange: Exchange, caller: Identity) => () => void
 }
 

@@ -32,11 +32,7 @@ export type Listeners = {
   readonly sessions: ReturnType<typeof createHttp2Sessions>
 }
 
-/**
- * Opens the HTTPS listener, and the plain HTTP listener if it is enabled.
- *
- * @throws Error if a port is in use
- */
+/** Opens the HTTPS listener, and that for plain HTTP if enabled. @throws Error for a used port */
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
   const { config, logger, request, tls, onTlsChange, maxConnections } = options
   const upgrade = toUpgradeListener(options.upgrade)

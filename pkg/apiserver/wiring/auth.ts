@@ -48,11 +48,7 @@ export type Auth = {
   readonly authenticate: Authenticate
   /** Returns whether the login of an authenticated caller has ended since the authentication. */
   readonly hasEnded: (identity: Identity) => boolean
-  /**
-   * Returns whether a caller has logged in with the password a moment ago (fresh-login.ts).
-   *
-   * @throws Status 503
-   */
+  /** Returns whether a caller has just logged in (fresh-login.ts). @throws Status 503 */
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   /** @param requestOf returns the attributes with which to authorize a request */
   readonly impersonate: (requestOf: RequestOf) => Impersonate

@@ -44,11 +44,7 @@ export type Grant = { readonly role: string; readonly namespaces: readonly strin
 
 /** Finds the namespaces in which callers have a permission. */
 export type GrantIndex = {
-  /**
-   * Returns grants by role, since all bindings of a ClusterRole grant the same permissions.
-   *
-   * @throws Status 503 before the first lists
-   */
+  /** Returns grants by role, as bindings share roles. @throws Status 503 before the first lists */
   readonly grantsOf: (identity: Identity) => readonly Grant[]
   /** Calls a listener when a grant may have changed. @returns its removal */
   readonly onChange: (listener: () => void) => () => void

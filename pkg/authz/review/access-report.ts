@@ -23,10 +23,7 @@ export type AccessReport = {
   readonly notes: readonly string[]
 }
 
-/**
- * @param namespace the namespace to report; '' for all namespaces
- * @throws Status 503 before the first lists
- */
+/** @param namespace to report; '' for all @throws Status 503 before the first lists */
 export function accessReport(
   reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
   identity: Identity,

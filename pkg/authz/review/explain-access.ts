@@ -35,11 +35,7 @@ const maxNearest = 5
 // A rule that differs in more attributes is unrelated to the request.
 const maxMissing = 2
 
-/**
- * Explains why RBAC allows or denies a request of a caller.
- *
- * @throws Status 503 before the first lists
- */
+/** Explains why RBAC allows or denies a request. @throws Status 503 before the first lists */
 export function explainAccess(
   reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
   identity: Identity,

@@ -11,11 +11,7 @@ export type RbacPlace = 'cluster' | 'everywhere' | { readonly namespace: string 
 
 const group = 'rbac.authorization.k8s.io'
 
-/**
- * Requires permission to list the roles and bindings that a review is computed from.
- *
- * @throws Status 403, 401, 503
- */
+/** Requires permission to list roles and bindings for a review. @throws Status 403, 401, 503 */
 export async function requireRbacRead(
   authorize: Authorize,
   identity: Identity,

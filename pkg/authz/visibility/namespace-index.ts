@@ -40,11 +40,7 @@ export class NamespaceIndex {
     return this.#created
   }
 
-  /**
-   * Workspace by namespace; '' without a workspace.
-   *
-   * @throws Status 503 before the first list
-   */
+  /** Workspace by namespace; '' without a workspace. @throws Status 503 before the first list */
   get workspaces(): ReadonlyMap<string, string> {
     this.#requireList()
     return this.#workspaces

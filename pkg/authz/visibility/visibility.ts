@@ -14,11 +14,7 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
   /** Finds role bindings that grant any permission. */
   readonly index: GrantIndex
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
-  /**
-   * Returns all namespaces with their workspaces.
-   *
-   * @throws Status 503
-   */
+  /** Returns all namespaces with their workspaces. @throws Status 503 */
   readonly namespaces: () => Promise<ObjectStore>
   /** Distributes work over turns: a change may affect the permissions of a thousand watches. */
   readonly turns: TurnQueue
@@ -96,9 +92,7 @@ function never(): () => void {
 /** The objects that are visible by the current bindings; later bindings do not change it. */
 type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
 
-/**
- * @param changes counts changes; while the number is unchanged, bindings are not read again
- */
+/** @param changes counts changes; while the number is unchanged, bindings are not read again */
 function visibleNamespaces(
   { index, turns }: Pick<VisibilityOptions, 'index' | 'turns'>,
   changes: { readonly count: number },

@@ -8,11 +8,7 @@ import { parseYaml } from '../../yaml/read.ts'
 const limitBytes = 256 * 1024
 const mediaTypes = ['application/json', 'application/yaml']
 
-/**
- * Reads the object of a create request, as JSON or YAML, with apiVersion and kind.
- *
- * @throws Status 400, 413, 415
- */
+/** Reads the object of a create request, as JSON or YAML. @throws Status 400, 413, 415 */
 export async function readReview(
   req: IncomingMessage,
   expected: { readonly apiVersion: string; readonly kind: string },

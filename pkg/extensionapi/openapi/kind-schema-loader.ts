@@ -6,11 +6,7 @@ import type { Schemas } from './schema/schema.ts'
 
 export type KindSchemasOptions = {
   readonly kinds: readonly SourceKind[]
-  /**
-   * Returns the parsed response of kube-apiserver at a path.
-   *
-   * @throws Status
-   */
+  /** Returns the parsed response of kube-apiserver at a path. @throws Status */
   readonly read: (path: string) => Promise<unknown>
   /**
    * Time for which a result is used without checking for a newer one. kube-apiserver fetches its

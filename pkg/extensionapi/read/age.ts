@@ -3,11 +3,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const year = 365 * day
 
-/**
- * Formats an age in the short form of kubectl, such as `45s`, `3h12m`, `2d` or `4y`.
- *
- * @param since RFC 3339 time, or ''
- */
+/** Formats an age like kubectl, such as `45s`, `3h12m` or `4y`. @param since RFC 3339, or '' */
 export function formatAge(since: string, nowMs: number): string {
   const start = Date.parse(since)
   if (Number.isNaN(start)) return '<unknown>'

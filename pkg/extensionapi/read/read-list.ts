@@ -15,11 +15,7 @@ import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
 
 type ListTools = { readonly pages: PageCache; readonly timeSlices: TimeSlices }
 
-/**
- * Serves a list, or a page of it: as objects, as a Table or as metadata.
- *
- * @throws Status 400, 406, 410, 422, 504
- */
+/** Serves a list or page: as objects, Table or metadata. @throws Status 400, 406, 410, 422, 504 */
 export async function readList(
   store: ObjectStore,
   { pages, timeSlices }: ListTools,

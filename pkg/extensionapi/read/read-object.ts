@@ -11,11 +11,7 @@ import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
 
-/**
- * Serves a get: as the object, as a Table with one row, or as metadata.
- *
- * @throws Status 400, 404, 406, 504
- */
+/** Serves a get: as the object, a Table or metadata. @throws Status 400, 404, 406, 504 */
 export async function readObject(
   store: ObjectStore,
   pages: PageCache,

@@ -11,11 +11,7 @@ import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.
 import { parseIncludeObject } from './table.ts'
 import { createEncoder, type Shape } from './table-watch-encoder.ts'
 
-/**
- * Serves a watch of a kind, or of the one object in the path.
- *
- * @throws Status 400, 406, 422, 504
- */
+/** Serves a watch of a kind, or of the one object in the path. @throws Status 400, 406, 422, 504 */
 export async function readWatch(
   store: ObjectStore,
   broadcaster: WatchBroadcaster,

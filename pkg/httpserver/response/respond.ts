@@ -145,11 +145,7 @@ export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise
   return chunk => (chunk.length <= pieceBytes ? write(chunk) : writePieces(chunk))
 }
 
-/**
- * Collects lazily generated chunks and yields to other requests in between.
- *
- * @param turns time slices that all such work shares
- */
+/** Collects generated chunks and yields to other requests. @param turns shared time slices */
 export async function collect<T>(pieces: Iterable<T>, timeSlices?: TimeSlices): Promise<T[]> {
   const all: T[] = []
   let since = performance.now()

@@ -17,11 +17,7 @@ export type FactorStoreOptions = {
 export type FactorOwner = Pick<User, 'name' | 'uid'>
 
 export type FactorStore = {
-  /**
-   * Reads the current factors from kube-apiserver.
-   *
-   * @throws Status 503
-   */
+  /** Reads the current factors from kube-apiserver. @throws Status 503 */
   readonly read: (user: FactorOwner) => Promise<Factors>
   /**
    * Changes the factors. If another writer changes them concurrently, `next` is called again with

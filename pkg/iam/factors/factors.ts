@@ -21,10 +21,7 @@ export function hasFactors({ totp, passkeys }: Pick<Factors, 'totp' | 'passkeys'
   return totp !== undefined || passkeys.length > 0
 }
 
-/**
- * @throws Error for content that this release does not understand, since it must not mean "no
- * factor"
- */
+/** @throws Error for content of a newer release, which must not mean "no factor" */
 export function parseFactors(text: string): Factors {
   const stored: unknown = JSON.parse(text)
   if (!isRecord(stored)) throw new Error('it is not an object')

@@ -26,12 +26,7 @@ export type Fault = {
 
 export type Attestation = {
   readonly format: string
-  /**
-   * The statement in CBOR.
-   *
-   * @param signed what an attestation signs
-   * @param sign with the new key, for self attestation
-   */
+  /** The statement in CBOR. @param signed what it signs @param sign with the new key itself */
   readonly statement: (signed: Buffer, sign: (data: Buffer) => Buffer) => Buffer
 }
 

@@ -8,11 +8,7 @@ const maxLength = 16 * 1024
 
 type Parts = { readonly id: string; readonly response: Readonly<Record<string, unknown>> }
 
-/**
- * Reads a new passkey as the browser sends it (RegistrationResponseJSON of Web Authentication).
- *
- * @returns undefined for anything else
- */
+/** Reads a new passkey of a browser (RegistrationResponseJSON). @returns undefined if it is none */
 export function parseRegistration(text: string): RegistrationResponseJSON | undefined {
   const parts = parseCredential(text)
   if (parts === undefined) return undefined
@@ -23,11 +19,7 @@ export function parseRegistration(text: string): RegistrationResponseJSON | unde
   return { ...toCredential(id), response: { clientDataJSON, attestationObject, transports } }
 }
 
-/**
- * Reads the use of a passkey (AuthenticationResponseJSON of Web Authentication).
- *
- * @returns undefined for anything else
- */
+/** Reads the use of a passkey (AuthenticationResponseJSON). @returns undefined if it is none */
 export function parseAssertion(text: string): AuthenticationResponseJSON | undefined {
   const parts = parseCredential(text)
   if (parts === undefined) return undefined

@@ -37,10 +37,7 @@ export function newChallenge(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/**
- * @returns undefined for a name of more than 64 characters, or one with control characters or
- * overrides of direction
- */
+/** @returns undefined for a name over 64 characters, or with control characters */
 export function parsePasskeyName(text: string): string | undefined {
   const name = text.trim()
   return /^[^\p{Cc}\u202a-\u202e\u2066-\u2069]{1,64}$/u.test(name) ? name : undefined

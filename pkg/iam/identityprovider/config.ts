@@ -92,11 +92,7 @@ const document = section({
   return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
 })
 
-/**
- * Validates the content of a Secret. Errors are added to `problems` with their paths.
- *
- * @returns undefined if there are errors
- */
+/** Validates the content of a Secret. @returns undefined if there are `problems` */
 export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
   const common = readDocument(document, input, problems)
   const members = membersOf(input)

@@ -55,18 +55,9 @@ export type RedirectProvider = {
   readonly kind: 'redirect'
   /** The redirect URI; '' for the callback of Kapis. */
   readonly redirectUrl: string
-  /**
-   * Returns the URL to redirect to.
-   *
-   * @throws Status if the provider is not available
-   */
+  /** Returns the URL to redirect to. @throws Status if the provider is not available */
   readonly begin: (transaction: Transaction, signal: AbortSignal, prompt?: UpstreamPrompt) => Promise<URL>
-  /**
-   * Completes a login.
-   *
-   * @param callback the URL with the code that the provider has redirected to
-   * @throws Status, see login-error.ts
-   */
+  /** Completes a login. @param callback the redirected URL @throws Status, see login-error.ts */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
   /** Returns the logout URL of the provider; absent if no logout is configured. */
   readonly logoutUrl?: ((logout: UpstreamLogout) => URL) | undefined

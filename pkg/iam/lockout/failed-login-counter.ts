@@ -23,24 +23,11 @@ export type FailedLoginCounterOptions = {
 export type FailureCount = { readonly ofName: number; readonly ofAddress: number }
 
 export type FailedLoginCounter = {
-  /**
-   * Stores a failure.
-   *
-   * @returns the number of failures including this one
-   * @throws Status 503
-   */
+  /** Stores a failure. @returns the number of failures including this one @throws Status 503 */
   readonly record: (failure: LoginRecord, user: User | undefined) => Promise<FailureCount>
-  /**
-   * Returns the number of failures of a user, for all login names.
-   *
-   * @throws Status 503
-   */
+  /** Returns the number of failures of a user, for all login names. @throws Status 503 */
   readonly countOf: (user: User) => Promise<number>
-  /**
-   * Returns the number of failures from an address.
-   *
-   * @throws Status 503
-   */
+  /** Returns the number of failures from an address. @throws Status 503 */
   readonly countFrom: (address: string) => Promise<number>
 }
 

@@ -25,10 +25,7 @@ export type PasswordVerdict =
 export type FactorAttempt = Pick<PasswordAttempt, 'source' | 'signal'> & { readonly user: User }
 
 export type PasswordChecker = {
-  /**
-   * @throws Status 503 if too many callers wait; the reason of the signal if the client has
-   * disconnected
-   */
+  /** @throws Status 503 if too many callers wait; the reason of the signal after an abort */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
   /**
    * Checks a second factor. Failures count for the user and the address like wrong passwords, and
@@ -77,17 +74,9 @@ export type PasswordCheckerOptions = {
   readonly toKeys: LoginKeys
   readonly maxTries: number
   readonly maxTriesPerAddress: number
-  /**
-   * Stores a failure and returns the number of failures on all replicas.
-   *
-   * @throws Status 503
-   */
+  /** Stores a failure and returns the number of failures on all replicas. @throws Status 503 */
   readonly failed: (event: FailedLogin) => Promise<FailureCount>
-  /**
-   * Counts the failures of a user and from an address.
-   *
-   * @throws Status 503
-   */
+  /** Counts the failures of a user and from an address. @throws Status 503 */
   readonly counts: Pick<FailedLoginCounter, 'countOf' | 'countFrom'>
   /** Called when a failure has locked keys. */
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void

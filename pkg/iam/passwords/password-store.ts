@@ -86,10 +86,7 @@ export class PasswordStore {
     return Math.min(...[...this.#secrets.all()].map(({ createdAtMs }) => createdAtMs))
   }
 
-  /**
-   * @throws Status 503 if the CRD is from an older release, since kube-apiserver would drop
-   * spec.credential
-   */
+  /** @throws Status 503 if the CRD is of an older release, which drops spec.credential */
   requireSchema(): Promise<void> {
     return this.#requireSchema()
   }

@@ -33,12 +33,7 @@ export type UserWriterOptions = {
   readonly users: { readonly find: (login: string) => User | undefined }
 }
 
-/**
- * Checks whether the caller has the permissions for a change. Called for each attempt, before
- * anything is written.
- *
- * @throws Status 403, 503
- */
+/** Checks permissions for a change, before each attempt to write. @throws Status 403, 503 */
 export type Permit = (name: string, rights: UserRights) => Promise<void>
 
 export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
@@ -68,12 +63,7 @@ export type UserWriter = {
     password: string,
     how: Pick<WriteOptions, 'isDryRun'> & { readonly permit: Permit | undefined },
   ) => Promise<void>
-  /**
-   * Deletes a user.
-   *
-   * @param how metav1.DeleteOptions, which kube-apiserver validates
-   * @throws Status 404, 409, 422
-   */
+  /** Deletes a user. @param how metav1.DeleteOptions @throws Status 404, 409, 422 */
   readonly remove: (
     name: string,
     how: Pick<WriteOptions, 'isDryRun'> & { readonly options: Readonly<Record<string, unknown>> },

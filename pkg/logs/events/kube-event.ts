@@ -27,11 +27,7 @@ export const kubeEvents: EventKind = {
 
 const longestMessage = 2_000
 
-/**
- * Converts an event to a record. Events of cluster-scoped objects have no namespace.
- *
- * @param json the event as kube-apiserver sent it
- */
+/** Converts an event to a record, maybe without namespace. @param json as kube-apiserver sent it */
 export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
   const object = membersOf(event.involvedObject)
   const whole = withMembers(

@@ -37,11 +37,7 @@ export type Problems = ReadonlyMap<number, Problem>
 export type Changes = ReadonlyMap<number, Notes>
 
 export type BatchReading = {
-  /**
-   * Parsed lazily.
-   *
-   * @throws Status 400 for an invalid batch, 413 for too many lines
-   */
+  /** Parsed lazily. @throws Status 400 for an invalid batch, 413 for too many lines */
   readonly lines: Iterable<Line>
   /**
    * Returns the response. Must be called after the last line was read and all valid lines are

@@ -11,11 +11,7 @@ export type BatchRecords = {
   readonly respond: (result: AppendResult) => Ingested
 }
 
-/**
- * Parses a whole batch.
- *
- * @throws Status 400 if it is invalid, 413 if it has too many lines
- */
+/** Parses a whole batch. @throws Status 400 if it is invalid, 413 if it has too many lines */
 export function readRecords(batch: RawBatch): BatchRecords {
   const reading = readBatch(batch)
   const outcome = createOutcome()

@@ -46,11 +46,7 @@ const functions: Readonly<Record<string, readonly [least: number, most: number]>
 
 const stops = ['+', '-', '/']
 
-/**
- * Parses an expression whose operators bind at least as tightly as those of a level.
- *
- * @throws Status 400
- */
+/** Parses an expression of operators that bind as tightly as a level. @throws Status 400 */
 export function parseMath(tokens: Tokens, limits: Limits, level = loosest): MathExpression {
   if (level === 0) return parseOperand(tokens, limits)
   let left = parseMath(tokens, limits, level - 1)
@@ -134,11 +130,7 @@ function inParentheses(expression: MathExpression, most: number): string {
   return expression.kind === 'operator' && (operators[expression.operator] ?? 0) > most ? `(${text})` : text
 }
 
-/**
- * Evaluates an expression.
- *
- * @param read returns the value of a field, or '' if it is missing
- */
+/** Evaluates an expression. @param read returns the value of a field, or '' if it is missing */
 export function evaluate(expression: MathExpression, read: (field: string) => string): number {
   switch (expression.kind) {
     case 'number':

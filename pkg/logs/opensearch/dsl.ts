@@ -172,11 +172,7 @@ function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl
   return { match_phrase: { [field]: { query } } }
 }
 
-/**
- * Matches values that contain a text.
- *
- * @param before text at the start of the value, such as `name=`
- */
+/** Matches values that contain a text. @param before start of the value, such as `name=` */
 function contains(field: string, text: string, caseSensitive: boolean, before = ''): Dsl {
   // The search engine only folds the case of ASCII. Case variants of other characters are spelled
   // out.

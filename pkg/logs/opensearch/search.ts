@@ -175,11 +175,7 @@ function toCount({ key, doc_count: count }: Readonly<Record<string, unknown>>): 
   return [Number(key), Number(count)]
 }
 
-/**
- * Searches the indices of the days in the time range of the filter.
- *
- * @throws Status 400, 429, 503, 504
- */
+/** Searches the indices of days in the time range. @throws Status 400, 429, 503, 504 */
 async function send(
   { client, prefix }: Search,
   filter: LogFilter,

@@ -38,11 +38,7 @@ export const sharedParameters = [
   'with_cursor',
 ] as const
 
-/**
- * Parses the parameters of /events and /auditing/events.
- *
- * @throws Status 400 that names the parameter and the allowed values
- */
+/** Parses the parameters of /events and /auditing/events. @throws Status 400 */
 export function parseEventQuery(query: QueryParameters, kind: EventKind, warn: Warn): EventQueryParameters {
   const { namespaces, namespaceParts, filters } = kind
   const own = [namespaces, namespaceParts, ...Object.keys(filters)]

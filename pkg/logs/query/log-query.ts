@@ -77,11 +77,7 @@ const known = [
   'after',
 ] as const
 
-/**
- * Parses the parameters of the log API.
- *
- * @throws Status 400 that names the parameter and the allowed values
- */
+/** Parses the parameters of the log API. @throws Status 400 that names parameter and values */
 export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParameters {
   const parameters = readParameters(query, known, warn)
   const operation = parameters.choice('operation', [

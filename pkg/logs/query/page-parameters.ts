@@ -19,11 +19,7 @@ export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 
   }
 }
 
-/**
- * Parses from and size.
- *
- * @throws Status 400
- */
+/** Parses from and size. @throws Status 400 */
 export function readCounts({ integer }: Parameters): { readonly from: number; readonly size: number } {
   return {
     from: integer('from', { fallback: 0, max: 1e12 }),

@@ -1,11 +1,7 @@
 import { createAgent } from '../../http/pool.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
 
-/**
- * Posts a logout token and returns the status of the response.
- *
- * @throws Error without a response
- */
+/** Posts a logout token and returns the status of the response. @throws Error without a response */
 export type PostLogoutToken = (uri: string, token: string) => Promise<number>
 
 // The body is discarded; the connection of a larger body is closed instead of reused.

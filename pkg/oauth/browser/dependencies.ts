@@ -9,10 +9,6 @@ export type BrowserOptions = EndpointOptions & {
   readonly hasher: PasswordHasher
   /** Returns the password hash; undefined for a user without a password. @throws Status 503 */
   readonly hashOf: (user: User) => Promise<string | undefined>
-  /**
-   * Sets the password that a user has chosen.
-   *
-   * @throws Status 409 if the user was changed concurrently
-   */
+  /** Sets the password that a user has chosen. @throws Status 409 if the user has changed */
   readonly changePassword: (user: User, passwordHash: string) => Promise<User>
 }

@@ -43,9 +43,7 @@ export function issueLoginProof(
   return internalJwts.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })
 }
 
-/**
- * @returns the kind of a proof for the login `sid` and the request; undefined if it is invalid
- */
+/** @returns the kind of a proof for the login `sid` and the request; undefined if it is invalid */
 export async function readLoginProof(
   internalJwts: InternalJwts,
   proof: string | undefined,

@@ -19,10 +19,7 @@ export function issueRegistrationTicket(
   return internalJwts.sign('newcomer', { idp: config.name, wants, ...person, ...reported }, { lifeSeconds })
 }
 
-/**
- * @returns undefined if the ticket is invalid, or the provider no longer allows registration or
- * linking
- */
+/** @returns undefined for an invalid ticket, or if its provider no longer allows it */
 export async function readRegistrationTicket(
   { internalJwts, providers }: { readonly internalJwts: InternalJwts; readonly providers: ProviderTools },
   ticket: string,

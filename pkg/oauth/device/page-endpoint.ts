@@ -67,11 +67,7 @@ function createShow(
 
 type Typed = { readonly req: Request; readonly login: BrowserLogin; readonly typed: string }
 
-/**
- * Returns the device that waits with a user code.
- *
- * @throws Status 429 after too many unknown codes
- */
+/** Returns the device that waits with a user code. @throws Status 429 after many unknown codes */
 async function findDevice(
   tools: BrowserOptions['tools'],
   lockout: Lockout,

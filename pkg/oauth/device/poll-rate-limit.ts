@@ -17,9 +17,7 @@ export function createPollRateLimit(now: () => number = Date.now): (name: string
   // Tolerance for imprecise timers of devices and network delays.
   const toleranceMs = 500
 
-  /**
-   * @returns false if the poll is too early; each early poll extends the interval by five seconds
-   */
+  /** @returns false if the poll is too early, which extends the interval by five seconds */
   return name => {
     const poll = polls.get(name)
     const nowMs = now()

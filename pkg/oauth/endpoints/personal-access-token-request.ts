@@ -11,11 +11,7 @@ export const scopes = ['full', readScope]
 export const life = { default: 30 * 86_400, min: 60, max: 366 * 86_400 }
 export const maxNameLength = 253
 
-/**
- * Parses the body `{name, scope?, expiresInSeconds?}`.
- *
- * @throws Status invalid_request with the invalid field and the allowed values
- */
+/** Parses `{name, scope?, expiresInSeconds?}`. @throws Status invalid_request */
 export function readTokenRequest(req: Request): TokenRequest {
   if (!req.is('application/json'))
     throw oauthError(415, 'invalid_request', 'the body must be application/json', {

@@ -88,11 +88,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/**
- * Completes the login and returns the account.
- *
- * @throws Status
- */
+/** Completes the login and returns the account. @throws Status */
 async function identify(
   tools: GrantTools,
   { req, res }: Exchange,

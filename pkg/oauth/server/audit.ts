@@ -27,17 +27,9 @@ const maxSubject = 256
 export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
-  /**
-   * Like `failed`, for a page that does not throw.
-   *
-   * @param reason one of a fixed set of words
-   */
+  /** Like `failed`, for a page that does not throw. @param reason one of a fixed set of words */
   readonly refused: (req: Request, event: TokenEvent, reason: string) => void
-  /**
-   * Logs that the credential is valid, but the user must complete another step first.
-   *
-   * @param reason one of a fixed set of words
-   */
+  /** Logs that a valid credential needs another step. @param reason one of a fixed set of words */
   readonly pending: (req: Request, event: TokenEvent, reason: string) => void
 }
 

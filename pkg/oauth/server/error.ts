@@ -29,11 +29,7 @@ type OAuthErrorExtras = About & {
   readonly why?: string
 }
 
-/**
- * Creates an error of the token endpoint (RFC 6749 section 5.2).
- *
- * @param description for people; '' omits it
- */
+/** Creates an error of the token endpoint (RFC 6749 section 5.2). @param description or '' */
 export function oauthError(
   code: number,
   reason: OAuthReason,

@@ -20,10 +20,6 @@ export type ExchangeableToken = {
 export type SubjectTokens = {
   /** The audience of access tokens for Kapis. */
   readonly audience: string
-  /**
-   * Verifies a token and finds its policy.
-   *
-   * @throws Status unauthorized_client, invalid_request, invalid_grant, temporarily_unavailable
-   */
+  /** Verifies a token and finds its policy. @throws Status with an OAuth code */
   readonly find: (client: ClientConfig, token: string) => Promise<ExchangeableToken>
 }

@@ -12,11 +12,7 @@ export type ComponentTools = {
   readonly groupDomain: string
   /** The namespace of Kapis, whose components are listed first. */
   readonly namespace: string
-  /**
-   * Returns the store of a built-in kind, as consistent as the read requires.
-   *
-   * @throws Status 503
-   */
+  /** Returns the store of a built-in kind, as consistent as required. @throws Status 503 */
   readonly storeOf: (info: RequestInfo, plural: string) => Promise<ObjectStore>
 }
 

@@ -7,11 +7,7 @@ export type Place = { readonly leave: () => void }
 
 /** Concurrency limits of the log store, with a share for each user. */
 export type LogConcurrency = {
-  /**
-   * Reserves a slot for a search, or waits for one.
-   *
-   * @throws Status 429, also through the promise
-   */
+  /** Reserves a slot for a search, or waits. @throws Status 429, also through the promise */
   readonly search: (user: string, res: ServerResponse) => Place | Promise<Place>
   /** Reserves a slot for a live tail. @throws Status 429 */
   readonly tail: (user: string) => Place

@@ -13,11 +13,7 @@ export type Asked = {
   readonly limits: QueryLimits
 }
 
-/**
- * Returns a page of matching records with their total, as JSON.
- *
- * @param toJson converts a record to JSON
- */
+/** Returns a page of records with their total, as JSON. @param toJson of a record */
 export async function queryPage(
   { store, filter, limits }: Asked,
   page: Pick<LogQuery, 'order' | 'size' | 'start'> & { readonly withCursor: boolean },
@@ -31,11 +27,7 @@ export async function queryPage(
   return `{"query":{"total":${total}${records.length > 0 ? `,"records":[${records.join(',')}]` : ''}}}`
 }
 
-/**
- * Returns a histogram of the matching records as JSON.
- *
- * @param list name of the field with the buckets in this API
- */
+/** Returns a histogram of the records as JSON. @param list name of the field with the buckets */
 export async function queryHistogram(
   { store, filter, limits }: Asked,
   interval: Interval,

@@ -66,12 +66,7 @@ function* topSeries(series: readonly Series[], limit: number): Steps<readonly Se
 
 type Span = { readonly first: bigint; readonly last: bigint }
 
-/**
- * Returns the first and the last bucket. The response contains all buckets in between, including
- * empty ones.
- *
- * @throws Status 400
- */
+/** Returns the first and the last bucket, between which none is omitted. @throws Status 400 */
 function* spanOf(
   series: readonly Series[],
   { startNs, endNs }: Pick<Asked, 'startNs' | 'endNs'>,

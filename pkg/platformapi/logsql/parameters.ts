@@ -37,11 +37,7 @@ const known = [
   ...['keep_const_fields', 'start_offset', 'refresh_interval', 'allow_partial_response'],
 ]
 
-/**
- * Warns about unknown parameters.
- *
- * @param warn receives warnings for the caller
- */
+/** Warns about unknown parameters. @param warn receives warnings for the caller */
 export function warnOfUnknown(query: QueryParameters, warn: (text: string) => void): void {
   const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
   const named = [...new Set(unknown)].slice(0, 3).map(name => JSON.stringify(name.slice(0, 32)))

@@ -15,20 +15,13 @@ const maxHistory = 10_000
 /** The dependencies of a live tail. */
 export type Tail = {
   readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
-  /**
-   * Formats the matching lines. Runs in time slices, since a filter may take long on a line.
-   * @throws Status 504
-   */
+  /** Formats the matching lines, in time slices, as a filter may take long. @throws Status 504 */
   readonly format: (hits: readonly Hit[]) => Promise<string>
   /** Returns the lines since `start_offset`, oldest first. */
   readonly history: () => Promise<readonly Hit[]>
 }
 
-/**
- * Prepares a live tail.
- *
- * @throws Status 400 for pipes that need all rows
- */
+/** Prepares a live tail. @throws Status 400 for pipes that need all rows */
 export function planTail({ query }: Asked, within: Run['filter'], run: Run, since: bigint | undefined): Tail {
   const refused = query.pipes.find(pipe => !isByRow(pipe))
   if (refused !== undefined)
@@ -56,11 +49,7 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
   }
 }
 
-/**
- * Reads the lines since a time.
- *
- * @throws Status 400 if there are too many
- */
+/** Reads the lines since a time. @throws Status 400 if there are too many */
 async function readHistory(run: Run, { filter, test }: Plan, since: bigint): Promise<readonly Hit[]> {
   if (filter === undefined) return []
   const toLineRow = createLineRow({ test, pipes: [], fields: undefined })

@@ -11,11 +11,7 @@ import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { restrictToOwner } from '../subrequests/owners.ts'
 import type { ReadStyle, ReadTools } from './read-tools.ts'
 
-/**
- * Parses the parameters of a list, and adds the restrictions that the query does not contain.
- *
- * @throws Status 400, 403, 503
- */
+/** Parses the parameters of a list, and adds other restrictions. @throws Status 400, 403, 503 */
 export async function toListRequest(
   store: ObjectStore,
   tools: ReadTools,

@@ -77,8 +77,8 @@ function takeFirst(heads: readonly Head[], { compare }: Order, ascending: boolea
 const maxRounds = 4
 
 /**
- * Collects lists and merges them to a page. Repeats both if the rights of the caller have changed in
- * the meantime.
+ * Collects lists and merges them to a page. Repeats both if the permissions of the caller have
+ * changed in the meantime.
  *
  * @param collect returns all parts of the page, and the lists among them
  * @returns undefined if the response has ended

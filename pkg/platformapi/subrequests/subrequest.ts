@@ -9,11 +9,7 @@ import { type CollectedList, ListCollector } from './list-collector.ts'
 export type SubrequestTools = {
   /** Parses a path with its query. @throws Status 400 */
   readonly readLine: (method: string, url: string) => RequestLine
-  /**
-   * Audits, authorizes and serves a list of a cached kind like a separate request.
-   *
-   * @throws Status 400, 403, 404, 503
-   */
+  /** Audits, authorizes and serves a list like a request. @throws Status 400, 403, 404, 503 */
   readonly serveList: Handler
 }
 
@@ -30,12 +26,7 @@ export function toSubrequest(
 /** A list that is a part of another request, and the headers of its response. */
 export type CollectedPart = { readonly list: CollectedList; readonly headers: ListCollector }
 
-/**
- * Lists a kind as a part of another request. The list is audited, authorized and narrowed
- * separately.
- *
- * @throws Status 400, 403, 404, 503
- */
+/** Lists a kind as a part of another request. @throws Status 400, 403, 404, 503 */
 export type CollectList = (exchange: AuthenticatedExchange, url: string) => Promise<CollectedPart>
 
 export function createCollectList({ readLine, serveList }: SubrequestTools): CollectList {

@@ -24,12 +24,7 @@ export function parseSubscriptionMessage(text: string): SubscriptionMessage {
   return readMessage(message)
 }
 
-/**
- * Parses the parameter with the subscriptions of server-sent events:
- * `[{"id":"pods","path":"/kapis/…?watch=true"}]`.
- *
- * @throws Status 400
- */
+/** Parses subscriptions: `[{"id":"pods","path":"/kapis/…?watch=true"}]`. @throws Status 400 */
 export function parseSubscriptions(text: string): readonly SubscriptionMessage[] {
   const expected = 'invalid subscriptions: expected a JSON array of {"id", "path"}'
   let list: unknown

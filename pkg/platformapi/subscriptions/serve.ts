@@ -15,11 +15,7 @@ import { parseSubscriptionMessage, parseSubscriptions, type SubscriptionMessage 
 export type SubscriptionsOptions = {
   /** Parses a path with its query. @throws Status 400 */
   readonly readLine: (method: string, url: string) => RequestLine
-  /**
-   * Audits, authorizes and serves a watch of a cached kind like a separate request.
-   *
-   * @throws Status 400, 403, 404, 503
-   */
+  /** Audits, authorizes and serves a watch like a request. @throws Status 400, 403, 404, 503 */
   readonly serveWatch: Handler
   readonly broadcaster: Pick<WatchBroadcaster, 'admit' | 'stallMs'>
   /** Timeout for the start of a watch. */

@@ -58,9 +58,7 @@ function writesAt({ info, workspace, member, isTemplate }: View): readonly strin
   return info.name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
 }
 
-/**
- * @throws Status 404 for a namespace that the caller may not see, or that is in another workspace
- */
+/** @throws Status 404 for a namespace that is not visible, or in another workspace */
 async function writeKnownNamespace(
   tools: WorkspaceTools,
   exchange: AuthenticatedExchange,

@@ -61,11 +61,7 @@ export function toWorkspace(body: unknown, groupDomain: string, name?: string): 
   }
 }
 
-/**
- * Converts a JSON Merge Patch (RFC 7396) of a WorkspaceTemplate to one of a Workspace.
- *
- * @throws Status 400, 422
- */
+/** Converts a Merge Patch of a WorkspaceTemplate to one of a Workspace. @throws Status 400, 422 */
 export function toWorkspaceMergePatch(patch: unknown, { groupDomain, name }: Patched): Sent {
   if (!isRecord(patch)) throw badRequest('the body must be a JSON Merge Patch: an object')
   const { apiVersion: _, kind: __, spec, ...rest } = patch

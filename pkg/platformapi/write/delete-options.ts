@@ -17,12 +17,7 @@ const members = [
 // kubectl and client-go send JSON; other clients may send no Content-Type.
 const mediaTypes = ['application/json', '']
 
-/**
- * Parses the body of a DELETE, which may contain dryRun.
- *
- * @returns undefined without a body
- * @throws Status 400, 413, 415
- */
+/** Parses the body of a DELETE. @returns undefined if empty @throws Status 400, 413, 415 */
 export async function readDeleteOptions(
   req: IncomingMessage,
 ): Promise<{ readonly options: DeleteOptions; readonly isDryRun: boolean } | undefined> {

@@ -7,12 +7,7 @@ import { stringifyExactly } from '../../json/stringify.ts'
 
 const limitBytes = 256 * 1024
 
-/**
- * Parses the JSON body of a request, with bigints for integers that a number would round.
- *
- * @param mediaTypes allowed values of Content-Type
- * @throws Status 400, 413, 415
- */
+/** Parses a JSON body exactly (bigint). @param mediaTypes allowed @throws Status 400, 413, 415 */
 export async function readJson(req: IncomingMessage, mediaTypes: readonly string[]): Promise<unknown> {
   if (!mediaTypes.includes(mediaTypeOf(req))) throw unsupportedMediaType(mediaTypes)
   const text = await readText(req, limitBytes)

@@ -130,11 +130,7 @@ export class MemberClusters {
       throw unavailable('the clusters have not been read yet; retry later')
   }
 
-  /**
-   * Checks a Cluster with a kubeconfig, as consoles do before they create it.
-   *
-   * @throws Status 400 with the reason
-   */
+  /** Checks a Cluster with a kubeconfig before its creation. @throws Status 400 with the reason */
   async validate(cluster: unknown): Promise<void> {
     const invalid = (why: string) => badRequest(`invalid cluster: ${why}`)
     const { metadata, spec } = membersOf(cluster)

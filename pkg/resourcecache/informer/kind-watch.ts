@@ -33,11 +33,7 @@ export class KindWatch {
     return this.#options.path
   }
 
-  /**
-   * Starts watching; resolves after the first list.
-   *
-   * @param cached the objects that the cache already contains
-   */
+  /** Starts watching; resolves after the first list. @param cached objects in the cache */
   start(cached?: readonly KubeObject[]): Promise<void> {
     this.#isRunning = true
     if (cached === undefined) this.unfollowed()

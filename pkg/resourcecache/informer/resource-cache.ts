@@ -109,11 +109,7 @@ export class ResourceCache {
     return sum
   }
 
-  /**
-   * Returns the store of a kind of the extension API; undefined for any other plural.
-   *
-   * @throws Status 503 while the store is stale
-   */
+  /** Returns the store of a kind of the extension API. @throws Status 503 while it is stale */
   store(plural: string): ObjectStore | undefined {
     const kind = alwaysFollowed.find(row => row.plural === plural)
     if (kind === undefined) return undefined

@@ -18,11 +18,7 @@ export async function waitForLatest(store: ObjectStore, scope: Scope = all): Pro
   await store.confirm?.(scope)
 }
 
-/**
- * Waits until the store is at least at `resourceVersion`; does not wait for '' and '0'.
- *
- * @throws Status 504 on a timeout
- */
+/** Waits for `resourceVersion`, unless '' or '0'. @throws Status 504 on a timeout */
 export async function waitForVersion(store: ObjectStore, resourceVersion: string): Promise<void> {
   if (resourceVersion === '' || resourceVersion === '0') return
   const version = Number(resourceVersion)

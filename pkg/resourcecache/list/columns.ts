@@ -104,11 +104,7 @@ function isNamed(name: string, wanted: string): boolean {
   return name.toLowerCase() === wanted.toLowerCase()
 }
 
-/**
- * The same for the platform API, which ignores unknown columns with a warning.
- *
- * @throws Status 400 for a syntax error in the columnSelector
- */
+/** The same for the platform API, which ignores unknown columns. @throws Status 400 */
 export async function toColumnRestriction(
   kind: Kind,
   { columns }: Pick<ListQuery, 'columns'>,

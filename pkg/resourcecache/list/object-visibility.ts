@@ -27,11 +27,7 @@ export type Visible = {
   readonly rights?: {
     /** Returns whether the result of `has` still corresponds to the permissions. */
     readonly isCurrent: () => boolean
-    /**
-     * Returns the objects that the caller may see now.
-     *
-     * @throws Status 403, 503
-     */
+    /** Returns the objects that the caller may see now. @throws Status 403, 503 */
     readonly renew: () => Promise<Visible | undefined>
   }
   /** Registers a callback for changes of `has`. @returns its removal */
@@ -80,11 +76,7 @@ export function isCurrent(visible: Sight | undefined): boolean {
   return visible?.rights?.isCurrent() !== false
 }
 
-/**
- * Must be called after the last wait before objects are sent.
- *
- * @throws Status 410, which readCurrent handles
- */
+/** Call after the last wait before objects are sent. @throws Status 410 for readCurrent */
 export function assertCurrent(visible: Visible | undefined): void {
   if (!isCurrent(visible)) throw new SightChanged()
 }

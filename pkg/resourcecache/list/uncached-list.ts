@@ -8,11 +8,7 @@ import { explainForbidden } from './list-error.ts'
 const pageSize = 500
 const pageMs = 30_000
 
-/**
- * Lists the objects of a kind that cannot be watched, for a single request and without caching.
- *
- * @throws Status 404 for an unknown kind, 503
- */
+/** Lists objects that cannot be watched, for one request. @throws Status 404, 503 */
 export async function listUncached(client: KubeClient, served: ServedKind): Promise<ObjectStore> {
   const items: unknown[] = []
   const sources: string[] = []

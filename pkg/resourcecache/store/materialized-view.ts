@@ -17,10 +17,7 @@ export class View {
   readonly #query: ViewQuery
   readonly #index: SortedIndex
 
-  /**
-   * @param entries all objects that may match
-   * @param matches the predicate of the query, if its values have already been computed
-   */
+  /** @param entries all that may match @param matches the predicate, if already computed */
   constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
     this.#query = query
     this.#index = new SortedIndex(query.order, [...entries].filter(matches))

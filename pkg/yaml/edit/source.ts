@@ -42,11 +42,7 @@ const options = {
   logLevel: 'silent',
 } as const
 
-/**
- * Parses the first YAML document of a text with the scalar types of go-yaml 2, as kubectl does.
- *
- * @throws Error for invalid YAML
- */
+/** Parses the first YAML document of a text as kubectl (go-yaml 2) does. @throws Error */
 export function readSource(text: string): Source {
   // Line breaks of YAML 1.1 that the parser does not know. Offsets stay valid: each has one
   // character.

@@ -39,10 +39,7 @@ export function createOpenExec(
   }
 }
 
-/**
- * @throws Status 503 if kube-apiserver has rejected Kapis rather than the caller; otherwise the
- * error
- */
+/** @throws Status 503 if kube-apiserver has rejected Kapis, otherwise the error */
 function throwOwn(error: unknown): never {
   throw isAboutAccount(error)
     ? unavailable('the Kapis service account is not allowed to impersonate the caller', error)

@@ -42,11 +42,7 @@ const right = { verb: 'get', group: '', resource: 'pods/log' }
 export type Logs = {
   /** The handlers of the log APIs, by `<group>/<version>`. */
   readonly apis: ReadonlyMap<string, Handler>
-  /**
-   * Returns whether the handler of a request performs its own authorization.
-   *
-   * @throws Status 401 without a login
-   */
+  /** Returns whether the handler of a request authorizes it itself. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /** Rewrites a path of VictoriaLogs to the logging API, before the filters. */
   readonly admit: (req: IncomingMessage) => void

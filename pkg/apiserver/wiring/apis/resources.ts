@@ -65,21 +65,12 @@ export type Resources = {
   readonly selects: (info: RequestInfo) => boolean
   /** Returns whether a request needs no RBAC permission: that for the caller's own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /**
-   * Returns the attributes with which to authorize a request, if they differ from its path.
-   *
-   * @throws Status 503
-   */
+  /** Returns the attributes to authorize a request with, unless its own. @throws Status 503 */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   /** Returns the kind that lists of the resources group have for a plural. @throws Status 503 */
   readonly kindOf: (plural: string) => Promise<Kind | undefined>
   readonly isAggregated: (plural: string) => boolean
-  /**
-   * Returns whether the kind that a request was authorized for is namespaced; false for an unknown
-   * kind.
-   *
-   * @throws Status 503
-   */
+  /** Returns whether the kind of a request is namespaced; false for others. @throws Status 503 */
   readonly isNamespaced: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly checks: readonly Check[]
   /** Watches a kind for another part of the program (see ResourceCache). */

@@ -11,11 +11,7 @@ import type { GitConfig } from './git-config.ts'
 /** Calls the API of the provider with the token of the user who has just logged in. */
 export type Api = {
   readonly read: (url: string) => Promise<unknown>
-  /**
-   * Fetches all pages of a list (RFC 8288).
-   *
-   * @throws Status if there are too many; Error if a page is on another server
-   */
+  /** Fetches all pages of a list (RFC 8288). @throws Status if too many; Error of other servers */
   readonly readAll: (url: string) => Promise<readonly unknown[]>
 }
 

@@ -11,11 +11,7 @@ import type { LdapConfig } from './ldap-config.ts'
 
 export type LdapEntry = {
   readonly dn: string
-  /**
-   * Returns all text values of an attribute; attribute names are case-insensitive.
-   *
-   * @throws Status if the server returned only some of them
-   */
+  /** Returns the text values of an attribute in any case. @throws Status for only some of them */
   readonly values: (attribute: string) => readonly string[]
 }
 
@@ -54,11 +50,7 @@ export function equals(attribute: string, value: string): Filter {
   return new EqualityFilter({ attribute, value })
 }
 
-/**
- * Combines two filters with AND.
- *
- * @param filter a filter of the configuration in the syntax of RFC 4515; '' for none
- */
+/** Combines two filters with AND. @param filter in the syntax of RFC 4515; '' for none */
 export function both(condition: Filter, filter: string): Filter {
   return filter === '' ? condition : new AndFilter({ filters: [condition, FilterParser.parseString(filter)] })
 }

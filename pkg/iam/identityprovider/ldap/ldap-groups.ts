@@ -49,11 +49,7 @@ async function search(
   return found
 }
 
-/**
- * Returns the error for an entry that lacks an attribute.
- *
- * @param option the option of the configuration that names the attribute
- */
+/** Returns the error for an entry without an attribute. @param option that names it */
 function incomplete(option: string, attribute: string, { dn }: LdapEntry): Status {
   const cause = new Error(`the entry ${JSON.stringify(dn)} has no ${attribute} (${option})`)
   return loginError(

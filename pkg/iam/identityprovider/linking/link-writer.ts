@@ -15,10 +15,7 @@ export type LinkWriterOptions = {
   readonly logger: Logger
 }
 
-/**
- * @throws Status user_already_linked if the user is linked to another account of the provider, or
- * the account to another user
- */
+/** @throws Status user_already_linked if the user or the account has another link */
 export type Linker = (config: ProviderConfig, identity: Identity, user: User) => Promise<User>
 
 /** Links a user to an account, after both have been authenticated. */

@@ -130,11 +130,7 @@ export function decodeColumns(head: Uint8Array, count: number, hasFields: boolea
   return { times, streams, ends, fieldEnds }
 }
 
-/**
- * Returns all texts of a block, concatenated.
- *
- * @throws BlockError
- */
+/** Returns all texts of a block, concatenated. @throws BlockError */
 export function decodeText(compressed: Uint8Array, expectedChars: number): string {
   return decompress(compressed, expectedChars).toString('utf8')
 }

@@ -69,11 +69,7 @@ export class PartitionReader {
     return this.#open !== undefined
   }
 
-  /**
-   * Reads what was committed since the last call.
-   *
-   * @throws DamagedError
-   */
+  /** Reads what was committed since the last call. @throws DamagedError */
   refresh(): void {
     this.#read(({ statements, version }) => {
       const now = Number(statements.version.get()?.data_version)

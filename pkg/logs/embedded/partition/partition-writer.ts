@@ -112,11 +112,7 @@ export class PartitionWriter {
     return rows.map(({ name }) => Buffer.from(name as Uint8Array).toString('base64'))
   }
 
-  /**
-   * Adds lines of the partition's day, in a transaction until `commit`.
-   *
-   * @param batch name of the batch, in base64
-   */
+  /** Adds lines of the partition's day, in a transaction. @param batch its name, in base64 */
   add(records: readonly LogRecord[], batch: string): void {
     noticeDamage(this.id, () => this.#add(records, batch))
   }
@@ -135,11 +131,7 @@ export class PartitionWriter {
     this.#statements.forget.run(Number(id) - rememberedBatches)
   }
 
-  /**
-   * Commits the transaction.
-   *
-   * @returns the range of its lines; undefined if it is empty
-   */
+  /** Commits the transaction. @returns the range of its lines; undefined if it is empty */
   commit(): { readonly from: number; readonly to: number } | undefined {
     if (!this.#db.isTransaction) return undefined
     noticeDamage(this.id, () => {

@@ -84,12 +84,7 @@ export function createPartition(folder: string, id: PartitionId): void {
   renameSync(file, partitionFile(folder, id))
 }
 
-/**
- * Opens a partition and checks its format version.
- *
- * @param cacheBytes size of SQLite's page cache
- * @throws DamagedError
- */
+/** Opens a partition of this format. @param cacheBytes of SQLite's pages @throws DamagedError */
 export function openPartition(
   folder: string,
   id: PartitionId,

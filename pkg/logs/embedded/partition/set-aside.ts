@@ -5,11 +5,7 @@ import { partitionFiles } from './schema.ts'
 
 const folderName = 'set-aside'
 
-/**
- * Moves the files of a damaged partition to the folder `set-aside`.
- *
- * @returns the new location
- */
+/** Moves the files of a damaged partition to the folder `set-aside`. @returns the new location */
 export function setPartitionAside(folder: string, id: PartitionId): string {
   return moveAside(folder, partitionFiles(folder, id), `${id}${partitionExtension}`)
 }

@@ -6,11 +6,7 @@ import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts
 export type NamespaceExpiry = {
   /** Returns the partitions that may have expired and must be checked. */
   readonly candidates: (stored: readonly PartitionId[], nowMs: number) => readonly PartitionId[]
-  /**
-   * Reports whether a partition has expired.
-   *
-   * @param findNamespace returns the first namespace in the partition that passes a test
-   */
+  /** Reports whether a partition has expired. @param findNamespace the first that passes a test */
   readonly isExpired: (
     id: PartitionId,
     findNamespace: (test: (namespace: string) => boolean) => string | undefined,

@@ -77,11 +77,7 @@ export class OpenPartitions {
     return this.#sealed[0]
   }
 
-  /**
-   * Returns a partition with room for `count` lines of a day.
-   *
-   * @param isBusy reports whether a partition must stay open
-   */
+  /** Returns a partition with room for lines of a day. @param isBusy whether one must stay open */
   of(day: number, count: number, isBusy: (partition: PartitionWriter) => boolean): PartitionWriter {
     let partition = this.#open.get(day)
     if (partition === undefined) {

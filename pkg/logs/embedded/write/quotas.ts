@@ -21,11 +21,7 @@ export type Quotas = {
   readonly close: () => void
 }
 
-/**
- * Creates counters per namespace, which start at 0 each day (UTC).
- *
- * @param counters of earlier processes
- */
+/** Creates counters per namespace, which start at 0 each day (UTC). @param counters before */
 export function createQuotas(rules: readonly NamespaceRule[], counters?: QuotaCounters): Quotas {
   const find = createRuleFinder(rules)
   const stored = new LRUCache<string, number>({ max: countedNames })

@@ -135,11 +135,7 @@ export class StoreWriter {
     this.#quotas.rollback()
   }
 
-  /**
-   * Does about 10 ms of background work.
-   *
-   * @returns whether more work remains
-   */
+  /** Does about 10 ms of background work. @returns whether more work remains */
   maintain(): boolean {
     const partition = this.#partitions.nextSealed()
     if (partition === undefined) return this.#expireNext()
@@ -165,11 +161,7 @@ export class StoreWriter {
     this.#candidates = { ids: this.#expiry.candidates(this.#partitions.stored(), nowMs), nowMs }
   }
 
-  /**
-   * Returns why a line is rejected; undefined if it must be stored.
-   *
-   * @param key day of the line and name of the batch
-   */
+  /** Returns why a line is rejected, if it is. @param key day of the line and name of the batch */
   #refusalOf(
     record: LogRecord,
     index: number,
@@ -190,11 +182,7 @@ export class StoreWriter {
     return over === undefined ? undefined : { reason: over, cause: 'quota' }
   }
 
-  /**
-   * Checks the next candidate, and deletes it if the retention of all its namespaces has passed.
-   *
-   * @returns whether candidates remain
-   */
+  /** Deletes the next candidate if all its namespaces have expired. @returns whether more remain */
   #expireNext(): boolean {
     const { ids, nowMs } = this.#candidates
     const [id, ...rest] = ids

@@ -4,11 +4,7 @@ import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
 
 export type UncompressLimits = {
   readonly limitBytes: number
-  /**
-   * Called with the number of decompressed bytes in memory.
-   *
-   * @throws Status 429
-   */
+  /** Called with the number of decompressed bytes in memory. @throws Status 429 */
   readonly hold: (bytes: number) => void
 }
 

@@ -40,11 +40,7 @@ export function filterOfMember({ includes, excludes }: PathFilter, name: string)
   return { includes: wanted.some(isComplete) ? 'all' : wanted, excludes: left }
 }
 
-/**
- * Returns the kept part of a value. Paths do not count lists as a level.
- *
- * @returns undefined if nothing is kept
- */
+/** Returns the kept part of a value, through lists. @returns undefined if nothing is kept */
 export function filterValue(value: unknown, filter: PathFilter): unknown {
   if (filter.includes === 'all' && filter.excludes.length === 0) return value
   if (Array.isArray(value)) {

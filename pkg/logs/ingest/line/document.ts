@@ -67,12 +67,7 @@ function toLine(text: string, document: unknown, limits: IngestLimits): Line {
   return toRecord({ timeNs: time.timeNs, log }, flat, limits, notes)
 }
 
-/**
- * Adds the fields of a document to a line.
- *
- * @param time time of the line, and the field that has it
- * @returns the text of the line
- */
+/** Adds the fields of a document. @param time and its field @returns the text of the line */
 export function putMembers(
   flat: Flat,
   document: Document,

@@ -5,11 +5,7 @@ const maxChars = 256 * 1024
 // A name, in quotes if it has special characters, and a value quoted like in Go.
 const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
 
-/**
- * Parses the labels of a stream: `{namespace="shop", pod="web-0"}`.
- *
- * @returns undefined if they are invalid
- */
+/** Parses labels: `{namespace="shop", pod="web-0"}`. @returns undefined if invalid */
 export function parseLabels(text: string): readonly (readonly [string, string])[] | undefined {
   if (text.length > maxChars) return undefined
   const whole = text.trim()

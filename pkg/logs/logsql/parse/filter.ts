@@ -23,11 +23,7 @@ const unsupported = [
 const supported =
   'words, "phrases", prefix*, *substring*, =exact, ="exact prefix"*, ~"regular expression", <, <=, >, >=, *, contains_all(), contains_any(), i(), in(), ipv4_range(), len_range(), range(), re(), exact(), seq(), string_range(), _time:, _stream:, _stream_id:, {...}, and, or, not'
 
-/**
- * Parses filters.
- *
- * @param field applies to filters that do not name a field; undefined before a field is named
- */
+/** Parses filters. @param field for those that do not name one; undefined before it */
 export function parseFilter(context: FilterContext, field?: string): Filter {
   const operands = [parseAnd(context, field)]
   while (context.tokens.take('or')) operands.push(parseAnd(context, field))

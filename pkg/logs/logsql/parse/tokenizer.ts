@@ -94,12 +94,7 @@ export class Tokens {
     return raw === '' ? 'the end' : JSON.stringify(raw)
   }
 
-  /**
-   * Reads the name of a field. The number of names is limited, because each is looked up in each
-   * row.
-   *
-   * @throws Status 400
-   */
+  /** Reads the name of a field, of which only so many are allowed. @throws Status 400 */
   name(stops: readonly string[] = []): string {
     this.#names += 1
     if (this.#names > maxNames) throw this.error(`the query has more than ${maxNames} field names`)

@@ -11,11 +11,7 @@ export function neededFields(test: Filter, pipes: readonly Pipe[]): readonly str
   return names.values().some(name => name.endsWith('*')) ? undefined : [...names]
 }
 
-/**
- * Returns the fields that a pipe needs.
- *
- * @param after fields that are needed of its output
- */
+/** Returns the fields that a pipe needs. @param after fields that are needed of its output */
 function neededBefore(pipe: Pipe, after: readonly string[]): readonly string[] {
   switch (pipe.kind) {
     case 'fields':

@@ -61,12 +61,7 @@ export type IamApi = {
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** Serves a PATCH of the caller's own user at kube-apiserver's path; else undefined. */
   readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
-  /**
-   * Returns whether a request is for roles, members or groups, whose handlers perform their own
-   * authorization.
-   *
-   * @throws Status 401
-   */
+  /** Returns whether the handlers of roles, members and groups authorize. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /** Grants the stored members of a workspace their roles in a new namespace, as the caller. */
   readonly giveIn: (

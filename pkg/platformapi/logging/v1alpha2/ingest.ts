@@ -35,11 +35,7 @@ export type IngestOptions = {
     protocol: Protocol,
     lines: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>,
   ) => void
-  /**
-   * Reserves a slot for an upload, or waits for one.
-   *
-   * @throws Status 429, also through the promise
-   */
+  /** Reserves a slot for an upload, or waits. @throws Status 429, also through the promise */
   readonly enter: (user: string, res: ServerResponse) => Place | Promise<Place>
   readonly bodyWithinMs?: number
 }
@@ -132,11 +128,7 @@ export function createIngest(options: IngestOptions): Handler {
   }
 }
 
-/**
- * Stores the lines of a request.
- *
- * @throws Status 400, 408, 413, 415, 429, 503, 507
- */
+/** Stores the lines of a request. @throws Status 400, 408, 413, 415, 429, 503, 507 */
 type Take = (
   req: IncomingMessage,
   mediaTypes: readonly string[],

@@ -34,11 +34,7 @@ export type BodyLimits = {
   readonly assumed?: string
   /** Timeout for the whole body. */
   readonly withinMs: number
-  /**
-   * Called with the number of bytes in memory, before more are read.
-   *
-   * @throws Status 429
-   */
+  /** Called with the number of bytes in memory, before more are read. @throws Status 429 */
   readonly hold: (bytes: number) => void
 }
 

@@ -7,11 +7,7 @@ const formType = 'application/x-www-form-urlencoded'
 const maxBytes = 256 * 1024
 const withinMs = 10_000
 
-/**
- * Returns the parameters of the URL and of a posted form.
- *
- * @throws Status 400, 405, 408, 413, 415
- */
+/** Returns the parameters of URL and posted form. @throws Status 400, 405, 408, 413, 415 */
 export async function readForm({ req, rawQuery }: AuthenticatedExchange): Promise<QueryParameters> {
   const { method } = req
   if (method === 'GET' || method === 'HEAD') return new QueryParameters(rawQuery, maxBytes)

@@ -2,21 +2,13 @@ import { tooManyRequests } from '../../../apierrors/status.ts'
 
 /** The memory that a body occupies while it is uploaded or stored. */
 export type Held = {
-  /**
-   * Sets the number of reserved bytes.
-   *
-   * @throws Status 429
-   */
+  /** Sets the number of reserved bytes. @throws Status 429 */
   readonly hold: (bytes: number) => void
   /** Releases the memory. */
   readonly end: () => void
 }
 
-/**
- * Limits the total memory of all bodies.
- *
- * @returns a function that starts the accounting of one body
- */
+/** Limits the total memory of all bodies. @returns a function that begins one body */
 export function createUploadLimiter(maxBytes: number): () => Held {
   let heldBytes = 0
   return () => {

@@ -9,11 +9,7 @@ import { rerunJob } from './rerun-job.ts'
 
 export type Operations = {
   readonly serve: Handler
-  /**
-   * Returns whether kube-apiserver authorizes the caller, for each write that the handler sends.
-   *
-   * @throws Status 401
-   */
+  /** Returns whether kube-apiserver authorizes the caller, for each write. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 

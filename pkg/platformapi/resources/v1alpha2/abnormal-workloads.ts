@@ -9,12 +9,7 @@ const abnormal: readonly (readonly [plural: string, words: readonly string[]])[]
   ['jobs', ['failed']],
 ]
 
-/**
- * Counts unhealthy workloads and claims of a namespace (or, with '', of the cluster) by plural,
- * including zeros.
- *
- * @throws Status 503
- */
+/** Counts unhealthy workloads and claims by plural in a namespace or all. @throws Status 503 */
 export async function countAbnormal(
   storeOf: (plural: string) => Promise<ObjectStore>,
   namespace: string,

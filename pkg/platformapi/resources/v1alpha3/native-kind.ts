@@ -10,11 +10,7 @@ export type NativeKindsOptions = {
   readonly version: string
   /** Returns whether discovery lists a kind in this group, to which its RBAC rules apply. */
   readonly isDeclared: (plural: string) => boolean
-  /**
-   * Returns the kind with a plural; undefined if kube-apiserver does not serve it.
-   *
-   * @throws Status 503
-   */
+  /** Returns the kind of a plural; undefined if it is not served. @throws Status 503 */
   readonly find: (plural: string) => Promise<Kind | undefined>
 }
 

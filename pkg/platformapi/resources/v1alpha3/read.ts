@@ -22,11 +22,7 @@ export type ReadOptions = ReadTools & {
    * @throws Status 503 while the cache is stale
    */
   readonly storeOf: (plural: string) => ObjectStore | undefined | Promise<ObjectStore | undefined>
-  /**
-   * Returns the store of the kind that a request was authorized for.
-   *
-   * @throws Status 503 while the cache is stale
-   */
+  /** Returns the store of the authorized kind. @throws Status 503 while the cache is stale */
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<ObjectStore> | undefined
   /** Returns the store of Services for a read. @throws Status 503 */
   readonly services: (info: RequestInfo) => Promise<ObjectStore>

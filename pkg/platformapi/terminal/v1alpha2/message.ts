@@ -9,11 +9,7 @@ export type TerminalInput =
 const isSize = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffff
 
-/**
- * Parses `{"Op":"stdin","Data":"ls\n"}` or `{"Op":"resize","Cols":80,"Rows":24}`.
- *
- * @throws Status 400
- */
+/** Parses `{"Op":"stdin","Data":"ls"}` or `{"Op":"resize","Cols":80,"Rows":24}`. @throws Status */
 export function parseTerminalInput(text: string): TerminalInput {
   const { Op, Data = '', Cols = 0, Rows = 0 } = parse(text)
   if (Op === 'stdin' && typeof Data === 'string') return { op: 'stdin', data: Data }
@@ -30,11 +26,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/**
- * Formats a message to a terminal: output of the process, or a notice about it (`toast`).
- *
- * @returns a line that is one message
- */
+/** Formats a message to a terminal: output, or a notice (`toast`). @returns a line */
 export function formatTerminalOutput(op: 'stdout' | 'toast', data: string): string {
   return `${JSON.stringify({ Op: op, Data: data })}\n`
 }

@@ -9,11 +9,7 @@ import type { ExecTarget } from '../../../kubeclient/pod-channels.ts'
 import { findRoute } from '../../../openapi/route.ts'
 import { startSession } from './session.ts'
 
-/**
- * Runs a command in a container, as the caller; the exchange must be one for exec of the pod.
- *
- * @throws Status of kube-apiserver
- */
+/** Runs a command in a container as the caller. @throws Status of kube-apiserver */
 export type OpenExec = (
   exchange: AuthenticatedExchange,
   target: ExecTarget,

@@ -93,11 +93,7 @@ export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceG
   }
 }
 
-/**
- * Parses members in the format that consoles send: `[{"userName", "groupName"}]`.
- *
- * @throws Status 400
- */
+/** Parses members as consoles send them: `[{"userName", "groupName"}]`. @throws Status 400 */
 function parseMemberships(body: unknown): readonly Membership[] {
   if (!Array.isArray(body) || body.length === 0 || body.length > 256)
     throw badRequest('the body must be a list of 1 to 256 members')

@@ -32,21 +32,13 @@ export function createWorkspaceGroups(
   return {
     iam,
     requireList,
-    /**
-     * Returns all Groups of a workspace.
-     *
-     * @throws Status 403 for a caller who may not list Groups, 503
-     */
+    /** Returns all Groups of a workspace. @throws Status 403 without permission to list, 503 */
     async all(exchange: AuthenticatedExchange, workspace: string): Promise<readonly Entry[]> {
       await requireList(exchange, 'groups')
       const groups = [...(await places.latest('groups')).entries()]
       return groups.filter(({ meta }) => meta.labels?.[`${groupDomain}/workspace`] === workspace)
     },
-    /**
-     * Returns one Group of a workspace.
-     *
-     * @throws Status 403, 404 for a group of another workspace, 503
-     */
+    /** Returns one Group of a workspace. @throws Status 403, 404 for one of another, 503 */
     async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<Entry> {
       await requireList(exchange, 'groups')
       const found = (await places.latest('groups')).get('', name)

@@ -14,10 +14,7 @@ export function object(kind: string, name: string, more: object = {}, meta: obje
   return { kind, apiVersion: `${rbac}/v1`, metadata: { ...metadata, ...meta }, ...more }
 }
 
-/**
- * @param role kind and name: `ClusterRole/view`
- * @param subjects kind and name of each: `User/ann`
- */
+/** @param role kind and name: `ClusterRole/view` @param subjects the same: `User/ann` */
 export function binding(
   name: string,
   role: string,

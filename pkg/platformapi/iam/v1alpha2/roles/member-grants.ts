@@ -22,11 +22,7 @@ export type MemberGrants = ReturnType<typeof createMemberGrants>
 export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: ScopeReader) {
   const records = createWorkspaceRecords({ groupDomain, callAs, places })
 
-  /**
-   * Resolves a scope whose bindings the caller may list.
-   *
-   * @throws Status 403 for a caller who may not list the bindings of the scope
-   */
+  /** Resolves a scope whose bindings the caller may list. @throws Status 403 */
   async function knowMembers(exchange: AuthenticatedExchange, place: Place): Promise<ResolvedScope> {
     const known = await places.know(place)
     await places.requireList(exchange, known, 'bindings')
@@ -150,11 +146,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   return { knowMembers, resolve, givenBy, takenFrom, ownOf, replacedBy, heldByEach }
 }
 
-/**
- * Applies the changes of members until the request ends.
- *
- * @throws Status those of kube-apiserver, with the list of completed writes
- */
+/** Applies changes until the request ends. @throws Status with the list of completed writes */
 export function apply(
   { res }: AuthenticatedExchange,
   changes: readonly MemberChange[],

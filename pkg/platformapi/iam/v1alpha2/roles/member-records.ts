@@ -100,11 +100,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       )
   }
 
-  /**
-   * Creates the ClusterRole of a record if it does not exist.
-   *
-   * @returns false if the role is not stored because of a dry run
-   */
+  /** Creates the ClusterRole of a record if needed. @returns false in a dry run */
   async function ensureRole(
     exchange: AuthenticatedExchange,
     role: ReturnType<typeof recordRole>,

@@ -18,11 +18,7 @@ export type Member = { readonly username: string; readonly roleRef: string }
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const group = 'rbac.authorization.k8s.io'
 
-/**
- * Parses members in the format that consoles send: `[{"username", "roleRef"}]`.
- *
- * @throws Status 400
- */
+/** Parses members as consoles send them: `[{"username", "roleRef"}]`. @throws Status 400 */
 export function parseMembers(body: unknown): readonly Member[] {
   if (!Array.isArray(body) || body.length === 0 || body.length > 256)
     throw badRequest('the body must be a list of 1 to 256 members')
@@ -102,12 +98,7 @@ export async function bind(
   return textOf(membersOf(membersOf(JSON.parse(text)).metadata).name)
 }
 
-/**
- * Removes a user or a group from a binding, as the caller. Deletes the binding if it has no other
- * subject.
- *
- * @throws Status of kube-apiserver
- */
+/** Removes a subject from a binding, or deletes its last one, as the caller. @throws Status */
 export async function unbind(
   callAs: CallAs,
   exchange: AuthenticatedExchange,

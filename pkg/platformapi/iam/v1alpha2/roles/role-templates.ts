@@ -52,11 +52,7 @@ function parseNames(text: string): readonly string[] | undefined {
   }
 }
 
-/**
- * Returns the rules of templates without duplicates.
- *
- * @returns also the names without a template
- */
+/** Returns the rules of templates without duplicates. @returns also the names without a template */
 export function aggregate(
   names: readonly string[],
   from: {

@@ -26,10 +26,7 @@ export type RoleWriteTools = {
     exchange: AuthenticatedExchange,
     right: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
   ) => Promise<void>
-  /**
-   * @throws Status 403, 503 for a caller who may not list ClusterRoles, since templates are
-   * ClusterRoles
-   */
+  /** @throws Status 403, 503 for a caller who may not list ClusterRoles */
   readonly requireTemplates: (exchange: AuthenticatedExchange) => Promise<void>
   readonly clusterRoles: () => Promise<Parameters<typeof aggregate>[1]['clusterRoles']>
   /** Returns whether a ClusterRole has the label of the scope. */

@@ -34,10 +34,7 @@ export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: st
   return { ...draft, state: undefined, annotations: { ...draft.annotations, ...mark } }
 }
 
-/**
- * @throws the given error; a 403 of kube-apiserver is reworded to list the fields that users may
- * change themselves
- */
+/** @throws the given error; a 403 of kube-apiserver lists what users may change themselves */
 export function withOwnRights(error: unknown): never {
   if (!isStatus(error, 403)) throw error
   const { code, reason, message, details } = error

@@ -16,11 +16,7 @@ export type PasswordOptions = {
   readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
-  /**
-   * Writes an audit event.
-   *
-   * @param refusal the reason for a rejected change: one word of a fixed set
-   */
+  /** Writes an audit event. @param refusal the reason for a rejection: one of a fixed set */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
 

@@ -30,11 +30,7 @@ export function toUserText(user: string, role: string | undefined, groupDomain: 
   )
 }
 
-/**
- * Returns the form in which lists show users.
- *
- * @param roles undefined for callers who may not know the roles of users
- */
+/** Returns the form of users in lists. @param roles undefined if the caller may not know them */
 export function createUserForm(roles: KnownPlatformRoles | undefined, groupDomain: string): Form {
   return {
     name: `user ${roles?.version ?? ''}`,

@@ -85,12 +85,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   sendJson(res, 200, toAnswer(user, groupDomain, role))
 }
 
-/**
- * Sends a user as in lists: the JSON of kube-apiserver without the fields that callers must not
- * read.
- *
- * @throws Status 404, 503
- */
+/** Sends a user as in lists, without fields that callers must not read. @throws Status 404, 503 */
 async function readUser(
   { client, groupDomain, users, platformRoles, isOwn }: UsersOptions,
   exchange: AuthenticatedExchange,
