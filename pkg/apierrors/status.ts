@@ -91,10 +91,10 @@ export function badRequest(message: string): Status {
 }
 
 /** Returns a 401 with the message of kube-apiserver and a challenge. The reason is only logged. */
-export function unauthorized(cause?: unknown): Status {
+export function unauthorized(cause?: unknown, headers: Readonly<Record<string, string>> = {}): Status {
   return new Status(401, 'Unauthorized', 'Unauthorized', {
     cause,
-    headers: { 'www-authenticate': 'Bearer realm="kapis"' },
+    headers: { 'www-authenticate': 'Bearer realm="kapis"', ...headers },
   })
 }
 

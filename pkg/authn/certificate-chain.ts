@@ -6,13 +6,11 @@ import { tlsSocketOf } from '../httpserver/tls-socket.ts'
 
 export type Chain = readonly X509Certificate[]
 
-const clientAuth = '1.3.6.1.5.5.7.3.2'
-const anyUsage = '2.5.29.37.0'
 const maxDepth = 5
 
 /**
  * Returns the certificate chain of the peer, its own certificate first. TLS has verified that the
- * peer has the private key, but not who issued the certificate.
+ * peer has the private key.
  */
 export function readPeerChain(req: IncomingMessage): Chain {
   const leaf = tlsSocketOf(req)?.getPeerX509Certificate()
@@ -38,12 +36,18 @@ export function parseBundle(pem: string): readonly X509Certificate[] {
 }
 
 /**
- * Reports whether the chain is signed by one of the CAs, within its validity, and usable for client
- * authentication (RFC 5280 section 6).
+ * Reports whether one of the CAs has issued the certificate of the peer. OpenSSL has validated the
+ * chain during the handshake (RFC 5280 section 6: critical extensions, usages, path length, weak
+ * signatures), but for all CAs of the listener, as they were then.
  */
-export function isTrusted(chain: Chain, authorities: readonly X509Certificate[], nowMs: number): boolean {
+export function isTrusted(
+  req: IncomingMessage,
+  chain: Chain,
+  authorities: readonly X509Certificate[],
+  nowMs: number,
+): boolean {
   const [leaf] = chain
-  if (leaf === undefined || !isInTime(leaf, nowMs) || !isForClients(leaf)) return false
+  if (tlsSocketOf(req)?.authorized !== true || leaf === undefined || !isInTime(leaf, nowMs)) return false
   let current = leaf
   for (let depth = 0; depth < maxDepth; depth++) {
     if (authorities.some(authority => isInTime(authority, nowMs) && isIssuedBy(current, authority)))
@@ -63,13 +67,6 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
 
 function isInTime(certificate: X509Certificate, nowMs: number): boolean {
   return certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime()
-}
-
-/** Reports whether a certificate allows client authentication, or restricts no usages. */
-function isForClients({ keyUsage }: X509Certificate): boolean {
-  // Node.js returns extended key usages as keyUsage.
-  const usages: readonly string[] | undefined = keyUsage
-  return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage)
 }
 
 /** Returns the last common name, as Go's crypto/x509 and kube-apiserver do; or ''. */

@@ -17,6 +17,12 @@ import {
 /** Returns the SHA-256 digest of a certificate in hexadecimal digits. */
 const digest = ({ fingerprint256 }: X509Certificate) => fingerprint256.replaceAll(':', '').toLowerCase()
 
+// Closes the connection, since a CA that was added after the handshake applies to the next one.
+const untrusted = () =>
+  unauthorized('the client certificate is invalid, or signed by an unknown authority', {
+    connection: 'close',
+  })
+
 type Verdict = {
   readonly config: AuthenticationConfig
   readonly identity: Identity | null
@@ -51,8 +57,7 @@ export function createClientCertificateAuthenticator(
         verdicts.set(connection, { config: current, identity: null, untilMs: Number.POSITIVE_INFINITY })
         return null
       }
-      if (!isTrusted(chain, current.clientAuthorities, Date.now()))
-        throw unauthorized('the client certificate is signed by an unknown authority')
+      if (!isTrusted(req, chain, current.clientAuthorities, Date.now())) throw untrusted()
       const username = commonName(leaf)
       if (username === '') throw unauthorized('the client certificate has no common name')
       const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest(leaf)}`] }

@@ -2,6 +2,7 @@ import { hash, X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { createServer, request, type Server } from 'node:https'
 import { expect } from 'chai'
+import forge from 'node-forge'
 import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { createCa, issueCertificate, type KeyPair } from '../certs/issue.ts'
@@ -86,6 +87,8 @@ describe('the identity from a client certificate, on a real TLS connection', () 
       port,
       agent: false,
       ca: clientAuthority.certPem,
+      // OpenSSL would not even send weakly signed certificates.
+      ciphers: 'DEFAULT:@SECLEVEL=0',
     }
     const req = request({ ...options, ...identity, headers: ['host', 'localhost', ...headers] }, res => {
       res.resume()
@@ -194,6 +197,43 @@ describe('the identity from a client certificate, on a real TLS connection', () 
       expect(proxy).to.equal(null)
       if (expected === 'user') expect(client).to.include({ username: 'front-proxy-client' })
       else expect(client).to.equal(expected)
+    })
+  }
+
+  // 1.2.3.4 is no known extension, and RFC 5280 section 4.2 requires to reject such a critical one.
+  const unknown = { id: '1.2.3.4', value: '\x05\x00' }
+  const changes: readonly (readonly [
+    string,
+    Outcome | 'user',
+    (certificate: forge.pki.Certificate) => void,
+  ])[] = [
+    ['an unknown extension', 'user', ({ extensions }) => extensions.push({ ...unknown, critical: false })],
+    [
+      'an unknown critical extension',
+      401,
+      ({ extensions }) => extensions.push({ ...unknown, critical: true }),
+    ],
+    ['a signature with SHA-1', 401, () => undefined],
+    ['a signature with MD5', 401, () => undefined],
+  ]
+  const digests = { 'a signature with SHA-1': forge.md.sha1, 'a signature with MD5': forge.md.md5 }
+  for (const [what, expected, change] of changes) {
+    it(`is accepted or rejected as by kube-apiserver with ${what}`, async () => {
+      const sign = Object.entries(digests).find(([name]) => name === what)?.[1] ?? forge.md.sha256
+      const altered = (authority: KeyPair, pair: KeyPair): KeyPair => {
+        const certificate = forge.pki.certificateFromPem(pair.certPem)
+        change(certificate)
+        certificate.sign(forge.pki.privateKeyFromPem(authority.keyPem), sign.create())
+        return { ...pair, certPem: forge.pki.certificateToPem(certificate) }
+      }
+      const { client } = await call(
+        altered(clientAuthority, issueCertificate(clientAuthority, named('jane'))),
+      )
+      const { proxy } = await call(altered(proxyAuthority, proxyPair), spoof)
+      if (expected === 'user') {
+        expect(client).to.include({ username: 'jane' })
+        expect(proxy).to.include({ username: 'admin' })
+      } else expect({ proxy, client }).to.deep.equal({ proxy: null, client: 401 })
     })
   }
 

@@ -67,7 +67,7 @@ export function isFrontProxy(
   const [leaf] = chain
   const isProxy =
     leaf !== undefined &&
-    isTrusted(chain, config.proxyAuthorities, nowMs) &&
+    isTrusted(req, chain, config.proxyAuthorities, nowMs) &&
     (config.allowedNames.length === 0 || config.allowedNames.includes(commonName(leaf)))
   verdicts.set(connection, { config, chain: isProxy && leaf ? [leaf] : [] })
   return isProxy

@@ -240,6 +240,13 @@ describe('HTTP/2', () => {
     flood.destroy()
   })
 
+  it('ends a connection after a 401, since a CA may be newer than its handshake', async () => {
+    listener = (_req, res) => res.writeHead(401, { connection: 'close' }).end('no')
+    const { headers, text } = await ask({ ':path': '/' })
+    expect([headers[':status'], text]).to.deep.equal([401, 'no'])
+    if (!client2.closed) await once(client2, 'close')
+  })
+
   it('sends GOAWAY, and completes started responses', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     listener = async (_req, res) => {

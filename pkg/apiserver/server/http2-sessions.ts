@@ -144,6 +144,8 @@ function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head
       return
     }
     stream.respond(toResponseHeaders(response), { endStream: hasNoBody })
+    // As kube-apiserver does. A CA that was added after the handshake applies to the next connection.
+    if (statusCode === 401) stream.session?.close()
     response.on('error', fail)
     if (hasNoBody) response.resume()
     else response.pipe(stream)

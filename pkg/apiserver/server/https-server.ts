@@ -170,6 +170,8 @@ function toTlsOptions({ certPem, keyPem, clientCaPems }: TlsMaterial) {
     ca: [...clientCaPems],
     requestCert: true,
     rejectUnauthorized: false,
+    // The bundle of kube-apiserver may contain an intermediate CA without its root.
+    allowPartialTrustChain: true,
     minVersion: 'TLSv1.2' as const,
   }
 }
