@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { createCa, issueCertificate, type KeyPair } from '../../certs/issue.ts'
@@ -15,6 +16,11 @@ const base64 = (value: string) => Buffer.from(value).toString('base64')
 const metadata = (name: string) => ({ name, uid: name, resourceVersion: '5', creationTimestamp: '' })
 const clustersPath = '/apis/cluster.kapis.io/v1alpha1/clusters'
 const secretsOf = '/api/v1/namespaces/kapis-system/secrets'
+
+const inlined = ({ certPem, keyPem }: KeyPair) => ({
+  'client-certificate-data': base64(certPem),
+  'client-key-data': base64(keyPem),
+})
 
 /** Responds to the requests of a health check. */
 function answerCheck(
@@ -92,6 +98,7 @@ describe('MemberClusters', function () {
     token: string,
     at = member,
     ca?: string,
+    user: object = { token },
   ): Promise<{ data: Record<string, string> }> {
     const { tls } = await at.endpoint.access()
     const cluster = {
@@ -102,7 +109,7 @@ describe('MemberClusters', function () {
       'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
       clusters: [{ name: 'k', cluster }],
-      users: [{ name: 'u', user: { token } }],
+      users: [{ name: 'u', user }],
     }
     return { data: { kubeconfig: base64(JSON.stringify(kubeconfig)) } }
   }
@@ -331,6 +338,34 @@ describe('MemberClusters', function () {
       expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
       expect(refusal('m')).to.deep.equal({ code: 503, message: `the cluster "m" is not ready: ${message}` })
       expect(member.requests, 'the credential is not sent').to.deep.equal([])
+    })
+
+  const day = 86_400_000
+  const tokenUntil = (ms: number) =>
+    `e30.${Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url')}.e30`
+  const clientCertificate = (days: number) => issue(authority, daysFromNow(days))
+  const [expired, future] = [clientCertificate(-3), clientCertificate(3)]
+  const rejected: readonly (readonly [what: string, user: object, why: string])[] = [
+    ['a token that expired', { token: tokenUntil(day) }, ': its token expired at 1970-01-02T00:00:00.000Z'],
+    ['a token with another problem', { token: tokenUntil(Date.now() + day) }, ''],
+    ['a token without dates', { token: 'opaque' }, ''],
+    [
+      'a client certificate that expired',
+      inlined(expired),
+      `: its client certificate expired at ${new X509Certificate(expired.certPem).validToDate.toISOString()}`,
+    ],
+    [
+      'a client certificate of the future',
+      inlined(future),
+      `: its client certificate is not valid before ${new X509Certificate(future.certPem).validFromDate.toISOString()}`,
+    ],
+    ['a client certificate with another problem', inlined(clientCertificate(0)), ''],
+  ]
+  for (const [what, user, why] of rejected)
+    it(`names the problem of ${what}`, async () => {
+      await startWith(await toKubeconfig('', member, undefined, user))
+      const message = `the cluster rejects the credential of the kubeconfig${why}`
+      expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
     })
 
   it('limits the size of the responses that a check reads', async () => {

@@ -142,7 +142,10 @@ export class MemberClusters {
     if ('reason' in member) throw invalid(member.message)
     const kube = createKubeClient(member.kube)
     try {
-      const { conditions, fields } = await checkCluster({ kube, otherThan: await this.#uidOfHost() }, via)
+      const { conditions, fields } = await checkCluster(
+        { kube, otherThan: await this.#uidOfHost(), credential: await member.kube.access() },
+        via,
+      )
       const failed = conditions.find(({ status }) => status === 'False')
       if (failed !== undefined) throw invalid(failed.message)
       const { uid } = fields
@@ -197,7 +200,11 @@ export class MemberClusters {
     return {
       proxy: { ...proxy, list: createMemberList(member.name, kapis) },
       code: 503,
-      check: async () => checkCluster({ kube, kapis, otherThan: await this.#uidOfHost() }, via),
+      check: async () =>
+        checkCluster(
+          { kube, kapis, otherThan: await this.#uidOfHost(), credential: await member.kube.access() },
+          via,
+        ),
       close() {
         proxy.close()
         kube.close()

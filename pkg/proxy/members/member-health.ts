@@ -1,5 +1,8 @@
+import { X509Certificate } from 'node:crypto'
 import { isStatus, Status } from '../../apierrors/status.ts'
+import { readUnverified } from '../../jwt/assertion.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
+import type { Access } from '../../kubeclient/config/rest-config.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { HeaderLines } from '../headers.ts'
 import { upstreamFailure } from '../upstream-failure.ts'
@@ -24,6 +27,8 @@ export type CheckedCluster = {
   readonly kapis?: KubeClient | { readonly problem: string }
   /** uid of this cluster, which a member cluster must not have. */
   readonly otherThan?: string | undefined
+  /** The credential of the kubeconfig, whose dates may explain a rejection. */
+  readonly credential?: Access
 }
 
 const timeoutMs = 5_000
@@ -65,8 +70,23 @@ export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines
       },
     }
   } catch (error) {
-    return ready('False', 'FailedCheck', describe(error))
+    const dates = isStatus(error, 401) && cluster.credential && problemOfDates(cluster.credential)
+    return ready('False', 'FailedCheck', `${describe(error)}${dates ? `: ${dates}` : ''}`)
   }
+}
+
+/** kube-apiserver sends no reason with a 401. */
+function problemOfDates({ tls, headers }: Access, now = new Date()): string | undefined {
+  const [, token] = /^Bearer (.+)$/.exec(headers[1] ?? '') ?? []
+  // kube-apiserver uses the client certificate even if there is a token.
+  if (tls.cert !== undefined) {
+    const { validFromDate: from, validToDate: to } = new X509Certificate(String(tls.cert))
+    if (to < now) return `its client certificate expired at ${to.toISOString()}`
+    if (from > now) return `its client certificate is not valid before ${from.toISOString()}`
+  }
+  const { exp } = (token !== undefined && readUnverified(token)) || {}
+  const end = new Date((exp ?? Number.NaN) * 1000)
+  return end < now ? `its token expired at ${end.toISOString()}` : undefined
 }
 
 /** Returns a result with only the condition Ready. */
