@@ -10,7 +10,6 @@ import { renderLicences } from './supply-chain/licences.ts'
 import { readLockfile } from './supply-chain/lockfile.ts'
 import { renderMessages, renderMetrics } from './telemetry-reference.ts'
 
-/** The folder that contains only generated files. */
 export const generatedManifests = 'manifests/overlays/kubesphere/base'
 
 /** Returns every generated file by path, for `make update` and `make verify`. */

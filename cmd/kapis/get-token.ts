@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Command, Io } from './command.ts'
-import { loginNames } from './login/names.ts'
 import { findTarget, parseServer, type ServerValues, tokenFromEnvironment } from './session/find-login.ts'
+import { loginNames } from './session/login-store.ts'
 import { refreshLogin } from './session/refresh-login.ts'
 import { serverOptions, serverUsage } from './session/server-address.ts'
 

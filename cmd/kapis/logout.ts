@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
-import { loginNames } from './login/names.ts'
 import { findTarget } from './session/find-login.ts'
-import { listLogins } from './session/login-store.ts'
+import { listLogins, loginNames } from './session/login-store.ts'
 import { endLogin } from './session/revoke-login.ts'
 import { serverOptions, serverUsage } from './session/server-address.ts'
 

@@ -50,7 +50,6 @@ export function readAction<Action extends string>(
   return { action, argument }
 }
 
-/** Returns the names of actions. */
 export function actionsOf<Action extends string>(
   actions: Readonly<Record<Action, string>>,
 ): readonly Action[] {

@@ -12,7 +12,6 @@ export function residentMb(pid: number, key: 'VmRSS' | 'VmHWM' = 'VmRSS'): numbe
   return Math.round((Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6)
 }
 
-/** Returns the process IDs of the children of a process. */
 export function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   return text === '' ? [] : text.split(' ').map(Number)

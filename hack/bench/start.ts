@@ -96,7 +96,6 @@ async function startOnce(
   }
 }
 
-/** Returns the environment variables of the Dockerfile. */
 function imageEnvironment(): Readonly<Record<string, string>> {
   const text = readFileSync(join(repository, 'Dockerfile'), 'utf8').replaceAll(/\\\n/g, ' ')
   const [, words = ''] = /^ENV (.*)$/m.exec(text) ?? []

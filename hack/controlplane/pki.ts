@@ -59,7 +59,6 @@ export function createPki(folder: string): Pki {
   return { folder, file, cluster, kapis }
 }
 
-/** Returns a kubeconfig with a client certificate in files, or a token. */
 export function toKubeconfig(
   server: string,
   caFile: string,

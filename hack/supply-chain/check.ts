@@ -53,7 +53,6 @@ export function unpinnedNodeImages(file: string, text: string): readonly string[
 
 const installScripts = ['preinstall', 'install', 'postinstall']
 
-/** Returns the install scripts of a package. */
 export function installScriptsOf(manifest: unknown): readonly string[] {
   if (typeof manifest !== 'object' || manifest === null || !('scripts' in manifest)) return []
   const { scripts } = manifest

@@ -9,7 +9,6 @@ import { isMessage, type Job, type JobMessage, type Message } from './messages.t
 import type { Timing } from './timings.ts'
 import { brokeOff, none, type Outcome, sum } from './totals.ts'
 
-/** Returns the test files that match, sorted by name. */
 export function testFiles(patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: repository }).sort()
 }
@@ -22,7 +21,6 @@ export function createQueue(jobs: readonly Job[]): Queue {
   return { take: () => left.shift(), isEmpty: () => left.length === 0 }
 }
 
-/** Returns a queue with the jobs of `first`, then those of `next`. */
 export function thenFrom(first: Queue, next: Queue): Queue {
   return { take: () => first.take() ?? next.take(), isEmpty: () => first.isEmpty() && next.isEmpty() }
 }

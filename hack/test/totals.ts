@@ -1,4 +1,3 @@
-/** The number of tests by result. */
 export type Totals = { readonly passed: number; readonly failed: number; readonly skipped: number }
 
 /** Totals, and one line per failure. */

@@ -10,7 +10,6 @@ export type Authenticator = {
   readonly authenticate: (req: IncomingMessage) => Promise<Identity | null> | Identity | null
 }
 
-/** The caller, and the authenticator that recognized it. */
 export type Authenticated = { readonly identity: Identity; readonly method: string }
 
 /** Called with each result and the name of the authenticator, but no credential. */

@@ -24,7 +24,6 @@ export function readBearer(req: IncomingMessage): string | null {
   return token
 }
 
-/** A bearer token, and its cache key. */
 export type Bearer = { readonly token: string; readonly key: string }
 
 /**

@@ -11,7 +11,6 @@ export type RequestAuthorizationOptions = {
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** Reports whether the handler filters its response by the permissions of the caller. */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
-  /** Returns the attributes to authorize the request with. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: Authorize
   /**

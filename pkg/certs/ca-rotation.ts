@@ -47,7 +47,6 @@ export function planCaRotation(
   return wait(from + (validToDate.getTime() - from) * replaceAfterFraction) ?? { step: 'announce' }
 }
 
-/** Returns the CAs after a step of the rotation. */
 export function takeStep(
   step: Step,
   { current, next, trusted }: CertificateAuthority,
@@ -65,7 +64,6 @@ export function takeStep(
   }
 }
 
-/** Creates the first CA of an installation. */
 export function firstCa(now: Date): CertificateAuthority {
   const current = createCa({ commonName: 'kapis', validityDays: authorityDays, now })
   return { current, next: undefined, trusted: [current.certPem] }

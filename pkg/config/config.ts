@@ -143,7 +143,6 @@ export type Config = Readonly<Omit<Given, 'oauth' | 'logs'>> & {
 
 /** The secrets, separate from Config so that a configuration can be printed. */
 export type Secrets = {
-  /** Client secrets by client name. */
   readonly clientSecrets: ReadonlyMap<string, string>
   readonly logStore: LogStoreSecrets
 }

@@ -1,7 +1,6 @@
 import { document } from './config.ts'
 import { optionsOf } from './option-list.ts'
 
-/** An environment variable and the option that it overrides. */
 export type Variable = { readonly name: string; readonly path: string }
 
 /** Returns the environment variables that override options of the configuration file. */

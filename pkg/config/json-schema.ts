@@ -16,7 +16,6 @@ export function configSchema() {
   return { ...schema, title: 'Configuration of Kapis' }
 }
 
-/** Renders docs/config.schema.json. */
 export function renderSchema(): string {
   return `${JSON.stringify(configSchema(), null, 2)}\n`
 }

@@ -4,7 +4,6 @@ import { type Config, parseConfig, type Secrets } from './config.ts'
 import { ConfigError } from './config-error.ts'
 import { withEnvironment } from './env.ts'
 
-/** The sources of a configuration. */
 export type ConfigSource = {
   /** Path of a YAML or JSON file; undefined if there is only the environment. */
   readonly configFile?: string | undefined

@@ -14,7 +14,6 @@ export type Parsed<S extends z.ZodType> = z.output<S>
 type TextRule = OptionNotes & { readonly pattern?: RegExp; readonly is?: string }
 type IntegerRule = OptionNotes & { readonly min: number; readonly max: number }
 
-/** A string. */
 export function text({ default: fallback, ...rule }: TextRule & { readonly default: string }) {
   return string(rule).default(fallback).meta(notesOf(rule))
 }
@@ -44,7 +43,6 @@ export function optionalTexts(notes: OptionNotes) {
   return z.array(item, { error: 'must be a list of strings' }).optional().meta(notes)
 }
 
-/** An integer. */
 export function integer({ default: fallback, ...rule }: IntegerRule & { readonly default: number }) {
   return whole(rule).default(fallback).meta(notesOf(rule))
 }

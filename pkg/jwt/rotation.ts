@@ -20,7 +20,6 @@ export type Rotation = {
   readonly isAsked?: boolean
 }
 
-/** Returns the keys after a rotation; undefined if no rotation is due. */
 export async function rotate(
   stored: readonly StoredKey[],
   { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded = () => false, isAsked = false }: Rotation,

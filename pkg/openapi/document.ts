@@ -62,7 +62,6 @@ const schemes: Readonly<Record<Exclude<Scheme, 'none'>, object>> = {
   },
 }
 
-/** Returns the OpenAPI 3.1 document of a section. */
 export function toOpenApi({ title, description, paths }: DescribedSection, version: string): object {
   const used = new Set<Scheme>()
   const shown = Object.entries(paths).map(([path, row]) => {

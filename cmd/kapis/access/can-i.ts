@@ -9,9 +9,8 @@ import {
 } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
 import { serverUsage } from '../session/server-address.ts'
-import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
+import { accessOptions, accessUsage, readAttributes, readPositionals, verbs } from './resource-argument.ts'
 import { createReview, refText, ruleText } from './review.ts'
-import { verbs } from './verbs.ts'
 
 export const canI: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…

@@ -95,3 +95,9 @@ function namesOf(resource: Members): readonly string[] {
   const names = [resource.resource, resource.singularResource, Object(responseKind).kind]
   return [...names, ...(Array.isArray(shortNames) ? shortNames : [])].map(name => String(name).toLowerCase())
 }
+
+/** Verbs of RBAC, for shell completion. */
+export const verbs: readonly string[] = [
+  ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
+  ...['impersonate', 'bind', 'escalate', '*'],
+]

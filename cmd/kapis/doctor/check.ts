@@ -11,7 +11,6 @@ export type Finding = {
   readonly fix: string
 }
 
-/** The installation to check. */
 export type Installation = {
   /** A client of kube-apiserver with the credentials of the user who runs the doctor. */
   readonly client: KubeClient

@@ -14,6 +14,7 @@ import { findKapisExecutable } from '../session/kapis-executable.ts'
 import {
   defaultContext,
   loginFile,
+  loginNames,
   readLogin,
   type StoredLogin,
   storeFolder,
@@ -25,11 +26,8 @@ import { printable } from '../session/printable.ts'
 import type { Server } from '../session/server-address.ts'
 import type { Tokens } from '../session/token-response.ts'
 import { actionsOf, assertNotEmpty, assertOutput, readAction } from '../usage-options.ts'
-import { list } from './list.ts'
-import { loginNames } from './names.ts'
 import { loginOptions } from './options.ts'
-import { remove } from './remove.ts'
-import { use } from './use.ts'
+import { list, remove, use } from './stored-logins.ts'
 
 type Parsed = ReturnType<typeof parseLoginArgs>['values']
 type Values = Omit<Parsed, 'output'>

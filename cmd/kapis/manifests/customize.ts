@@ -1,9 +1,7 @@
 /** The group domain and namespace that an installation replaces in the files of manifests/. */
 export type Names = { readonly groupDomain: string; readonly namespace: string }
 
-/** The names in manifests/base. */
 export const baseNames: Names = { groupDomain: 'kapis.io', namespace: 'kapis-system' }
-/** The names in manifests/overlays/kubesphere. */
 export const platformNames: Names = { groupDomain: 'kubesphere.io', namespace: 'kubesphere-system' }
 
 /** Replaces whole names: `kapis.io` in `users.iam.kapis.io`, but not in `notkapis.io`. */

@@ -105,7 +105,7 @@ function addProvider(document: Fields, path: string, to: Translation): void {
   const problems: Problem[] = []
   readProviderConfig(document, problems)
   for (const { path: member, message } of problems)
-    if (member !== 'provider.rootCA') note(to, `${path}.${member}`, `(of Kapis) ${message}`)
+    if (member !== 'provider.rootCA') note(to, `${path}.${member}`, `rejected by Kapis: ${message}`)
 }
 
 const keep: Rule = (value, path, to) => put(to, path.slice(path.lastIndexOf('.') + 1), value)

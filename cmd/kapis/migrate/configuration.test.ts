@@ -243,7 +243,7 @@ describe('toConfiguration', () => {
     ])
     const at = 'authentication.oauthOptions.identityProviders'
     expect(notes.map(({ path, message }) => `${path}: ${message}`)).to.deep.equal([
-      `${at}[1].mappingMethod: (of Kapis) must be one of auto, lookup, manual`,
+      `${at}[1].mappingMethod: rejected by Kapis: must be one of auto, lookup, manual`,
       `${at}[2].name: another provider has this name; Kapis uses one of them`,
       `${at}[2].provider.rootCA: is a file of ks-apiserver: use rootCAData, or mount it in Kapis`,
       `${at}[3].type: Kapis has no such provider, "cas" is omitted; supported: LDAPIdentityProvider, OIDCIdentityProvider, GitHubIdentityProvider, GitlabIdentityProvider`,

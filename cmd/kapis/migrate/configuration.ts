@@ -3,7 +3,6 @@ import { parseConfig } from '../../../pkg/config/config.ts'
 import { ConfigError, type Problem } from '../../../pkg/config/config-error.ts'
 import { isRecord, itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { optionNames, rules } from './configuration-rules.ts'
-import { withKnownNames } from './known-names.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { createTranslation, type Note, note, put, type Translation, translate } from './translate-keys.ts'
 
@@ -36,7 +35,7 @@ export function toConfiguration(
 function dropRefused(translation: Translation): void {
   const { config } = translation
   const problems = problemsOf(config)
-  for (const { path, message } of problems) note(translation, path, `(of Kapis) ${message}`)
+  for (const { path, message } of problems) note(translation, path, `rejected by Kapis: ${message}`)
   for (const path of withoutParts(problems)) {
     const item = itemAt(config, path)
     if (item !== undefined) note(translation, path, `${item} is omitted`)
@@ -111,4 +110,30 @@ function secretOf(document: Fields, name: string, o: Installation): string {
     type: `${type}/identityprovider`,
     stringData: { 'configuration.yaml': stringify(document) },
   })
+}
+
+/** Names in sections that Kapis takes over as they are. */
+const ofProviders = [
+  ...['name', 'type', 'mappingMethod', 'disableLoginConfirmation', 'provider', 'endpoint', 'scopes'],
+  ...['clientID', 'clientSecret', 'redirectURL', 'issuer', 'getUserInfo', 'emailKey', 'preferredUsernameKey'],
+  ...['authURL', 'tokenURL', 'userInfoURL', 'jwksURL', 'endSessionURL', 'insecureSkipVerify', 'readTimeout'],
+  ...['host', 'startTLS', 'rootCA', 'rootCAData', 'managerDN', 'managerPassword', 'loginAttribute'],
+  ...['userSearchBase', 'userSearchFilter', 'groupSearchBase', 'groupSearchFilter', 'mailAttribute'],
+  ...['userMemberAttribute', 'groupMemberAttribute'],
+]
+
+/** Returns a configuration with the usual case of all keys, which KubeSphere ignores. */
+function withKnownNames(source: Fields, others: readonly string[]): Fields {
+  const known = new Map([...others, ...ofProviders].map(name => [name.toLowerCase(), name]))
+  const nameOf = (key: string) => known.get(key.toLowerCase()) ?? key
+  function rename(value: unknown): unknown {
+    return Array.isArray(value) ? value.map(rename) : isRecord(value) ? renamed(value) : value
+  }
+  function renamed(fields: Fields): Fields {
+    const entries = Object.entries(fields)
+      // The usual name takes precedence over the same name in another case.
+      .filter(([key]) => nameOf(key) === key || !Object.hasOwn(fields, nameOf(key)))
+    return Object.fromEntries(entries.map(([key, value]) => [nameOf(key), rename(value)]))
+  }
+  return renamed(source)
 }

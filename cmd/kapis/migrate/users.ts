@@ -7,7 +7,6 @@ import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object/object
 import { commandLine } from '../../../pkg/shell/command-line.ts'
 import { list } from './list-pages.ts'
 
-/** The migration of a user. */
 export type Step = {
   readonly name: string
   readonly action: 'create' | 'unchanged' | 'differs' | 'refused'

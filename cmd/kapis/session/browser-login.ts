@@ -1,10 +1,9 @@
+import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { InterruptedError, type Io } from '../command.ts'
 import type { Client, Issuer } from './issuer.ts'
-import { returnPage } from './login-result-page.ts'
-import { openBrowser } from './open-browser.ts'
 import { printable } from './printable.ts'
 import { type Tokens, toTokens } from './token-response.ts'
 
@@ -100,4 +99,45 @@ function portOf(server: HttpServer): number {
   const address = server.address()
   if (typeof address === 'object' && address !== null) return address.port
   throw new Error('failed to listen on the loopback interface')
+}
+
+const style = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
+body { margin: 20vh auto 0; max-width: 26rem; padding: 0 1.5rem }
+h1 { font-size: 1.5rem; margin: 0 0 .5rem }
+p { margin: 0 }
+`
+const hash = createHash('sha256').update(style).digest('base64')
+
+/** Sends the page that a browser login ends with. Its texts are constant. */
+function returnPage(res: ServerResponse, status: number, title: string, text: string): void {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; frame-ancestors 'none'`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  }
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>`
+  const body = `<main><h1>${title}</h1><p>${text}</p></main>`
+  res.writeHead(status, headers)
+  res.end(
+    `<!doctype html><html lang="en"><head>${head}<style>${style}</style></head><body>${body}</body></html>\n`,
+  )
+}
+
+/**
+ * Opens a URL with the first command of BROWSER, or with the opener of the desktop. The URL
+ * replaces `%s`, or is the last argument. No shell is involved. A missing program is ignored, since
+ * the URL is also printed.
+ */
+function openBrowser(url: URL, { env }: Io): void {
+  const usual = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const [command = usual, ...args] = (env.BROWSER ?? '').split(':', 1).join('').split(' ').filter(Boolean)
+  const placed = args.map(arg => arg.replaceAll('%s', () => url.href))
+  const isPlaced = args.some(arg => arg.includes('%s'))
+  const child = spawn(command, isPlaced ? placed : [...args, url.href], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
 }

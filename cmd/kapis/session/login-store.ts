@@ -47,6 +47,11 @@ export function listLogins(env: Env): readonly StoredLogin[] {
   return logins.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
+/** Returns the names of the stored logins, for shell completion. */
+export function loginNames({ env }: { readonly env: Env }): readonly string[] {
+  return [...new Set(listLogins(env).map(({ name }) => name))]
+}
+
 export function readLogin(env: Env, key: LoginKey): StoredLogin | undefined {
   return parseLogin(readJson(loginFile(env, key)))
 }

@@ -1,9 +1,8 @@
 import type { Command, Io } from '../command.ts'
-import { loginNames } from '../login/names.ts'
 import { assertOutput } from '../usage-options.ts'
 import { findTarget, type ServerValues, tokenFromEnvironment } from './find-login.ts'
 import { Connection, type HttpResponse, parseJson, toError } from './http.ts'
-import type { StoredLogin } from './login-store.ts'
+import { loginNames, type StoredLogin } from './login-store.ts'
 import { ended, refreshLogin } from './refresh-login.ts'
 import { serverOptions } from './server-address.ts'
 

@@ -1,9 +1,9 @@
-import type { Command } from '../command.ts'
-import { connectPlatform, platformOptionValues } from '../session/platform-client.ts'
+import { type Command, UsageError } from '../command.ts'
+import { connectPlatform, itemsOf, type Members, platformOptionValues } from '../session/platform-client.ts'
 import { serverUsage } from '../session/server-address.ts'
+import { toTable } from '../session/table.ts'
 import { actionsOf, readAction } from '../usage-options.ts'
-import { type Call, parseUserArgs } from './call.ts'
-import { get, list } from './show.ts'
+import { type Call, parseUserArgs, pathOf } from './call.ts'
 import { create, remove, resetFactors, setPassword, setState, unlock } from './write.ts'
 
 type Run = (call: Call, name: string) => Promise<void>
@@ -65,4 +65,34 @@ ${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
     await runs[action]({ platform, domain: await platform.groupDomain(), values, io }, argument)
     return 0
   },
+}
+
+async function list(call: Call): Promise<void> {
+  const { platform, values, io } = call
+  const query = new URLSearchParams({ sortBy: 'name', ascending: 'true' })
+  const [group, ...others] = values.group
+  if (others.length > 0) throw new UsageError('list takes one --group')
+  if (group !== undefined) query.set('ingroup', group)
+  const users = itemsOf((await platform.call('list the users', pathOf(call, `?${query}`))).items)
+  platform.show(users, () => io.out(toTable([head, ...users.map(toRow)])))
+}
+
+async function get(call: Call, name: string): Promise<void> {
+  const { platform, io } = call
+  const found = await platform.call('read the user', pathOf(call, `/${encodeURIComponent(name)}`))
+  platform.show(found, () => io.out(toTable([head, toRow(found)])))
+}
+
+const head = ['NAME', 'EMAIL', 'STATE', 'GROUPS', 'LAST LOGIN']
+
+function toRow({ metadata, spec, status }: Members): readonly string[] {
+  const { groups } = Object(spec)
+  const { state, lastLoginTime } = Object(status)
+  return [
+    String(Object(metadata).name ?? ''),
+    String(Object(spec).email ?? ''),
+    String(state ?? 'Active'),
+    Array.isArray(groups) ? groups.join(',') : '',
+    String(lastLoginTime ?? ''),
+  ]
 }

@@ -1,10 +1,10 @@
+import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Call, createApi, forEach, until } from '../api.ts'
 import type { BenchEnv } from '../cluster.ts'
 import { measureByTurns, perSecond } from '../load.ts'
 import { cpuMs } from '../process-stats.ts'
 import { printHead, report } from '../report.ts'
-import { openWatchers } from './watchers.ts'
 
 const namespace = 'bench-lists'
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
@@ -157,4 +157,28 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
     own.push(await costOf(kapis, idle))
   }
   report(`${fanOut.watchers} watchers, us an event`, own, theirs, { atMost: 0.5 })
+}
+
+type Watchers = { readonly received: () => number; readonly stop: () => void }
+
+/** Opens many watches, each on its own connection, and counts their events. */
+async function openWatchers(url: string, token: string, count: number): Promise<Watchers> {
+  const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
+  let received = 0
+  let open = 0
+  for (let i = 0; i < count; i++) {
+    const req = request(url, { agent, headers: { authorization: `Bearer ${token}` } }, res => {
+      open++
+      // Each event ends with a line feed, so its content need not be parsed.
+      res.on('data', (chunk: Buffer) => {
+        for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) received++
+      })
+    })
+    req.on('error', () => undefined)
+    req.end()
+    if (i % 50 === 49) await sleep(100)
+  }
+  if ((await until(count, () => open)) < count)
+    throw new Error(`${open} of ${count} watches of ${url} are open`)
+  return { received: () => received, stop: () => agent.destroy() }
 }

@@ -37,7 +37,6 @@ export function requireKnownFields(
   }
 }
 
-/** Returns the value that the selector requires for a field, if any. */
 export function requiredValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   return requirements.find(required => required.field === field && required.operator === '=')?.value
 }

@@ -29,7 +29,6 @@ export type FairQueue = {
   readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
   /** Acquires a seat without waiting. @throws Status */
   readonly takeNow: (flow: string) => Seat
-  /** Returns the number of queued requests. */
   readonly waiting: () => number
 }
 

@@ -2,7 +2,6 @@ import type { Config } from '../../config/config.ts'
 import { counter, gauge, type Registry } from '../../telemetry/metrics.ts'
 import { createMaxInFlight, type MaxInFlight } from './max-in-flight.ts'
 
-/** Creates the max-in-flight filter with metrics of rejected and queued requests. */
 export function createMeasuredMaxInFlight(limits: () => Config['limits'], registry: Registry): MaxInFlight {
   const rejected = counter(registry, {
     name: 'kapis_requests_rejected_total',

@@ -10,7 +10,6 @@ import type { TrackedRequest } from './slow-clients.ts'
 export type ServeOptions = {
   readonly sessionRevocation: SessionRevocation
   readonly maxInFlight: MaxInFlight
-  /** Returns whether kube-apiserver serves the request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
   /** Authorizes a request; `delegated` if its handler does so. @throws Status 401, 403, 503 */

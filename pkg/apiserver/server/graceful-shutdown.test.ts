@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { silent } from '../../iam/fixtures.ts'
 import { shutDownGracefully } from './graceful-shutdown.ts'
 import { createHttpListener, listen, type RequestListener } from './https-server.ts'
-import { trackUnusedConnections } from './idle-connections.ts'
+import { trackUnusedConnections } from './listeners.ts'
 
 describe('drain', () => {
   const limits = { headersSeconds: 60, headerKilobytes: 16 }

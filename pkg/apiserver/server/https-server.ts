@@ -11,7 +11,6 @@ import { continueWhenRead } from './expect-continue.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
 
-/** The serving certificate, and the CAs for client certificates. */
 export type TlsMaterial = {
   readonly certPem: string
   readonly keyPem: string

@@ -1,4 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Config } from '../../config/config.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { limitConnections } from './connection-limit.ts'
@@ -11,7 +13,6 @@ import {
   toUpgradeListener,
   updateTls,
 } from './https-server.ts'
-import { trackUnusedConnections } from './idle-connections.ts'
 
 export type ListenersOptions = {
   readonly config: Config
@@ -58,4 +59,31 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   if (config.http.enabled)
     await open(createHttpListener(request, config.limits), config.http, 'listening for plain HTTP')
   return { servers, unused, sessions }
+}
+
+/** Connections on which no request was sent yet. */
+type UnusedConnections = { readonly close: () => void }
+
+/**
+ * Tracks connections on which no request was sent yet. Go opens such connections when it races two
+ * dials, and may never use them. Node.js treats them as busy, since a request could arrive:
+ * `closeIdleConnections` ignores them and `close` waits for them.
+ */
+export function trackUnusedConnections(server: Server | HttpsServer): UnusedConnections {
+  const sockets = new Set<Socket>()
+  const opened = (socket: Socket) => {
+    // HTTP/2 sessions are closed with GOAWAY.
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+  server.on('setSecureContext' in server ? 'secureConnection' : 'connection', opened)
+  const asked = ({ socket }: IncomingMessage) => sockets.delete(socket)
+  server.on('request', asked)
+  server.on('upgrade', asked)
+  return {
+    close() {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
 }

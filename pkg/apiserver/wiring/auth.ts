@@ -87,7 +87,6 @@ export type AccessOptions = {
   readonly narrowingRole: NarrowingRole
 }
 
-/** Wires the authenticators and the authorizer. */
 export function createAuth(options: AccessOptions): Auth {
   const { client, config, live, logger, registry, group, clientAddress, explain } = options
   const { groupDomain } = config

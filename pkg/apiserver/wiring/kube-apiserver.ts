@@ -27,7 +27,6 @@ export type KubeApiserver = {
 // Each watch or terminal occupies a connection; short requests share the others.
 const maxProxied = { short: 640, long: 4_096 }
 
-/** Wires the client of kube-apiserver, and the proxy to it. */
 export function createKubeApiserver(config: Config, tracing: Tracing): KubeApiserver {
   const endpoint = loadRestConfig(config.kubernetes.kubeconfig)
   const stranger = createKubeClient(withoutCredential(endpoint))

@@ -14,7 +14,6 @@ export type RequestAuthorization = {
   readonly authorize: AuthorizeRequest
 }
 
-/** Wires the authorization of requests with the APIs that serve them. */
 export function createRequestAuthorization(parts: {
   readonly access: Pick<Auth, 'authorize'>
   readonly apis: Pick<

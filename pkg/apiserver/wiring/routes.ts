@@ -1,16 +1,21 @@
-import type { Handler } from '../../apirequest/request-context.ts'
+import { createApiDocuments } from '../../apidocs/documents.ts'
+import { createDocsPage } from '../../apidocs/page.ts'
+import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import { assertMayUpgrade } from '../../authz/token-scope.ts'
 import type { Config } from '../../config/config.ts'
+import type { ClientAddress } from '../../httpserver/request/client-address.ts'
 import { iamVersion } from '../../iam/users/user.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { createOAuthForward, type OAuthForwardOptions } from '../../proxy/oauth-proxy.ts'
 import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
+import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 import { createProfiles } from '../server/profiles.ts'
 import { type BuildInfo, toVersionInfo } from '../server/version.ts'
 import type { Apis } from './apis/apis.ts'
-import { createApiDocs } from './documents/api-docs.ts'
+import { describeApi } from './documents/api-description.ts'
 import { createOAuthMetricsProxy } from './documents/oauth-metrics-proxy.ts'
-import type { ForwardToOAuth } from './forward-to-oauth.ts'
 import type { KubeApiserver } from './kube-apiserver.ts'
 import { createRouter, type DocumentRoute, type Router } from './path-router.ts'
 import type { Rights } from './rbac.ts'
@@ -58,7 +63,7 @@ export function createRoutes(parts: {
     generic: resources.generic,
     documents: resources.documents,
     ownDocuments: [
-      ...createApiDocs({ client: kubeApiserver.client, config, version: build.version }),
+      ...createApiDocs(kubeApiserver.client, config, build.version),
       createProfiles(logger, forward({ silenceMs: profileSilenceMs, errors: 'status' })),
       ...ownDocuments,
       createOAuthMetricsProxy(forward({ path: '/metrics', errors: 'status' })),
@@ -81,4 +86,29 @@ export function createRoutes(parts: {
       if (!(await components.upgrade(exchange))) await router.route(exchange)
     },
   }
+}
+
+function createApiDocs(client: KubeClient, config: Config, version: string): readonly DocumentRoute[] {
+  const sections = describeApi(config.groupDomain)
+  const readIndex = () => client.call({ path: '/openapi/v3' })
+  return [
+    createApiDocuments({ sections, version, readIndex }),
+    createDocsPage({ sections, product: config.oauth.productName, version }),
+  ]
+}
+
+/** Creates a handler that forwards requests to kapis-oauth. */
+export type ForwardToOAuth = (
+  how: Pick<OAuthForwardOptions, 'silenceMs' | 'path' | 'errors'>,
+) => Handler<Exchange>
+
+export function createForwardToOAuth(parts: {
+  readonly socket: string
+  readonly tracing: Tracing
+  readonly clientAddress: ClientAddress
+  readonly logger: Logger
+}): ForwardToOAuth {
+  const { socket, tracing, clientAddress, logger } = parts
+  const peer = { name: 'kapis-oauth', socket }
+  return how => tracing.upstream(peer, createOAuthForward({ socket, clientAddress, logger, ...how }))
 }

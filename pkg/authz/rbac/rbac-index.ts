@@ -20,7 +20,6 @@ export type Binding = {
 /** Reads watched roles and bindings. Each method throws Status 503 before the first lists. */
 export type RbacReader = {
   readonly clusterBindings: () => Iterable<Binding>
-  /** Returns the RoleBindings in a namespace. */
   readonly bindingsIn: (namespace: string) => readonly Binding[]
   /** Returns RoleBindings and ClusterRoleBindings of the caller or the caller's groups. */
   readonly bindingsOf: (identity: Identity) => readonly Binding[]

@@ -22,7 +22,6 @@ export type NearMiss = {
 }
 
 export type Explanation = {
-  /** Whether RBAC allows the request. */
   readonly isAllowed: boolean
   readonly grants: readonly Grant[]
   /** For a denied request: the bindings that are closest to allowing it, closest first. */

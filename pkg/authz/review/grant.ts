@@ -46,12 +46,10 @@ export function grantsOf(
   })
 }
 
-/** Returns the grant of a binding by a rule of its role. */
 export function toGrant(binding: Binding, rule: Rule): Grant {
   return { ...refsOf(binding), rule: toPolicyRule(rule) }
 }
 
-/** Returns references to a binding and its role. */
 export function refsOf({ namespace, name, role }: Binding): Pick<Grant, 'binding' | 'role'> {
   const binding =
     namespace === '' ? { kind: 'ClusterRoleBinding', name } : { kind: 'RoleBinding', name, namespace }

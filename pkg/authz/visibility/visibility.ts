@@ -188,7 +188,6 @@ function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return one.size === other.size && [...one].every(name => other.has(name))
 }
 
-/** Returns a digest of a set of names. */
 export function toSetKey(what: string, names: Iterable<string>): string {
   return createHash('sha256')
     .update(JSON.stringify([what, ...[...names].sort()]))

@@ -1,6 +1,5 @@
 import { integer, section, text, texts } from '../option.ts'
 
-/** The serving certificate. */
 export const tls = section({
   dnsNames: texts({
     env: 'KAPIS_TLS_DNS_NAMES',

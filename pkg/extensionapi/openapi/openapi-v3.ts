@@ -12,7 +12,6 @@ const writeRef: WriteRef = (name, siblings) =>
 
 const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: values => values }
 
-/** Returns the OpenAPI 3.0 document of one group and version. */
 export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
   const paths = operationsOf(served).map(operation => [operation.path, itemOf(served, operation)] as const)
   return {

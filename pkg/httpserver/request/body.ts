@@ -7,7 +7,6 @@ export function mediaTypeOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return type.trim().toLowerCase()
 }
 
-/** Returns the error for a body of another media type. */
 export function unsupportedMediaType(allowed: readonly string[]): Status {
   const message = `the body must be ${allowed.join(' or ')}`
   return new Status(415, 'UnsupportedMediaType', message, { headers: { accept: allowed.join(', ') } })

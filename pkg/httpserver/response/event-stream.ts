@@ -15,7 +15,6 @@ export type EventStream = {
   readonly isGone: () => boolean
   /** Sends status 200 or 101, after which no error response is possible. */
   readonly open: () => Writable
-  /** Encodes an event for the stream. */
   readonly frame: (event: Buffer) => Buffer
   /** Like `frame`, for an event in parts. Returns chunks large enough for a write. */
   readonly pieces: (event: Iterable<Buffer>) => Iterable<Buffer>

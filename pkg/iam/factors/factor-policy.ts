@@ -1,6 +1,5 @@
 import type { User } from '../users/user.ts'
 
-/** The group that contains every user. */
 const everybody = 'system:authenticated'
 
 /** Reports whether `authentication.secondFactorGroups` requires a second factor of a user. */

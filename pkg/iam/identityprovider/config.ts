@@ -28,7 +28,6 @@ export type MappingMethod = 'auto' | 'lookup' | 'manual'
 /** The configuration of an identity provider in its Secret, with the keys of KubeSphere 4. */
 export type ProviderConfig = {
   readonly name: string
-  /** Label of the login button. */
   readonly displayName: string
   /** Whether the login page omits the button of this provider. */
   readonly hidden: boolean

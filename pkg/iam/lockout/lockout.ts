@@ -26,7 +26,6 @@ export type Lockout = {
   readonly note: (keys: readonly LockoutKey[], atMs: number) => void
   readonly forgive: (keys: readonly LockoutKey[], atMs: number) => void
   readonly lockedUntilMs: (key: LockoutKey) => number | undefined
-  /** Reports whether any of the keys has failures. */
   readonly hasFailures: (keys: readonly LockoutKey[]) => boolean
   /** Reports whether a key has at least half of the failures that lock it. */
   readonly isHalfway: (key: LockoutKey) => boolean

@@ -27,7 +27,6 @@ const prefix = 'kapis-user-'
 /** Longer than the time between storing a hash and writing the User that refers to it. */
 const settledMs = 120_000
 
-/** Password hashes by fingerprint. */
 type Hashes = ReadonlyMap<string, string>
 
 /** A cached Secret. */
@@ -189,7 +188,6 @@ export class PasswordStore {
   }
 }
 
-/** Returns the type of the Secrets. */
 export function passwordSecretType(groupDomain: string): string {
   return `iam.${groupDomain}/password`
 }

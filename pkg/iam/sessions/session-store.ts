@@ -131,7 +131,6 @@ export class SessionStore {
     return this.#sessions.values()
   }
 
-  /** @returns the stored session */
   async create(session: NewSession): Promise<Session> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession(session, groupDomain)

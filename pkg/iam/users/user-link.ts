@@ -1,6 +1,5 @@
 import type { ObjectMeta } from '../../kubeclient/object/object.ts'
 
-/** A link of a user to an account of an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }
 
 /** Returns the annotation that links a user to the account whose uid is its value. */

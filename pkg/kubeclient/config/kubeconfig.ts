@@ -82,7 +82,6 @@ export function toPlainCredentials({
   }
 }
 
-/** Returns the current context of one document. */
 export function readCurrentContext(content: unknown): CurrentContext {
   return contextOf([{ content, folder: '/' }])
 }

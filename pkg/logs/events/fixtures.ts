@@ -42,7 +42,6 @@ export function auditEvent(given: object = {}): object {
   }
 }
 
-/** Returns the record of an event. */
 export function kubeEventRecord(event: KubeObject): LogRecord {
   return toKubeEventRecord(event, JSON.stringify(event))
 }

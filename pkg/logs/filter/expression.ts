@@ -19,7 +19,6 @@ export type Test =
    * defined by `wordsOf`. Without words every value matches.
    */
   | { readonly kind: 'words'; readonly words: readonly string[]; readonly prefix: boolean }
-  /** The value contains the text. */
   | { readonly kind: 'contains'; readonly text: string; readonly caseSensitive: boolean }
   /** The regular expression matches a part of the value. `compileRegex` defines its syntax. */
   | { readonly kind: 'regex'; readonly source: string; readonly caseSensitive: boolean }

@@ -30,7 +30,6 @@ export type Protocol = BatchForm['protocol']
 /** Why a line is not stored. `cause` is set if the store rejected the line. */
 export type Problem = Pick<Rejection, 'reason' | 'cause'>
 
-/** Problems by index of the line. */
 export type Problems = ReadonlyMap<number, Problem>
 
 /** Changes of stored lines, by index of the line. */

@@ -4,7 +4,6 @@ import type { EndpointOptions } from '../endpoints/dependencies.ts'
 
 /** Dependencies of the pages, in addition to those of other endpoints. */
 export type BrowserOptions = EndpointOptions & {
-  /** The product name on the pages. */
   readonly productName: string
   readonly hasher: PasswordHasher
   /** Returns the password hash; undefined for a user without a password. @throws Status 503 */

@@ -68,7 +68,6 @@ type Given = {
   readonly ticket: string
   readonly csrf: string
   readonly returnTo: string
-  /** Returns the user of the browser session. */
   readonly sessionUser: () => Promise<Pick<User, 'uid'> | undefined>
 }
 

@@ -15,7 +15,6 @@ import { withLoginProof } from './login-proof.ts'
 
 export const loginCookie: Cookie = { name: '__Host-kapis-session', sameSite: 'Lax' }
 
-/** The login of a browser session. */
 export type BrowserLogin = {
   readonly user: User
   readonly sid: string

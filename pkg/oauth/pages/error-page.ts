@@ -5,7 +5,6 @@ import { errorNote, sendPage } from './page.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** Renders the links of an error page. */
 export type ErrorPageLink = (exchange: Exchange) => Promise<Html> | Html
 
 /**

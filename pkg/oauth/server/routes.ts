@@ -1,7 +1,6 @@
 import type { IRouter, RequestHandler } from 'express'
 import { oauthError } from './error.ts'
 
-/** The handlers of a path, by method. */
 export type Methods = {
   readonly get?: RequestHandler
   readonly post?: RequestHandler

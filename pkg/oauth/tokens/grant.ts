@@ -78,7 +78,6 @@ export type Granted = {
   readonly answer: TokenResponse
 }
 
-/** A grant type of the token endpoint, and its handler. */
 export type Grant = {
   /** The grant_type parameter, and the name in the grantTypes of a client. */
   readonly grantType: GrantType

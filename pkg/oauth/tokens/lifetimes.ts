@@ -1,6 +1,5 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
 
-/** Lifetimes of the tokens of a login, in seconds. */
 export type Lifetimes = {
   readonly accessTokenSeconds: number
   /** Lifetime of a refresh token: a login ends if it is not refreshed for this long. */

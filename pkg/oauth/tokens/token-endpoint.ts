@@ -13,7 +13,6 @@ import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { assertResources } from './validate-resource-indicators.ts'
 
-/** The grants of the token endpoint. */
 export const grants: readonly Grant[] = [
   authorizationCodeGrant,
   passwordGrant,

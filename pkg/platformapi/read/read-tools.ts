@@ -37,7 +37,6 @@ export type ReadStyle = {
   readonly narrow?: (
     query: ListQuery,
   ) => Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined
-  /** The objects that the caller may see; undefined for all. */
   readonly visible?: Visible | undefined
   /** The restriction of this path, which applies to every caller. */
   readonly only?: ListRestriction | undefined

@@ -37,7 +37,6 @@ export type ReadInMember = (
   call: MemberCall,
 ) => Promise<ReceivedList>
 
-/** The list of one cluster. */
 export type ClusterPart = CollectedPart & {
   readonly cluster: string
   /** The number of objects that match in a member cluster; `list` has only the first of them. */
@@ -142,7 +141,6 @@ function toMemberKind(plural: string, object: unknown): Kind {
   }
 }
 
-/** Returns a query with only the order of another one. */
 function orderOnly({ sortBy, ascending }: ListQuery): ListQuery {
   const order = new URLSearchParams({ sortBy, ascending: String(ascending) })
   return parseListQuery(new QueryParameters(order.toString()))

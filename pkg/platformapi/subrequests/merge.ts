@@ -13,7 +13,6 @@ import { entriesOf, type Selection, selectPage, toChunks } from '../../resourcec
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { CollectedList } from './list-collector.ts'
 
-/** One of the lists that are merged. */
 export type MergePart = { readonly list: CollectedList }
 
 /** The objects of a page, and the number of objects of each list. */

@@ -63,7 +63,6 @@ export function array(description: string, items: Schema): Schema {
   return { type: 'array', description, items }
 }
 
-/** Returns the schema of a map with arbitrary string keys. */
 export function map(description: string, values: Schema): Schema {
   return { type: 'object', description, additionalProperties: values }
 }

@@ -2,7 +2,6 @@ import { requiredText, section, texts } from '../../../config/option.ts'
 import { type AppConfig, appOptions, readAppConfig } from '../oauth-app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
-/** The configuration of GitHub and GitLab. */
 export type GitConfig = AppConfig & {
   /**
    * The organizations (GitHub) or groups (GitLab) whose members may log in. A user only gets these
@@ -12,7 +11,6 @@ export type GitConfig = AppConfig & {
   readonly memberOf: readonly string[]
 }
 
-/** The section `provider` of a GitHubIdentityProvider. */
 export const gitHubProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
@@ -32,7 +30,6 @@ export const gitHubProvider = section({
   return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
 })
 
-/** The section `provider` of a GitlabIdentityProvider. */
 export const gitLabProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),

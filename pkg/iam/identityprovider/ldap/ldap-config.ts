@@ -44,7 +44,6 @@ const attributeName = /^([A-Za-z][-A-Za-z0-9]*|\d+(\.\d+)+)(;[-A-Za-z0-9]+)*$/
 
 const attribute = (fallback: string, description: string) => text({ default: fallback, description })
 
-/** The section `provider` of an LDAPIdentityProvider. */
 export const ldapProvider = section({
   host: requiredText({ description: 'host:port, or an ldap:// or ldaps:// URL.' }),
   readTimeout: integer({

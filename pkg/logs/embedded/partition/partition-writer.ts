@@ -31,7 +31,6 @@ type Statements = Readonly<
   Record<'stream' | 'words' | 'block' | 'batch' | 'forget' | 'read' | 'delete', StatementSync>
 >
 
-/** Writes a partition in transactions. */
 export class PartitionWriter {
   readonly id: PartitionId
   readonly day: number
@@ -98,7 +97,6 @@ export class PartitionWriter {
     return 10 * (this.#lines - this.#linesBefore) >= this.#lines
   }
 
-  /** Size of the files in bytes. */
   get bytes(): number {
     return partitionFiles(this.#folder, this.id).reduce(
       (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),

@@ -55,7 +55,6 @@ export function parseDocument(given: string, limits: IngestLimits): Line {
   }
 }
 
-/** The problem of a line that is not valid JSON. */
 const invalidJson = 'not valid JSON'
 
 function toLine(text: string, document: unknown, limits: IngestLimits): Line {

@@ -45,7 +45,6 @@ export function flatten(
       flatten(flat, `${name}.${key}`, member, notes, limits, level + 1)
 }
 
-/** Placeholder for a value that is nested too deeply. */
 export const tooDeep = '(nested too deep)'
 
 /** Formats a value as JSON. If it is nested too deeply, returns `tooDeep` with a note. */

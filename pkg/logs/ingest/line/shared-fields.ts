@@ -13,7 +13,6 @@ function putShared(flat: Flat, shared: Flat): void {
 /** Data that a sender sends once for several lines, and that is stored with each of them. */
 export type Shared = {
   readonly flat: Flat
-  /** Adds the shared data and its notes to a line. */
   readonly addTo: (flat: Flat, notes: LineNotes) => void
 }
 

@@ -41,7 +41,6 @@ export async function sendFactorPage(
   )
 }
 
-/** The second factors that a page can set up. */
 export type NewFactor = 'totp' | 'passkey'
 
 /**

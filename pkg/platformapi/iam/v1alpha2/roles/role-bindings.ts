@@ -17,7 +17,6 @@ export type Binding = {
   readonly subjects: readonly Subject[]
 }
 
-/** A role that a binding grants to a user or a group. */
 export type Held = {
   /** Name of the user or of the group. */
   readonly user: string

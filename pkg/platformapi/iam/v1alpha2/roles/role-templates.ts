@@ -21,7 +21,6 @@ export function isTemplate({ meta }: Labelled, groupDomain: string): boolean {
   return meta.labels?.[templateLabel(groupDomain)] === 'true'
 }
 
-/** Returns whether a ClusterRole is a template for roles of a scope. */
 export function isTemplateFor(entry: Labelled, groupDomain: string, scope: RoleScope): boolean {
   return isTemplate(entry, groupDomain) && entry.meta.labels?.[scopeLabel(groupDomain)] === scope
 }
@@ -75,7 +74,6 @@ function toRuleKey(rule: unknown): string {
   return JSON.stringify(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Returns whether all rules are also in `others`. */
 export function areAmong(rules: readonly unknown[], others: readonly unknown[]): boolean {
   const known = new Set(others.map(toRuleKey))
   return rules.every(rule => known.has(toRuleKey(rule)))

@@ -1,8 +1,11 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
 import { send } from '../../httpserver/response/respond.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import { counter, createEmptyRegistry, gauge } from '../../telemetry/metrics.ts'
 import type { DocumentRoute } from '../wiring/path-router.ts'
-import type { Outcome } from './probes.ts'
+import { checkCredential } from './credential-check.ts'
+import { checkOAuthReadiness } from './oauth-readiness-check.ts'
+import { type Check, createProbes, type Outcome, type Probes } from './probes.ts'
 
 export type HealthMetrics = { readonly observe: (outcome: Outcome) => void; readonly document: DocumentRoute }
 
@@ -32,4 +35,20 @@ export function createHealthMetrics(): HealthMetrics {
       },
     },
   }
+}
+
+/** Wires the probes with the checks of all parts, and exports their results as metrics. */
+export function createHealth(parts: {
+  readonly checks: readonly Check[]
+  /** Checks of optional parts, which do not affect the readiness of the program. */
+  readonly partial: readonly Check[]
+  readonly client: KubeClient
+  /** Unix socket of kapis-oauth. */
+  readonly socket: string
+  readonly signal: AbortSignal
+}): { readonly probes: Probes; readonly document: HealthMetrics['document'] } {
+  const { checks, partial, client, socket, signal } = parts
+  const slis = createHealthMetrics()
+  const own = [checkOAuthReadiness({ socket, signal }), checkCredential({ client, signal })]
+  return { probes: createProbes([...checks, ...own, ...partial], slis.observe), document: slis.document }
 }
