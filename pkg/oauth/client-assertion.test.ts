@@ -61,13 +61,13 @@ describe('client_assertion', () => {
       ...{ ...workloads, issuer, clockSkewSeconds: 10 },
       used: createUsedAssertions({ max: 1 }),
     })
-    const isRight = async (name: string) =>
+    const problemOf = async (name: string) =>
       assertions
-        .isRight(memoryClient(name, { jwks }), await sign({ iss: name, sub: name }))
+        .problemOf(memoryClient(name, { jwks }), await sign({ iss: name, sub: name }))
         .catch(error => [error.code, error.headers])
-    expect(await isRight('a')).to.equal(true)
-    expect(await isRight('a')).to.deep.equal([429, { 'retry-after': '5' }])
-    expect(await isRight('b')).to.equal(true)
+    expect(await problemOf('a')).to.equal(undefined)
+    expect(await problemOf('a')).to.deep.equal([429, { 'retry-after': '5' }])
+    expect(await problemOf('b')).to.equal(undefined)
   })
 
   it('remembers an assertion until a fractional exp', async () => {
@@ -83,7 +83,7 @@ describe('client_assertion', () => {
     })
     const exp = Math.floor(Date.now() / 1000) + 60.25
     const token = await sign({ exp })
-    await assertions.isRight(memoryClient('signer', { jwks: app.workloads.jwks }), token)
+    await assertions.problemOf(memoryClient('signer', { jwks: app.workloads.jwks }), token)
     expect(until).to.deep.equal([(Math.ceil(exp) + 10) * 1000])
   })
 
@@ -97,24 +97,55 @@ describe('client_assertion', () => {
   })
 
   const future = Math.floor(Date.now() / 1000) + 7_200
-  const wrong: readonly (readonly [string, Record<string, unknown>])[] = [
-    ['another subject', { sub: 'kapis' }],
-    ['another audience', { aud: 'https://other.example.org' }],
-    ['a missing jti', { jti: undefined }],
-    ['a jti that is not a string', { jti: 1 }],
-    ['a missing exp', { exp: undefined }],
-    ['an exp that is too far in the future', { exp: future }],
-    ['an exp in the past', { exp: 1 }],
-    ['an iat in the future', { iat: future, exp: future + 60 }],
-    ['an nbf in the future', { nbf: future }],
-    ['a jti that is too long', { jti: 'x'.repeat(257) }],
-    ['an assertion of 40 KB', { padding: 'x'.repeat(30_000) }],
+  const jti = 'the claim jti must be a text of 1 to 256 characters'
+  const audience = "unexpected 'aud' claim value"
+  const wrong: readonly (readonly [string, Record<string, unknown>, string])[] = [
+    ['another subject', { sub: 'kapis' }, 'the claim sub must be the client_id'],
+    ['another issuer', { iss: 'kapis' }, 'the claim iss must be the client_id'],
+    ['another audience', { aud: 'https://other.example.org' }, audience],
+    ['a list of other audiences', { aud: ['https://other.example.org', `${issuer}/`] }, audience],
+    ['a missing jti', { jti: undefined }, jti],
+    ['an empty jti', { jti: '' }, jti],
+    ['a jti that is not a string', { jti: 1 }, jti],
+    ['a jti that is too long', { jti: 'x'.repeat(257) }, jti],
+    ['a missing exp', { exp: undefined }, "missing required 'exp' claim"],
+    [
+      'an exp that is too far in the future',
+      { exp: future },
+      'the claim exp must be at most 3600 seconds away',
+    ],
+    ['an exp in the past', { exp: 1 }, "'exp' claim timestamp check failed"],
+    ['an iat in the future', { iat: future, exp: future + 60 }, 'invalid claim iat: it is in the future'],
+    ['an nbf in the future', { nbf: future }, "'nbf' claim timestamp check failed"],
+    ['an assertion of 40 KB', { padding: 'x'.repeat(30_000) }, 'the claim iss must be the client_id'],
   ]
-  for (const [what, claims] of wrong) {
-    it(`rejects ${what}`, async () => {
-      expect(await ask(await sign(claims), { client_id: 'signer' })).to.deep.equal([401, 'invalid_client'])
+  for (const [what, claims, problem] of wrong) {
+    it(`rejects ${what}, and says why`, async () => {
+      const { code, body } = await app.form('/oauth/token', {
+        grant_type: 'client_credentials',
+        client_assertion_type: assertionType,
+        client_assertion: await sign(claims),
+        client_id: 'signer',
+      })
+      expect([code, JSON.parse(body)]).to.deep.equal([
+        401,
+        { error: 'invalid_client', error_description: `invalid client assertion: ${problem}` },
+      ])
     })
   }
+
+  it('says that an assertion was used before', async () => {
+    const form = {
+      grant_type: 'client_credentials',
+      client_assertion_type: assertionType,
+      client_assertion: await sign({ aud: [issuer, 'https://other.example.org'] }),
+    }
+    expect((await app.form('/oauth/token', form)).code).to.equal(200)
+    expect(JSON.parse((await app.form('/oauth/token', form)).body)).to.deep.equal({
+      error: 'invalid_client',
+      error_description: 'invalid client assertion: the claim jti was used before',
+    })
+  })
 
   it('rejects an assertion whose typ is for another purpose', async () => {
     const typed = (typ: string) =>

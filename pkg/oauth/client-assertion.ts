@@ -9,10 +9,12 @@ import { createUsedAssertions, type UsedAssertions } from './used-assertions.ts'
 
 export type ClientAssertions = {
   /**
-   * Reports whether the assertion authenticates the client. @throws Status 503 if it cannot be
-   * checked, 429 if the client has too many other valid assertions
+   * Returns why the assertion does not authenticate the client; undefined if it does.
+   *
+   * @throws Status 503 if it cannot be checked, 429 if the client has too many other valid
+   * assertions
    */
-  readonly isRight: (client: ClientConfig, assertion: string) => Promise<boolean>
+  readonly problemOf: (client: ClientConfig, assertion: string) => Promise<string | undefined>
 }
 
 export type ClientAssertionOptions = {
@@ -85,38 +87,46 @@ export function createClientAssertions({
     return made
   }
 
-  async function isSigned(client: ClientConfig, token: string): Promise<boolean> {
+  async function problemOfSigned(client: ClientConfig, token: string): Promise<string | undefined> {
     const found = keysOf(client)
-    if (found === undefined) return false
+    if (found === undefined) return 'the client has no public keys'
     const rule = {
       ...{ issuer: client.name, audience, types: ['client-authentication+jwt'] },
       clockToleranceSeconds: clockSkewSeconds,
     }
     const { sub, exp, jti } = await verifyAssertion(token, found, rule)
     const nowSeconds = Date.now() / 1000
-    if (sub !== client.name || typeof jti !== 'string' || jti === '' || jti.length > maxJti) return false
-    if (exp > nowSeconds + maxLifeSeconds + clockSkewSeconds) return false
+    if (sub !== client.name) return 'the claim sub must be the client_id'
+    if (typeof jti !== 'string' || jti === '' || jti.length > maxJti)
+      return `the claim jti must be a text of 1 to ${maxJti} characters`
+    if (exp > nowSeconds + maxLifeSeconds + clockSkewSeconds)
+      return `the claim exp must be at most ${maxLifeSeconds} seconds away`
     // jose rounds the current time down, so exp is rounded up.
     const untilMs = (Math.ceil(exp) + clockSkewSeconds) * 1000
     const use = used.use(client.name, jti, untilMs)
     if (use === 'full') throw tooManyAssertions()
-    return use === 'new'
+    return use === 'new' ? undefined : 'the claim jti was used before'
   }
 
-  async function isServiceAccount({ serviceAccounts = [] }: ClientConfig, token: string): Promise<boolean> {
-    if (serviceAccounts.length === 0) return false
+  async function problemOfServiceAccount(
+    { serviceAccounts = [] }: ClientConfig,
+    token: string,
+  ): Promise<string | undefined> {
+    if (serviceAccounts.length === 0) return 'the claim iss must be the client_id'
     const user = await reviewServiceAccount(token, issuer)
-    return serviceAccounts.some(name => user === `system:serviceaccount:${name.replace('/', ':')}`)
+    if (user === undefined) return 'kube-apiserver rejected the token of the service account'
+    const isOwn = serviceAccounts.some(name => user === `system:serviceaccount:${name.replace('/', ':')}`)
+    return isOwn ? undefined : 'the service account is not one of the client'
   }
 
   return {
-    async isRight(client, token) {
+    async problemOf(client, token) {
       // The issuer of an assertion that a client signs itself is the client.
-      if (readUnverified(token)?.iss !== client.name) return isServiceAccount(client, token)
+      if (readUnverified(token)?.iss !== client.name) return problemOfServiceAccount(client, token)
       try {
-        return await isSigned(client, token)
+        return await problemOfSigned(client, token)
       } catch (error) {
-        if (error instanceof InvalidAssertion) return false
+        if (error instanceof InvalidAssertion) return error.message
         if (error instanceof Status) throw error
         throw oauthError(503, 'temporarily_unavailable', 'the keys of the client cannot be read', {
           headers: { 'retry-after': '5' },

@@ -55,11 +55,15 @@ export function createClientAuthentication(
     const lockedUntilMs = lockout.lockedUntilMs(key)
     if (lockedUntilMs !== undefined) throw tooManyGuesses(lockedUntilMs)
     const { client } = registered
-    if (assertion === undefined ? isRight(registered, secret) : await assertions.isRight(client, assertion))
-      return client
+    if (assertion === undefined) {
+      if (isRight(registered, secret)) return client
+      lockout.note([key], Date.now())
+      throw invalidClient('invalid client credential', 'wrong_client_secret', byBasic)
+    }
+    const problem = await assertions.problemOf(client, assertion)
+    if (problem === undefined) return client
     lockout.note([key], Date.now())
-    const why = assertion === undefined ? 'wrong_client_secret' : 'wrong_client_assertion'
-    throw invalidClient('invalid client credential', why, byBasic)
+    throw invalidClient(`invalid client assertion: ${problem}`, 'wrong_client_assertion', byBasic)
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createPasswordHasher } from '../passwords/password.ts'
+import { createPasswordHasher, type PasswordHasher } from '../passwords/password.ts'
 import type { PasswordChecker } from '../passwords/password-check.ts'
 import { memoryUser } from '../users/fixtures.ts'
 import { createFactorService } from './factor-service.ts'
@@ -14,13 +14,15 @@ const passwords: Pick<PasswordChecker, 'checkFactor'> = {
   checkFactor: async ({ user }, verify) => ({ outcome: (await verify()) ? 'right' : 'wrong', user }),
 }
 
-async function createService(requiredGroups: readonly string[] = []) {
-  const hasher = await createPasswordHasher(2)
+async function createService(
+  requiredGroups: readonly string[] = [],
+  hasher?: Pick<PasswordHasher, 'hash' | 'verify'>,
+) {
   const store = memoryFactorStore()
   const service = createFactorService({
     store,
     passwords,
-    hasher,
+    hasher: hasher ?? (await createPasswordHasher(2)),
     requiredGroups: () => requiredGroups,
     party: undefined,
   })
@@ -37,7 +39,8 @@ describe('createFactorService', () => {
       outcome: 'wrong_code',
     })
     expect(store.stored.size).to.equal(0)
-    const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
+    const first = totpCode(secret)
+    const added = await addTotp(alice, { secret, code: first, mayReplace: false })
     const codes = added.outcome === 'stored' ? added.recoveryCodes : []
     expect(new Set(codes).size).to.equal(10)
     for (const code of codes) {
@@ -45,9 +48,10 @@ describe('createFactorService', () => {
       expect(JSON.stringify([...store.stored])).to.not.include(code.replaceAll('-', '').slice(2))
     }
     // The enrolment has used the code up.
-    expect(await check('totp', totpCode(secret))).to.equal('wrong')
-    expect(await check('totp', totpCode(secret, 1))).to.equal('right')
-    expect(await check('totp', totpCode(secret, 1))).to.equal('wrong')
+    expect(await check('totp', first)).to.equal('wrong')
+    const second = totpCode(secret, 1)
+    expect(await check('totp', second)).to.equal('right')
+    expect(await check('totp', second)).to.equal('wrong')
   })
 
   it('accepts each recovery code once, in any spelling', async () => {
@@ -93,6 +97,29 @@ describe('createFactorService', () => {
     expect(store.stored.size).to.equal(0)
     expect(await renewRecoveryCodes(alice)).to.equal(undefined)
     expect(await check('recovery', renewed?.[0] ?? '')).to.equal('wrong')
+  })
+
+  it('limits new recovery codes per user, since each set costs ten hashes', async () => {
+    const quick = { hash: async (code: string) => code, verify: async () => false }
+    const { addTotp, removeTotp, renewRecoveryCodes, store } = await createService([], quick)
+    const set = async (user = alice) => {
+      const secret = newTotpSecret()
+      return addTotp(user, { secret, code: totpCode(secret), mayReplace: false })
+    }
+    await set()
+    for (let count = 0; count < 3; count++) expect(await renewRecoveryCodes(alice)).to.have.length(10)
+    expect(await removeTotp(alice)).to.equal('removed')
+    expect((await set()).outcome).to.equal('stored')
+    const known = store.stored.get('alice')
+    const refused = await renewRecoveryCodes(alice).catch(error => error)
+    expect([refused.code, refused.reason, refused.message]).to.deep.equal([
+      429,
+      'slow_down',
+      'too many new recovery codes: try again in ten minutes',
+    ])
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 600)
+    expect(store.stored.get('alice')).to.equal(known)
+    expect((await set(memoryUser('bob'))).outcome).to.equal('stored')
   })
 
   for (const [groups, isRequired] of [

@@ -1,3 +1,5 @@
+import { Status } from '../../apierrors/status.ts'
+import { createLockout, secondsUntil } from '../lockout/lockout.ts'
 import type { PasswordHasher } from '../passwords/password.ts'
 import type { FactorAttempt, PasswordChecker, PasswordVerdict } from '../passwords/password-check.ts'
 import type { User } from '../users/user.ts'
@@ -7,7 +9,7 @@ import { type Factors, hasFactors } from './factors.ts'
 import type { RelyingParty } from './passkey.ts'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from './passkey-response.ts'
 import { addPasskey, type PasskeyProblem, usePasskey } from './passkey-use.ts'
-import { findRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
+import { findRecoveryCode, type NewRecoveryCodes, newRecoveryCodes } from './recovery-codes.ts'
 import { findTotpStep } from './totp.ts'
 
 /** A code that a user has entered as the second factor. */
@@ -48,7 +50,10 @@ export type FactorService = {
   readonly renamePasskey: (user: User, id: string, name: string) => Promise<boolean>
   readonly removeTotp: (user: User) => Promise<Removal>
   readonly removePasskey: (user: User, id: string) => Promise<Removal>
-  /** @returns new codes, which replace all earlier codes; undefined for a user without a factor */
+  /**
+   * @returns new codes, which replace all earlier codes; undefined for a user without a factor
+   * @throws Status 429 after too many new codes, as addTotp and addPasskey do
+   */
   readonly renewRecoveryCodes: (user: User) => Promise<readonly string[] | undefined>
   /** Whether passkeys can be created for the issuer. */
   readonly hasPasskeys: boolean
@@ -84,6 +89,9 @@ export type FactorServiceOptions = {
   readonly party: RelyingParty | undefined
 }
 
+// Each set of recovery codes costs ten hashes. A user needs few of them.
+const newCodes = { maxTries: 5, durationSeconds: 600 }
+
 /** Loads the library at the first use of a passkey. */
 const loadWebAuthn = () => import('./verify-passkey.ts')
 
@@ -91,6 +99,19 @@ const loadWebAuthn = () => import('./verify-passkey.ts')
 export function createFactorService(options: FactorServiceOptions): FactorService {
   const { store, passwords, hasher, requiredGroups, party } = options
   const isRequired = (user: Pick<User, 'groups'>) => isFactorRequired(requiredGroups(), user)
+
+  const lockout = createLockout({ rules: { user: newCodes, address: newCodes } })
+
+  /** @throws Status 429 */
+  async function createCodes({ name }: User): Promise<NewRecoveryCodes> {
+    const attempt = await lockout.begin([`user:${name}`])
+    if (typeof attempt === 'number')
+      throw new Status(429, 'slow_down', 'too many new recovery codes: try again in ten minutes', {
+        headers: { 'retry-after': String(secondsUntil(attempt)) },
+      })
+    attempt.failed()
+    return newRecoveryCodes(hasher)
+  }
 
   /** If two replicas get the same code, the second one finds the time step already used. */
   function takeTotp(user: User, code: string): Promise<boolean> {
@@ -146,7 +167,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     add: (known: Factors) => Factors | PasskeyProblem,
   ): Promise<Enrolment> {
     const isFirst = (await store.read(user)).recoveryCodes.length === 0
-    const { codes, stored } = isFirst ? await newRecoveryCodes(hasher) : { codes: [], stored: [] }
+    const { codes, stored } = isFirst ? await createCodes(user) : { codes: [], stored: [] }
     const outcome = await changeOrExplain<PasskeyProblem | 'refused'>(user, known => {
       if (hasFactors(known) && !mayReplace) return 'refused'
       return add({ ...known, recoveryCodes: isFirst ? stored : known.recoveryCodes })
@@ -202,7 +223,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
     removePasskey: (user, id) =>
       remove(user, known => ({ ...known, passkeys: known.passkeys.filter(each => each.id !== id) })),
     async renewRecoveryCodes(user) {
-      const { codes, stored } = await newRecoveryCodes(hasher)
+      const { codes, stored } = await createCodes(user)
       const isStored = await store.change(user, known =>
         hasFactors(known) ? { ...known, recoveryCodes: stored } : undefined,
       )

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { audience, issuer } from '../../jwt/fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
-import { type, useExchange } from './exchange-fixtures.ts'
+import { grant, type, useExchange } from './exchange-fixtures.ts'
 
 describe('token exchange', () => {
   const setup = useExchange()
@@ -162,25 +162,25 @@ describe('token exchange', () => {
       'another audience',
       () => ciToken({ aud: 'https://other.example.org' }),
       {},
-      'the subject token is invalid: unexpected "aud" claim value',
+      "the subject token is invalid: unexpected 'aud' claim value",
     ],
     [
       'a missing subject',
       () => ciToken({ sub: undefined }),
       {},
-      'the subject token is invalid: missing required "sub" claim',
+      "the subject token is invalid: missing required 'sub' claim",
     ],
     [
       'an expired token',
       () => ciToken({ exp: 1 }),
       {},
-      'the subject token is invalid: "exp" claim timestamp check failed',
+      "the subject token is invalid: 'exp' claim timestamp check failed",
     ],
     [
       'a token without exp',
       () => ciToken({ exp: undefined }),
       {},
-      'the subject token is invalid: missing required "exp" claim',
+      "the subject token is invalid: missing required 'exp' claim",
     ],
     [
       'an iat in the future',
@@ -192,7 +192,13 @@ describe('token exchange', () => {
       'a token of an actor (RFC 8693 section 4.1)',
       () => ciToken({ act: { sub: 'robot', act: { sub: 'another' } } }),
       {},
-      'the subject token has the claim act: tokens of an actor are not supported',
+      'the subject token has the claim act: actors are not supported',
+    ],
+    [
+      'a token that only an actor may use (RFC 8693 section 4.4)',
+      () => ciToken({ may_act: { sub: 'robot' } }),
+      {},
+      'the subject token has the claim may_act: actors are not supported',
     ],
     [
       'a token of 40 KB',
@@ -204,7 +210,7 @@ describe('token exchange', () => {
       'a list of audiences without its own',
       () => ciToken({ aud: ['https://a.example.org', [issuer]] }),
       {},
-      'the subject token is invalid: unexpected "aud" claim value',
+      "the subject token is invalid: unexpected 'aud' claim value",
     ],
     [
       'a token for another purpose',
@@ -258,6 +264,19 @@ describe('token exchange', () => {
       expect([code, body]).to.deep.equal([400, { error, error_description: description }])
     })
   }
+
+  it('rejects several audiences as a target, not as a syntax error (RFC 8693 section 2.2.2)', async () => {
+    const { body } = await exchange(await ciToken(), { audience })
+    expect(body).to.include({ token_type: 'Bearer' })
+    const fields = { subject_token: await ciToken(), subject_token_type: type('jwt'), client_id: 'ci' }
+    const form = `${new URLSearchParams({ grant_type: grant, ...fields })}&audience=${audience}&audience=wiki`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await setup.app.ask('POST', '/oauth/token', { headers, body: form })
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      400,
+      { error: 'invalid_target', error_description: `invalid audience; supported: ${audience}` },
+    ])
+  })
 
   it('reports that the keys of the issuer cannot be fetched', async () => {
     setup.app.workloads.state.isDown = true

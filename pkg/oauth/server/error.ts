@@ -72,10 +72,18 @@ export function renderOAuth(res: Response, error: unknown): Status {
   // paths.
   if (error instanceof Status && error.reason === 'Unauthorized') return renderKube(res, error)
   const status = toOAuth(error)
-  const description = status.message === '' ? {} : { error_description: status.message }
   res.set({ ...status.headers, 'cache-control': 'no-store', pragma: 'no-cache' })
-  res.status(status.code).json({ error: status.reason, ...description })
+  res.status(status.code).json({ error: status.reason, ...errorDescription(status) })
   return status
+}
+
+/**
+ * Returns the error_description, if there is one. RFC 6749 section 5.2 allows printable ASCII
+ * without quotes and backslashes, and messages of libraries have them.
+ */
+export function errorDescription({ message }: Status): { readonly error_description?: string } {
+  const description = message.replaceAll('"', "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, '?')
+  return description === '' ? {} : { error_description: description }
 }
 
 /** Converts a thrown value to an error that the caller may see. */

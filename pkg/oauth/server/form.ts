@@ -3,14 +3,17 @@ import { printable } from '../../apierrors/printable.ts'
 import type { Status } from '../../apierrors/status.ts'
 import { oauthError } from './error.ts'
 
-/** Parameters of a form. Only `resource` may be repeated: its values are joined by spaces. */
+/**
+ * Parameters of a form. Only `resource` and `audience` may be repeated: their values are joined by
+ * spaces.
+ */
 export type Form = ReadonlyMap<string, string>
 
 /** The valid parameters, and the errors by name ('' for one that cannot be decoded). */
 export type ReadParameters = { readonly form: Form; readonly problems: ReadonlyMap<string, Status> }
 
-/** RFC 8707 section 2: the values are URIs, which contain no spaces. */
-const repeatable: ReadonlySet<string> = new Set(['resource'])
+/** RFC 8707 section 2 and RFC 8693 section 2.1. */
+const repeatable: ReadonlySet<string> = new Set(['resource', 'audience'])
 
 const mediaType = 'application/x-www-form-urlencoded'
 

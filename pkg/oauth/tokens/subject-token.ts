@@ -52,8 +52,9 @@ export function createSubjectTokens(
       const verified = await foreign.verifiedFor(policy)
       if (verified === undefined) continue
       const { subject, expiresAt, claims } = verified
-      if (claims.act !== undefined)
-        throw invalid('the subject token has the claim act: tokens of an actor are not supported')
+      const actor = ['act', 'may_act'].find(name => claims[name] !== undefined)
+      if (actor !== undefined)
+        throw invalid(`the subject token has the claim ${actor}: actors are not supported`)
       if (isFor(policy, subject) && hasClaims(policy, claims))
         return { policy, user: requireUser(policy), subject, expiresAt, login: undefined, scope: undefined }
       known = subject
