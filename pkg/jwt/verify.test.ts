@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { exportSPKI, importJWK } from 'jose'
+import { rejectionOf } from '../apierrors/fixtures.ts'
 import { Status } from '../apierrors/status.ts'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
 import { createTokenIssuer } from './issue.ts'
@@ -21,16 +22,6 @@ const [es, rs] = keys.stored
 if (es === undefined || rs === undefined) throw new Error('no keys')
 const tokens = createTokenIssuer({ issuer, audience, keys })
 const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })
-
-async function refusal(work: Promise<unknown>): Promise<Status> {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof Status) return error
-    throw error
-  }
-  throw new Error('it was accepted')
-}
 
 function decode(token: string): unknown[] {
   return token
@@ -115,7 +106,7 @@ describe('createTokenVerifier', () => {
 
   it('accepts a token without a uid from an earlier release', async () => {
     expect(await verifier.verifyAccess(await forge(es))).to.deep.include({ sub: 'alice', uid: '' })
-    expect(await refusal(verifier.verifyAccess(await forge(es, { uid: 7 })))).to.include({ code: 401 })
+    expect(await rejectionOf(verifier.verifyAccess(await forge(es, { uid: 7 })))).to.include({ code: 401 })
   })
 
   it('gives a read-only or long-lived token an audience that kube-apiserver rejects', async () => {
@@ -125,7 +116,7 @@ describe('createTokenVerifier', () => {
     const long = await tokens.access({ ...alice, scope: 'full', isLive: true }, 60)
     expect(await verifier.verifyAccess(long.token)).to.deep.include({ scope: 'full', aud })
     const wide = verifier.verifyAccess(await forge(es, { scope: 'read' }))
-    expect(await refusal(wide)).to.include({ code: 401 })
+    expect(await rejectionOf(wide)).to.include({ code: 401 })
   })
 
   describe('readIdTokenHint', () => {
@@ -176,8 +167,8 @@ describe('createTokenVerifier', () => {
     const access = await tokens.access(alice, 60)
     const refresh = await tokens.refresh(alice, 60)
     expect(await verifier.verifyRefresh(refresh.token)).to.include({ sub: 'alice', jti: refresh.jti })
-    expect(await refusal(verifier.verifyAccess(refresh.token))).to.include({ code: 401 })
-    expect(await refusal(verifier.verifyRefresh(access.token))).to.include({ code: 401 })
+    expect(await rejectionOf(verifier.verifyAccess(refresh.token))).to.include({ code: 401 })
+    expect(await rejectionOf(verifier.verifyRefresh(access.token))).to.include({ code: 401 })
   })
 
   it('accepts RS256 with its key', async () => {
@@ -202,7 +193,7 @@ describe('createTokenVerifier', () => {
         },
       },
     })
-    expect(await refusal(none.verifyAccess(await forge(es)))).to.include({ code: 503 })
+    expect(await rejectionOf(none.verifyAccess(await forge(es)))).to.include({ code: 503 })
   })
 
   const claims: readonly [string, Readonly<Record<string, unknown>>][] = [
@@ -230,7 +221,7 @@ describe('createTokenVerifier', () => {
   ]
   for (const [what, changes] of claims) {
     it(`rejects a token ${what}`, async () => {
-      const status = await refusal(verifier.verifyAccess(await forge(es, changes)))
+      const status = await rejectionOf(verifier.verifyAccess(await forge(es, changes)))
       expect(status).to.include({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' })
     })
   }
@@ -291,7 +282,7 @@ describe('createTokenVerifier', () => {
   ]
   for (const [what, make] of hostile) {
     it(`rejects ${what}`, async () => {
-      expect(await refusal(verifier.verifyAccess(await make()))).to.include({ code: 401 })
+      expect(await rejectionOf(verifier.verifyAccess(await make()))).to.include({ code: 401 })
     })
   }
 

@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { createKindSchemas } from './kind-schema-loader.ts'
 
 const kinds = [{ kind: 'Widget', source: { group: 'example.org', version: 'v1' } }]
@@ -50,7 +51,7 @@ describe('createKindSchemas', () => {
         return Promise.reject(new Error('secret'))
       },
     })
-    const error = await refusalOf(schemas())
+    const error = await rejectionOf(schemas())
     expect(error).to.include({ code: 503 })
     expect(String(error)).to.not.include('secret')
     isUp = true
@@ -67,8 +68,8 @@ describe('createKindSchemas', () => {
         return read(path)
       },
     })
-    expect(await refusalOf(schemas())).to.include({ code: 503 })
-    expect(await refusalOf(schemas())).to.include({ code: 503 })
+    expect(await rejectionOf(schemas())).to.include({ code: 503 })
+    expect(await rejectionOf(schemas())).to.include({ code: 503 })
     release()
     await pause()
     expect(await schemas()).to.have.property('Widget')
@@ -115,10 +116,3 @@ describe('createKindSchemas', () => {
     expect(await schemas()).to.equal(second)
   })
 })
-
-async function refusalOf(asked: Promise<unknown>): Promise<unknown> {
-  return asked.then(
-    () => undefined,
-    reason => reason,
-  )
-}

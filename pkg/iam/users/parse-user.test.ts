@@ -1,18 +1,13 @@
 import { expect } from 'chai'
-import { Status } from '../../apierrors/status.ts'
+import { statusOf } from '../../apierrors/fixtures.ts'
+import type { Status } from '../../apierrors/status.ts'
 import { parseUserDraft } from './parse-user.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`
 const alice = { metadata: { name: 'alice' }, spec: { email: 'alice@kapis.io' } }
 
 function refusal(body: unknown, name?: string): Status {
-  try {
-    parseUserDraft(body, 'kapis.io', name)
-  } catch (error) {
-    if (error instanceof Status) return error
-    throw error
-  }
-  throw new Error('it was taken')
+  return statusOf(() => parseUserDraft(body, 'kapis.io', name))
 }
 
 describe('parseUserDraft', () => {
