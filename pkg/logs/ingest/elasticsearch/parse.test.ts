@@ -16,6 +16,11 @@ describe('parseBulk', () => {
     ])
   })
 
+  it('reads document IDs that are numbers', () => {
+    const items = read(`{"create":{"_id":7}}\n${document}\n{"index":{"_id":null}}\n${document}`)
+    expect(items.map(({ id }) => id)).to.deep.equal(['7', ''])
+  })
+
   it('reports each invalid document, and stores the valid ones', () => {
     const body = `{"create":{}}\n{"log":\n{"create":{}}\n${document}\n{"index":{"_id":"x"}}\n[]\n`
     expect(read(body).map(({ id, problem }) => [id, problem])).to.deep.equal([

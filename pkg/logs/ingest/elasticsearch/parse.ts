@@ -68,7 +68,8 @@ function parseAction(text: string, number: number, index: string): Head {
   return {
     action,
     index: typeof own === 'string' && own !== '' ? own : index,
-    id: typeof id === 'string' ? id : '',
+    // Elasticsearch accepts numbers.
+    id: typeof id === 'string' || typeof id === 'number' ? String(id) : '',
   }
 }
 
