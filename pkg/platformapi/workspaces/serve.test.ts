@@ -345,6 +345,15 @@ describe('createWorkspaceViews', () => {
       expect(answer).to.deep.include({ code, body: meta === undefined ? rest : { ...rest, metadata: plain } })
     })
 
+  it('warns about the namespaces of a deleted workspace', async () => {
+    const { headers } = await fetch(`http://127.0.0.1:${loopback.port}${now}/workspacetemplates/blue`, {
+      method: 'DELETE',
+    })
+    expect(headers.get('warning')).to.equal(
+      '299 - "namespaces with an ownerReference to the workspace are deleted with it, unless propagationPolicy is Orphan; others remain"',
+    )
+  })
+
   const mistyped: readonly (readonly [sent: object, field: string])[] = [
     [{ spec: 5 }, 'spec'],
     [{ spec: [] }, 'spec'],

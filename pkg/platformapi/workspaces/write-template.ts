@@ -17,6 +17,8 @@ import {
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'addManager'>
 
 const jsonPatch = 'application/json-patch+json'
+const whichRemain =
+  'namespaces with an ownerReference to the workspace are deleted with it, unless propagationPolicy is Orphan; others remain'
 
 /**
  * Writes the Workspace of a WorkspaceTemplate, as the caller.
@@ -62,7 +64,9 @@ export async function writeTemplate(
         path: one,
         ...toDeleteBody(exchange, await readDeleteOptions(req)),
       })
-      addWarning(res, 'the namespaces of the workspace remain: a workspace does not own them')
+      // The garbage collector deletes namespaces that KubeSphere has created, since they name the
+      // workspace as their owner. Kapis sets no owner.
+      addWarning(res, whichRemain)
       return undefined
     }
   }
