@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { faultOf, findNamedTests } from './security/named-tests.ts'
 
-// Each row of the threat model names its tests, which must exist: a removed or renamed test proves
-// nothing.
+// Each row of the threat model names its tests, which must exist to prove anything.
 
 const name = 'docs/security.md'
 const read = (file: string) =>

@@ -23,8 +23,7 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
     type: 'kubernetes.io/tls',
     stringData: { 'tls.crt': pki.kapis.certPem, 'tls.key': pki.kapis.keyPem },
   })
-  // Without a Service network, kube-apiserver connects to the external name with the port of the
-  // APIService.
+  // Without a Service network, kube-apiserver uses the external name and the APIService's port.
   await create(client, `${inNamespace}/services`, {
     metadata: { name: 'kapis' },
     spec: { type: 'ExternalName', externalName: 'localhost' },

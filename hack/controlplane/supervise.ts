@@ -52,8 +52,7 @@ function watch(part: Component, child: ChildProcess): void {
     if (ending !== undefined || expected) return
     const reason = `${part.name} has ended (${signal ?? `exit code ${code}`}); its log is ${part.log}`
     say(reason)
-    // During startup, the code that waits for the component reports its exit with the last log
-    // lines.
+    // During startup, the code that waits for the component reports its exit with its last lines.
     if (stopOnDeath && ready) void fail(new Error(reason))
   })
 }

@@ -18,8 +18,7 @@ class Reporter extends Mocha.reporters.Spec {
 
 // The parent has died, and the control plane with it: results could not be reported.
 process.once('disconnect', () => process.exit(1))
-// Prints each unhandled rejection once, since it may fail no test, and Mocha emits it again during
-// a run.
+// Prints each unhandled rejection once, since it may fail no test, and Mocha emits it again.
 const reported = new WeakSet<Promise<unknown>>()
 process.on('unhandledRejection', (reason, promise) => {
   if (!reported.has(promise)) console.error('unhandled rejection:', reason)
@@ -36,8 +35,7 @@ for (let job = await nextJob(); job.length > 0; job = await nextJob()) {
   console.log(`  ${seconds.toFixed(1)} s for ${more.length === 0 ? only : `${job.length} files`}`)
   report({ timing: { name: [only, ...more].join(' '), seconds, cpuSeconds: cpu } })
 }
-// process.exit instead of process.exitCode: a leaked timer or socket would keep the process
-// running.
+// process.exit, not process.exitCode: a leaked timer or socket would keep the process running.
 report({ end: true }, () => process.exit(isPassed ? 0 : 1))
 
 function nextJob(): Promise<Job> {

@@ -43,8 +43,7 @@ const clusterName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 export function parseTarget(target: string, clusters: Clusters = 'host'): Target {
   const { url, cluster } = splitCluster(toOriginForm(target), clusters)
   if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
-  // RFC 3986 section 2: non-ASCII characters must be percent-encoded, and clients do not send
-  // fragments.
+  // RFC 3986 section 2: non-ASCII characters are percent-encoded, and no fragment is sent.
   if (/[^!-~]|#/.test(url))
     throw badRequest('the request target contains a character that must be percent-encoded')
   const mark = url.indexOf('?')

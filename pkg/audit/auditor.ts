@@ -54,8 +54,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
       if (whenFull === 'refuse' && sink.isFull) throw unavailable('failed to write the audit log')
       const { req, res, info } = exchange
       const receivedAt = new Date()
-      // Read before the first await: the connection of kube-apiserver may later serve another
-      // request.
+      // Read before the first await: kube-apiserver's connection may later serve another request.
       const sourceIPs = [req.socket.remoteAddress ?? '']
       const requestBody =
         wantsBodies && writingMethods.has(req.method ?? '') ? captureRequest(req) : undefined

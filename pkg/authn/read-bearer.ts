@@ -61,8 +61,7 @@ function readProtocol(req: IncomingMessage): string | null {
   const [bearer, another] = bearers
   if (bearer === undefined) return null
   if (another !== undefined) throw unauthorized('there is more than one WebSocket bearer token')
-  // RFC 6455 section 4.1: a browser that offered subprotocols rejects a response without one of
-  // them.
+  // RFC 6455 section 4.1: a browser that offered subprotocols requires one of them.
   if (offered.length === 0)
     throw unauthorized('a WebSocket bearer token requires another subprotocol next to it')
   const token = decode(bearer)

@@ -21,8 +21,7 @@ export function stripCredentials(req: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     if (isIdentity(name)) {
-      // Set to undefined instead of deleted, since a deletion makes later accesses to the headers
-      // slow.
+      // Set to undefined, not deleted: a deletion makes later accesses to the headers slow.
       req.headers[name.toLowerCase()] = undefined
       replace(rawHeaders, i)
     } else if (isProtocol(name)) replace(rawHeaders, i, withoutBearers(rawHeaders[i + 1]))
@@ -32,8 +31,7 @@ export function stripCredentials(req: IncomingMessage): void {
   if (!isStripped) return
   const { 'sec-websocket-protocol': protocols } = req.headers
   if (protocols !== undefined) req.headers['sec-websocket-protocol'] = withoutBearers(protocols)
-  // Node.js computes headersDistinct on first access. A cached value would still contain the
-  // credentials.
+  // Node.js computes headersDistinct on first access, so it could still have the credentials.
   Object.assign(req, { headersDistinct: undefined })
 }
 

@@ -31,8 +31,7 @@ export function createAuthorizeRequest(options: RequestAuthorizationOptions): Au
   const { isOwn, judgesItself, attributesOf, narrow } = options
   return exchange => {
     const { info, identity, query } = exchange
-    // Checked before proxying, since a proxied request has the identity but not the scope of its
-    // token.
+    // Checked before proxying: a proxied request has the identity but not the token's scope.
     assertInScope(info, identity)
     const isProxied = options.isProxied(exchange)
     // kube-apiserver itself parses the query of proxied requests.

@@ -107,8 +107,7 @@ export class ServingCertificates implements CertificateSource {
   }
 
   #refresh(): void {
-    // Events come in bursts, and each refresh reads everything: one refresh after the current one
-    // is enough.
+    // Events come in bursts, and each refresh reads everything: one more is enough.
     this.#isAskedAgain = this.#isBusy
     if (this.#isBusy) return
     this.#isBusy = true

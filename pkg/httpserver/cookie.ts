@@ -20,8 +20,7 @@ export type Cookie = Attributes &
     | { readonly name: `__Secure-${string}`; readonly path: `/${string}` }
   )
 
-// Maximum length including attributes (RFC 6265 section 6.1): browsers silently drop longer
-// cookies.
+// Maximum length with attributes (RFC 6265 section 6.1): browsers drop longer cookies.
 const maxLength = 4096
 // Syntax of section 4.1.1: a token of RFC 2616, cookie-octets, and a path without control
 // characters and `;`.

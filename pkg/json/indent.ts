@@ -1,7 +1,6 @@
 import { firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
-// Values deeper than this are not indented: the size of the indentation grows with the square of
-// the depth.
+// Deeper values are not indented: the indentation grows with the square of the depth.
 const maxDepth = 64
 
 /**

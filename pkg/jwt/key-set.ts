@@ -61,8 +61,7 @@ export async function loadKeySet(
     retired.map(async key => ({ ...key, publicKey: await importKey(toPublicJwk(key), key.alg) })),
   )
   const hintsByKid = new Map([...old, ...keys].map(key => [key.kid, key]))
-  // The algorithm must be the one of the key, and not one that the token chooses (RFC 8725 section
-  // 3.1).
+  // The algorithm must be that of the key, not one that the token chooses (RFC 8725 3.1).
   const findIn =
     (known: ReadonlyMap<string, Pick<LoadedKey, 'alg' | 'publicKey'>>) => (kid: string, alg: string) => {
       const key = known.get(kid)

@@ -17,8 +17,7 @@ export const publicKeyAlgorithms = [
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
 ] as const
 
-// Anyone can send a token with an unknown key ID, so failed requests are not repeated during this
-// time.
+// Anyone can send a token with an unknown key ID: failed requests are not repeated so soon.
 const failedForMs = 5_000
 
 /**

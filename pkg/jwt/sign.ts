@@ -45,8 +45,7 @@ export async function signJwt(typ: string, claims: JWTPayload, signer: LoadedKey
   const header = { alg, kid, typ }
   if (alg !== 'ES256') return new SignJWT(claims).setProtectedHeader(header).sign(key)
   const content = `${encode(header)}.${encode(claims)}`
-  // An ECDSA signature in JWS consists of two concatenated numbers instead of DER (RFC 7518 section
-  // 3.4).
+  // An ECDSA signature in JWS is two concatenated numbers, not DER (RFC 7518 section 3.4).
   const signature = sign('sha256', Buffer.from(content), { key: privateKey, dsaEncoding: 'ieee-p1363' })
   return `${content}.${signature.toString('base64url')}`
 }

@@ -30,8 +30,7 @@ export function testLogStore(
   before(async function () {
     this.timeout(60_000)
     store = await open()
-    // Ranges of lines with mixed times, as if from several nodes: records and shipper documents in
-    // turn.
+    // Ranges of mixed times, as from several nodes: records and shipper documents in turn.
     for (let at = 0; at < lines.length; at += 250) {
       const records = lines.slice(at, at + 250)
       if (at % 500 === 0) await store.append({ records })

@@ -50,8 +50,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     tools.issuer.access({ ...subject, login: { amr, authTime } }, accessTokenSeconds),
     canRefresh ? tools.issuer.refresh(subject, refreshTokenSeconds) : undefined,
   ])
-  // The session is stored before the response: otherwise a token might exist that cannot be
-  // revoked.
+  // The session is stored before the response: otherwise a token could not be revoked.
   const session = await tools.sessions.create({
     sid,
     type: '',

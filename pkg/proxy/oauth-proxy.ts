@@ -28,8 +28,7 @@ const usualSilenceMs = 30_000
 // The Location header of a redirect may contain a whole authorization request, encoded twice.
 const maxAnswerHead = 64 * 1024
 const doesNotAnswer = 'kapis-oauth is not responding'
-// X-Request-Id is replaced by the request ID of Kapis. Node.js has already sent the 100 response
-// for Expect.
+// X-Request-Id is that of Kapis. Node.js has already sent the 100 response for Expect.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
 const rootMetadata = '/.well-known/openid-configuration'

@@ -5,8 +5,7 @@ export type { Logger }
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-// Safeguard in addition to the rule that credentials are never logged: values of these keys are
-// redacted.
+// Safeguard in addition to the rule that credentials are never logged: these keys are redacted.
 const secretKeys = [
   'password',
   'token',

@@ -8,8 +8,7 @@ export type StaticAnswer = {
   readonly body: Uint8Array
 }
 
-// Runs as a separate process, like kapis-apiserver. Its parent sends the responses and receives the
-// port.
+// Runs as a separate process. Its parent sends the responses and receives the port.
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', (list: readonly StaticAnswer[]) => {

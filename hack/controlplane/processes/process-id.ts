@@ -12,8 +12,7 @@ export function processStamp(pid: number): string | undefined {
       const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
       return line.startsWith('Z') ? undefined : line.replace(/^\S+\s+/, '').replaceAll(/\s+/g, '_')
     }
-    // The second field is the program name in parentheses, which may contain spaces and
-    // parentheses.
+    // The second field, the program name in parentheses, may contain spaces and parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]

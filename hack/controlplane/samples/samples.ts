@@ -23,8 +23,7 @@ export async function createSamples(
     return node
   })
   if (pods === 0 || nodes === 0) return
-  // Admission requires this service account, which the controller manager would only create seconds
-  // later.
+  // Admission requires this service account, which a controller would create seconds later.
   await create(client, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
   await createAll('pods', pods, client, '/api/v1/namespaces/default/pods', say, i =>
     samplePod(i, names[i % nodes] ?? ''),

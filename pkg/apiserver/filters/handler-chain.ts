@@ -99,8 +99,7 @@ async function handle(
   let exchange: Exchange | undefined
   let user: string | undefined
   let impersonatedUser: string | undefined
-  // Only the first event counts: a WebSocket emits close again if the client had already
-  // disconnected.
+  // Only the first event counts: a WebSocket emits close again after a disconnect.
   res.once('close', () => {
     isOver = true
     const seconds = (performance.now() - startedAt) / 1000

@@ -28,8 +28,7 @@ const maxStreams = 250
 // The limit of kube-apiserver, which sends a caller with thousands of groups as that many headers.
 const clientHeadKilobytes = 1_024
 const maxSessionMegabytes = 64
-// With this size, a megabyte of headers fits into the eight frames that nghttp2 accepts
-// (CVE-2024-28182).
+// With this size, a megabyte of headers fits into eight frames of nghttp2 (CVE-2024-28182).
 const maxFrameSize = 256 * 1024
 
 /**

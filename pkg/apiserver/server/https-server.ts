@@ -27,15 +27,13 @@ function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
   return {
     ...hooked,
     maxHeaderSize: headerKilobytes * 1024,
-    // kube-apiserver keeps idle connections for 90 s; the server must not be the first to close
-    // one.
+    // kube-apiserver keeps idle connections for 90 s; the server must not be first to close one.
     keepAliveTimeout: 130_000,
     headersTimeout: headersSeconds * 1000,
     // The interval of timeout checks. A client that opens a connection and sends nothing can keep
     // it for at most both timeouts together.
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
-    // No timeout for whole requests: watches do not end, and bodies have limits and deadlines of
-    // their own.
+    // No timeout for whole requests: watches do not end, and bodies have limits of their own.
     requestTimeout: 0,
     shouldUpgradeCallback: mayUpgrade,
   }

@@ -248,8 +248,7 @@ export function createAuth(options: AccessOptions): Auth {
 }
 
 const api = /^(\/clusters\/[^/]+)?\/(kapis|kapi|apis|api)(\/|$)/
-// A longer cache for log shippers: verifying a password would cost more than storing a batch of log
-// lines.
+// A longer cache for log shippers: verifying costs more than storing a batch of log lines.
 const forIngest = { cacheMs: 300_000, takesFirstPassword: true }
 const forApis = { cacheMs: 10_000, takesFirstPassword: false }
 

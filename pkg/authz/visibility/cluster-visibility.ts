@@ -90,8 +90,7 @@ export function createClusterVisibility({
       const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
       if (await may(known.all, identity, { verb: 'list', group, resource })) return true
       if (name === '' || name.length > maxName) return false
-      // For kube-apiserver a namespace is inside itself, so a RoleBinding in it can grant access to
-      // it.
+      // For kube-apiserver a namespace is inside itself: a RoleBinding in it grants access to it.
       const namespace = resource === 'namespaces' ? { namespace: name } : {}
       return may(known.named, identity, { verb, group, resource, name, ...namespace })
     },

@@ -1,5 +1,4 @@
-// So many concurrent reviews take about as long as one; more reviews of one caller would slow down
-// others.
+// So many concurrent reviews take about as long as one; more would slow down others.
 export const maxReviews = 64
 const inFlight = 16
 

@@ -47,8 +47,7 @@ export function createDiscovery(groups: readonly ServedGroup[]): Discovery {
       const path = trimSlash(info.path)
       const choice = choose(exchange, path === '/apis')
       if (choice === 'v2' || choice === 'v2beta1') {
-        // The response must repeat these parameters: otherwise clients parse it as the plain
-        // document.
+        // The response must repeat these parameters, or clients parse it as the plain document.
         const contentType = `application/json;g=apidiscovery.k8s.io;v=${choice};as=APIGroupDiscoveryList`
         const headers = { 'content-type': contentType, 'cache-control': 'public' }
         return sendDocument(exchange, aggregated[choice], headers)

@@ -21,8 +21,7 @@ const streamTypes = ['application/json;stream=watch']
 
 const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
-// Results are cached: clients send few distinct headers, and parsing costs more than a small
-// response.
+// Results are cached: clients send few headers, and parsing costs more than a response.
 const createAnswers = () => createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
 const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
   object: createAnswers(),

@@ -38,8 +38,7 @@ export type ApiServiceReconcilerOptions = {
   readonly logger: Logger
 }
 
-// Corrections are immediate. If another program keeps changing the object, they are delayed
-// increasingly.
+// Corrections are immediate, but delayed increasingly if another program changes it back.
 const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
 const usualGoneMs = 2_000
@@ -156,8 +155,7 @@ export class ApiServiceReconciler {
     this.#isBusy = true
     await this.#write(registration, current, drift)
     this.#isBusy = false
-    // Handles a state that was observed during the write; the watch delivers the written state
-    // itself.
+    // Handles a state that was observed during the write; the watch delivers the written one.
     if (this.#current !== current) this.#schedule(0)
   }
 

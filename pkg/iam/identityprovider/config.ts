@@ -46,8 +46,7 @@ export type ProviderConfig = {
   | { readonly type: 'GitlabIdentityProvider'; readonly provider: GitConfig }
 )
 
-// The name is part of URLs. It is also part of an annotation name (at most 63 characters), with 18
-// others.
+// The name is part of URLs, and with 18 others of an annotation name (63 characters at most).
 const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 
 const document = section({

@@ -53,8 +53,7 @@ export async function logInWithPassword(
     return admitted
   } catch (error) {
     const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
-    // Only a name that the directory knows is logged: another text may be a password in the wrong
-    // field.
+    // Only a known name is logged: another text may be a password in the wrong field.
     const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
     const named = (refusal: unknown) => (knownAs === undefined ? refusal : aboutUser(refusal, knownAs))
     if (!isGuess(error)) {

@@ -25,8 +25,7 @@ export function createLockoutReconciler(options: LockoutReconcilerOptions): Lock
 
   async function write(user: User, state: UserState, reason: string, sinceMs: number): Promise<void> {
     const body = {
-      // Rejected with a conflict if the user was changed concurrently: that change takes
-      // precedence.
+      // Rejected with a conflict if the user was changed concurrently: that takes precedence.
       metadata: { uid: user.uid, resourceVersion: user.resourceVersion },
       status: { state, reason, lastTransitionTime: toMetaTime(sinceMs) },
     }

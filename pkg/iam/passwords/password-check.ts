@@ -122,8 +122,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
   ): Promise<PasswordVerdict> {
     const isOpen = user !== undefined && attempts.length > 1
     const event = { login, user, provider: '', source, reason: 'incorrect password' } as const
-    // Unknown users, users without a password and wrong passwords get the same response after the
-    // same time.
+    // Unknown users, users without password and wrong passwords get one response, equally late.
     return settle(event, attempts, async () =>
       hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal),
     )
@@ -243,8 +242,7 @@ export function stateLockedUntilMs(
   nowMs = Date.now(),
 ): number | undefined {
   if (user.state !== 'AuthLimitExceeded') return undefined
-  // A state that was set by hand may lack a timestamp. The reconciler adds it, and the lock lasts
-  // from then.
+  // A state that was set by hand may lack a timestamp; the lock lasts from when it is added.
   const end = (user.stateSinceMs === 0 ? nowMs : user.stateSinceMs) + durationSeconds * 1000
   return nowMs < end ? end : undefined
 }

@@ -18,8 +18,7 @@ export type PasswordHasher = {
   readonly pending: () => number
 }
 
-// The cost that other components of the platform use. Dummy hashes of unknown names have the same
-// cost.
+// The cost that other components of the platform use, also for dummy hashes.
 const cost = 10
 // bcrypt only uses 72 bytes. Longer input than this limit is rejected before it costs a hash.
 const maxPasswordLength = 1024
@@ -39,8 +38,7 @@ async function fillUp(stored: string): Promise<void> {
 /** Runs bcrypt on the thread pool instead of the event loop, with one hash per core at a time. */
 export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
   const dummyHash = await hash(randomBytes(16).toString('hex'), cost)
-  // Hashes share the thread pool with token signing and DNS: an unlimited burst of logins would
-  // block both.
+  // Hashes share the thread pool with signing and DNS: a burst of logins would block both.
   const queue = createConcurrencyLimiter({
     atOnce: threads,
     maxWaiting,

@@ -10,8 +10,7 @@ export type EndableSessions = {
 
 type ListedSessions = EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> }
 
-// An attempt only fails if the login is changed at the same moment, by a refresh or another
-// revocation.
+// An attempt only fails if the login changes then, by a refresh or another revocation.
 const attempts = 5
 
 /**

@@ -33,8 +33,7 @@ export function createSessionKeeper({
   async function check(name: string): Promise<void> {
     const open = [...sessions.all()].filter(session => session.user === name && session.ended === '')
     if (open.length === 0) return
-    // The cached user may be older than the login, so kube-apiserver decides whether the login must
-    // end.
+    // The cached user may be older than the login, so kube-apiserver decides about its end.
     const user = await readUser(name)
     for (const session of open) {
       const why = whyEnded(session, user)

@@ -32,8 +32,7 @@ export async function writeUserSecret(
   old: KubeObject | undefined,
 ): Promise<KubeObject | undefined> {
   const ownerUid = old === undefined ? '' : ownerUidOf(old)
-  // The Secret of a deleted user with the same name will be garbage-collected, even if it gets a
-  // new owner.
+  // The Secret of a deleted user of this name will be garbage-collected despite a new owner.
   const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
   if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return undefined
   const { name: user, uid } = owner

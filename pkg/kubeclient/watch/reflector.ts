@@ -38,8 +38,7 @@ const pageSize = 500
 const watchSeconds = { min: 300, spread: 300 }
 const watchSecondsWithoutBookmarks = { min: 50, spread: 25 }
 const backoffMs = { first: 200, max: 2_000 }
-// kube-apiserver sends a bookmark about once a minute; a watch without data for longer counts as
-// lost.
+// kube-apiserver sends a bookmark about once a minute; a longer silence counts as lost.
 const silenceMs = 90_000
 
 /** Lists and watches until it is stopped, with back-off, like Reflector of client-go. */
@@ -86,8 +85,7 @@ export class Reflector {
       // A watch that ends without an event counts as a failure, so that a server that ends each
       // watch immediately gets requests at increasing intervals.
       delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)
-      // Jitter prevents replicas from reconnecting simultaneously after an outage of
-      // kube-apiserver.
+      // Jitter prevents replicas from reconnecting simultaneously after kube-apiserver's outage.
       await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
     }
   }
@@ -136,8 +134,7 @@ export class Reflector {
     let sawEvents = false
     for await (const events of readWatch(stream)) {
       this.#options.handler.apply(events)
-      // The version is updated with each batch: after an aborted watch, no event may be delivered
-      // twice.
+      // The version is updated with each batch, so that no event is delivered twice.
       this.#version = events.at(-1)?.object.metadata.resourceVersion ?? this.#version
       sawEvents = true
     }

@@ -6,8 +6,7 @@ export type Columns = Readonly<Record<string, string | readonly string[]>>
 
 /** Maximum length of an event as JSON; longer ones are truncated. */
 export const longestEntry = 64 * 1024
-// Limits the length of values: each is stored, and callers can create names as long as a request
-// line.
+// Limits the length of values, which are stored: callers can create names of any length.
 const longestValue = 2_000
 const mostValues = 100
 

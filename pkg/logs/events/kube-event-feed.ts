@@ -36,8 +36,7 @@ export class EventFeed {
     this.#reflector = new Reflector({
       client: options.client,
       path: '/api/v1/events',
-      // kube-apiserver serves events directly from etcd, without the watch cache that sends
-      // bookmarks.
+      // kube-apiserver serves events directly from etcd, without the cache that sends bookmarks.
       hasBookmarks: false,
       handler: {
         replace: (items, _version, sources) =>
@@ -78,8 +77,7 @@ export class EventFeed {
     const message = 'failed to read stored events, retrying'
     await retryUntilSuccess(
       async () => {
-        // Read before the query: an event that is stored meanwhile would otherwise be in neither
-        // result.
+        // Read before the query: an event that is stored meanwhile would be in neither result.
         const waiting = writer.waiting()
         const known = new Set([...waiting, ...(await this.#readKnown(entries))])
         for (const entry of entries) if (!known.has(entry.id)) writer.write(entry)

@@ -36,8 +36,7 @@ export function fold(text: string): string {
 }
 
 export function foldCharacter(character: string): string {
-  // Only s and k have a third case variant: the long s, and the Kelvin sign, which toLowerCase
-  // handles.
+  // Only s and k have a third case variant: long s, and the Kelvin sign (see toLowerCase).
   if (character === '\u017f') return 's'
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character

@@ -5,8 +5,7 @@ const generated = new RegExp(`^(?:${hash}-)?${suffix}$`)
 const ordinal = /^[0-9]+$/
 const hashStart = /^[bcdfghjklmnpqrstvwxz2456789]{0,10}-?$/
 
-// A generated name is its base, cut to 58 characters, and a suffix of five (apiserver,
-// storage/names).
+// A generated name is its base, cut to 58 characters, and a suffix of five (apiserver).
 const longestBase = 58
 const longestName = 63
 

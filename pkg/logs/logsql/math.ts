@@ -14,8 +14,7 @@ export type MathExpression =
     }
   | { readonly kind: 'function'; readonly name: string; readonly operands: readonly MathExpression[] }
 
-// Precedence: operators with a lower number bind tighter. Those with the same number are
-// left-associative.
+// Precedence: lower numbers bind tighter; operators of one number are left-associative.
 const operators: Readonly<Record<string, number>> = {
   '^': 1,
   '*': 2,
@@ -211,8 +210,7 @@ function roundHalfAway(value: number): number {
 }
 
 function roundTo(value: number, nearest: number): number {
-  // Scales both to integers by a power of ten, which avoids rounding errors of decimals such as
-  // 0.1.
+  // Scales both to integers by a power of ten: no rounding errors of decimals such as 0.1.
   const decimals = /\.(\d+)$/.exec(String(nearest))?.[1]?.length ?? 0
   const power = 10 ** decimals
   const step = Math.round(nearest * power)

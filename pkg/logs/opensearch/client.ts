@@ -45,8 +45,7 @@ export type SearchClient = {
 // and could not be cancelled.
 const maxInFlight = 16
 const maxWaiting = 256
-// Requests have deadlines of their own. Without retries: a batch that is sent twice could be stored
-// twice.
+// Requests have their own deadlines. No retries: a batch could be stored twice.
 const connections = {
   connections: 2 * maxInFlight,
   ...{ connectMs: 10_000, headMs: 0, bodyMs: 0, idleMs: 30_000 },

@@ -32,8 +32,7 @@ const maxExpansions = 20_000
  * Input of the caller only becomes values in the JSON, never query syntax.
  */
 export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
-  // Always with a lower bound: without it, Elasticsearch 9 fails for a histogram of nanosecond
-  // times.
+  // Always with a lower bound: without it, Elasticsearch 9 fails for nanosecond times.
   const range = {
     gte: toBound(startNs ?? 0n),
     ...(endNs === undefined ? {} : { lte: toBound(endNs) }),

@@ -1,6 +1,5 @@
 const dayMs = 86_400_000
-// Maximum number of indices to name. Longer lists are slower than a pattern, and may not fit into a
-// URL.
+// Maximum number of indices to name: longer lists are slow, and may not fit into a URL.
 const maxDays = 30
 
 /** Returns the index of a time: one per UTC day, named as Fluent Bit does with Logstash_Format. */

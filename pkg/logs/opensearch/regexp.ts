@@ -63,8 +63,7 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   items.splice(side === 'first' ? 0 : -1, 1)
   if (neighbourCharacter === undefined) return side === 'first' ? '' : '\n?'
   const outside = side === 'first' ? `${anything}${neighbourCharacter}` : `${neighbourCharacter}${anything}`
-  // The text may also begin or end at the boundary, unless only a word character outside can form
-  // it.
+  // The text may also begin or end at the boundary, unless a word character must form it.
   return neighbourCharacter === wordCharacter ? outside : `(${outside})?`
 }
 

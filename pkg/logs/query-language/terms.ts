@@ -28,8 +28,7 @@ const comparisonPattern = new RegExp(
   String.raw`(${plainName}:?|${quotedName}:)([<>]=?)(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=[\s()]|$)`,
   'suy',
 )
-// The closing slash of a regular expression must end the term, so that a path such as /api/v1 is
-// plain text.
+// The closing slash of an expression must end the term, so that /api/v1 is plain text.
 const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
 const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
 const plainPattern = /[^\s()"*?\\]+/y

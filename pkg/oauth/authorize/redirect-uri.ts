@@ -1,8 +1,7 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { oauthError } from '../server/error.ts'
 
-// Redirect URIs are matched as text: two URL parsers that disagree could send the code to different
-// hosts.
+// Redirect URIs are matched as text: parsers that disagree could send the code elsewhere.
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/[^\s#\\@]*)?$/
 
 /**

@@ -62,8 +62,7 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   const queues = new Map<string, Queue>()
 
   function inTurn(queue: Queue, work: () => Promise<void>): Promise<void> {
-    // Each delivery checks the signal here: thousands of listeners of one signal would take seconds
-    // to add.
+    // Each delivery checks the signal: thousands of listeners of one take seconds to add.
     const unlessStopping = async () => {
       stopping.signal.throwIfAborted()
       await work()

@@ -11,8 +11,7 @@ export const proofParameter = 'login_proof'
  */
 export type ProofKind = 'login' | 'choice' | 'consent'
 
-// `login` is short: the browser continues immediately. The other kinds wait for the user to read a
-// page.
+// `login` is short, as the browser continues immediately; others wait for the user.
 const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600, consent: 600 }
 
 const kinds = ['login', 'choice', 'consent'] as const satisfies readonly ProofKind[]

@@ -106,8 +106,7 @@ export function createLinking(options: BrowserOptions): RequestHandler {
     const user = requireValidPassword(await tools.passwords.check(attempt))
     assertUserEnabled(user)
     assertPasswordIsOwn(user)
-    // Linking is rejected for users with a second factor: later logins by the provider might skip
-    // it.
+    // Linking is rejected for users with a second factor, which provider logins might skip.
     await assertNoSecondFactor(tools.factors, user)
     return tools.providers.link(registration, user)
   })

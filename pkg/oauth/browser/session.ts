@@ -94,8 +94,7 @@ async function beginBrowserLogin(
     expiresAtMs: nowMs + lifeSeconds * 1000,
     ended: '',
   })
-  // The earlier session ends only now: a form that is sent twice (409) must not log out the current
-  // user.
+  // The earlier session ends only now: a form sent twice (409) must not log out the user.
   if (earlier !== undefined)
     await endLogin(tools.sessions, earlier, 'replaced by another login in the same browser')
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)

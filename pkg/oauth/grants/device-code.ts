@@ -25,8 +25,7 @@ export const deviceCodeGrant: Grant = {
     try {
       return await settle(tools, request, { ...device, isScopeAsked: claims.scope_asked === 1 })
     } finally {
-      // If the deletion fails, the device allows no second login, and the garbage collection
-      // deletes it.
+      // If the deletion fails, the device allows no second login, and is garbage-collected.
       await tools.devices.remove(device.name).catch(() => undefined)
     }
   },

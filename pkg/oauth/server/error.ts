@@ -68,8 +68,7 @@ export function isOAuthReason(reason: string): boolean {
 
 /** Writes a thrown value as an OAuth error, without details of internal errors. */
 export function renderOAuth(res: Response, error: unknown): Status {
-  // An invalid bearer token gets a Kubernetes Status on every path of the platform, including OAuth
-  // paths.
+  // An invalid bearer token gets a Kubernetes Status on every path, also of OAuth.
   if (error instanceof Status && error.reason === 'Unauthorized') return renderKube(res, error)
   const status = toOAuth(error)
   res.set({ ...status.headers, 'cache-control': 'no-store', pragma: 'no-cache' })

@@ -15,8 +15,7 @@ export async function readRows(
   query: Query,
   use: (row: Row) => void,
 ): Promise<void> {
-  // Rows are processed in time slices: a query with a grouping pipe returns all of them in one
-  // page.
+  // Rows are processed in time slices: a grouping pipe returns all of them in one page.
   for await (const page of rows(query)) await turns.run(inSteps(page, use))
 }
 

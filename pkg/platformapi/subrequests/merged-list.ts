@@ -56,8 +56,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
 
     const collect = async () => {
       const parts: (Part | FailedKind)[] = []
-      // One list after another: a request with many kinds uses no more resources at a time than
-      // one.
+      // One list after another: a request with many kinds uses no more resources than one.
       for (const { kind, url } of urls) if (!isOver(res)) parts.push(await collectKind(exchange, kind, url))
       return { parts, lists: parts.filter(part => 'list' in part) }
     }

@@ -46,8 +46,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
   }
 
   async function confirmList(scope: Scope): Promise<void> {
-    // A large kind is only listed completely if its watch does not soon reach the version of the
-    // list.
+    // A large kind is only listed completely if its watch does not soon reach the list.
     let page = await read(scope, isAll(scope) && store.size > pageSize ? 1 : pageSize, '')
     const version = Number(page.version)
     const deadlineMs = performance.now() + waitMs
@@ -65,8 +64,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
     while (store.version < version && different !== undefined) {
       if (!(await store.waitFor(store.version + 1, deadlineMs - performance.now())))
         throw tooLargeResourceVersion(String(version), String(store.version))
-      // All objects are compared again only if this one matches: a large kind may change
-      // continuously.
+      // All objects are compared only if this one matches: a large kind may keep changing.
       if (isAsListed(store, different, listed)) different = findDifference(store, scope, listed)
     }
     if (isAll(scope) && version > store.version) store.advance(version)
@@ -80,8 +78,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
       if (await store.waitFor(Number(version), waitMs)) return
       throw tooLargeResourceVersion(version, String(store.version))
     }
-    // kube-apiserver does not have the object. Only the version of a list shows whether the store
-    // is newer.
+    // kube-apiserver does not have the object; a list shows whether the store is newer.
     if (store.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
   }
 

@@ -13,8 +13,7 @@ export type DiscoveryCache = {
   readonly findByKind: (group: string, kind: string) => Promise<Kind | undefined>
 }
 
-// Limits refreshes, so that requests for unknown kinds do not each cause a request to
-// kube-apiserver.
+// Limits refreshes: not each request for an unknown kind causes one to kube-apiserver.
 const refreshMs = { known: 60_000, missing: 2_000 }
 const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=v2beta1')}`

@@ -69,8 +69,7 @@ function readInit(statuses: readonly Members[], sidecars: ReadonlySet<string>, {
 function readMain(statuses: readonly Members[], conditions: readonly Members[], before: string): string {
   let reason = before
   let isRunning = false
-  // Like the printer, goes from the last container to the first, so that the first one takes
-  // precedence.
+  // Like the printer, goes from the last container to the first, which takes precedence.
   for (const status of [...statuses].reverse()) {
     const { terminated, waiting, running } = statesOf(status)
     if (waiting && textOf(waiting.reason) !== '') reason = textOf(waiting.reason)

@@ -9,8 +9,7 @@ type Page = { readonly chunks: readonly Chunk[]; readonly frame: string; readonl
 type Compressed = { readonly chunk: Chunk; readonly pieces: readonly GzipPiece[] }
 
 const mebibyte = 1024 * 1024
-// Larger responses are streamed from the bytes of the objects: few callers could reuse a joined
-// copy.
+// Larger responses are streamed from the objects: few callers could reuse a joined copy.
 const maxPageBytes = mebibyte / 2
 const maxRuns = 8
 const maxObjectBytes = 16 * 1024

@@ -35,8 +35,7 @@ export type ObjectStoreOptions = {
   readonly confirm?: (store: ObjectStore) => Confirm
 }
 
-// Each view must be maintained; with more views, maintenance would cost more than computing results
-// again.
+// Each view must be maintained; more of them would cost more than computing results again.
 const maxViews = 64
 const viewIdleMs = 60_000
 // Time limit per change for the update of all views. Views with selectors may have to scan a whole

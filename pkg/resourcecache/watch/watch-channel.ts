@@ -115,8 +115,7 @@ export class Channel {
     this.#timer = undefined
     const events = this.#pending
     const opening = this.#opening
-    // Small events are joined into one write; large ones are shared with other channels and not
-    // copied.
+    // Small events are joined into one write; large ones, which channels share, are not copied.
     const joined =
       events.length > 1 && this.#pendingBytes < 2 * together.bytes ? [Buffer.concat(events)] : events
     this.#pending = []

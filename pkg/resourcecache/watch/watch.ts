@@ -117,16 +117,14 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
     return void out.end(end(changedSight))
   let hasChanged = false
   const isShown = () => {
-    // Remains true even if the permissions are restored, since objects may have been hidden in
-    // between.
+    // Remains true after permissions are restored: objects may have been hidden in between.
     hasChanged ||= !isCurrent(request.visible)
     return !hasChanged
   }
   const first = firstEvents(store, { ...request, matches }, isShown)
   if (first === undefined)
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
-  // The watch joins in the same event-loop turn in which the state was read, so that no event is
-  // missed.
+  // The watch joins in the event-loop turn in which the state was read: no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${sight ? visible.key : randomUUID()}` : channel
   const watcher = broadcaster.join(store, { key, matches, encoder }, out)

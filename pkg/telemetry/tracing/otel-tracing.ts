@@ -22,8 +22,7 @@ export function traceWith(options: TracingOptions): Tracing {
   const { tracer, stop } = createPipeline(options)
   const current = new AsyncLocalStorage<RequestTrace>()
   const readLine = toleratingReader()
-  // Audit IDs by response. `getHeader` does not find headers that writeHead received as a flat
-  // list.
+  // Audit IDs by response: `getHeader` does not find headers of writeHead in a flat list.
   const ids = new WeakMap<ServerResponse, string>()
   const isForAll = options.continues === 'everybody'
   const tools = {
@@ -105,8 +104,7 @@ export function traceWith(options: TracingOptions): Tracing {
         const child = trace?.child(req.method ?? 'GET', toRoute(info), attributes)
         if (child === undefined) return forward(exchange, ...more)
         if (child.context) writeContext(req, child.context)
-        // Prepended, so that this span ends before the request's span, which ends on the same
-        // event.
+        // Prepended, so that this span ends before that of the request, on the same event.
         res.prependOnceListener('close', () => child.end(toOutcome(res)))
         return ending(child, () => forward(exchange, ...more))
       }

@@ -54,8 +54,7 @@ export function createPipeline(
       'service.version': version,
       'service.instance.id': randomUUID(),
     }),
-    // As in component-base: a continued trace keeps its sampling decision; the rate applies to new
-    // traces.
+    // As in component-base: a continued trace keeps its decision; the rate is for new ones.
     sampler: new ParentBasedSampler({
       root: new TraceIdRatioBasedSampler(config.samplingRatePerMillion / 1_000_000),
     }),

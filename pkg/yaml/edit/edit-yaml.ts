@@ -54,8 +54,7 @@ function explicitNodes(source: Source, path: Change['path']): readonly Node[] {
   let node = source.root
   for (const step of path) {
     if (node === undefined || isAlias(node)) break
-    // An empty `[]` or `{}` is replaced as a whole, so that its new content has the style of the
-    // document.
+    // An empty `[]` or `{}` is replaced as a whole, with the style of the document.
     if (nodes.length > 0 && isCollection(node) && node.items.length === 0) break
     nodes.push(node)
     node = explicitChild(node, step)

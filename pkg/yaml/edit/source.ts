@@ -44,8 +44,7 @@ const options = {
 
 /** Parses the first YAML document of a text as kubectl (go-yaml 2) does. @throws Error */
 export function readSource(text: string): Source {
-  // Line breaks of YAML 1.1 that the parser does not know. Offsets stay valid: each has one
-  // character.
+  // Line breaks of YAML 1.1 that the parser does not know, each of one character as before.
   const lines = text.replaceAll(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n')
   const parsed = parseAllDocuments(lines, options)
   const document: Document.Parsed | undefined = Array.isArray(parsed) ? parsed[0] : undefined

@@ -83,8 +83,7 @@ export const ldapProvider = section({
 }).transform((given, { addIssue }): LdapConfig => {
   const complain = complainTo(addIssue)
   const { managerDN: managerDn, managerPassword } = given
-  // The server would treat a bind with a name and an empty password as anonymous (RFC 4513 section
-  // 5.1.2).
+  // The server would treat an empty password as an anonymous bind (RFC 4513 section 5.1.2).
   if (managerDn !== '' && managerPassword === '') complain('managerPassword', 'is required with managerDN')
   const attributeOf = (key: AttributeKey, fallback: string) => {
     if (given[key] !== '' && !attributeName.test(given[key]))

@@ -51,8 +51,7 @@ async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
   const { ca, isVerified } = config.trust
   const socket = connectTls({
     socket: raw,
-    // The certificate must be valid for this name. SNI must not contain an IP address (RFC 6066
-    // section 3).
+    // The certificate must be valid for this name. SNI must not be an IP address (RFC 6066).
     host: config.host,
     ...(isIP(config.host) === 0 ? { servername: config.host } : {}),
     ...(ca === undefined ? {} : { ca }),

@@ -20,8 +20,7 @@ import { findGroups } from './ldap-groups.ts'
 type Credential = { readonly username: string; readonly password: string }
 
 const maxLength = { username: 256, password: 1024 }
-// Unknown names are rejected faster than wrong passwords, so every rejection takes at least this
-// long.
+// Unknown names are rejected faster than wrong passwords, so rejections take at least this.
 const refusedAfterMs = 300
 
 /**
@@ -59,8 +58,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     kind: 'password',
     async authenticate(credential, signal, found) {
       const { username, password } = credential
-      // Rejected here, since a bind with an empty password succeeds for any name (RFC 4513 section
-      // 5.1.2).
+      // Rejected, since a bind with an empty password succeeds for any name (RFC 4513).
       if (password === '' || password.length > maxLength.password)
         throw loginError('wrong_password', 'incorrect password')
       if (username === '' || username.length > maxLength.username || username.includes('\0'))

@@ -97,8 +97,7 @@ type Answer = Error & {
   readonly error_description?: unknown
 }
 
-// Names of the members of metadata, userinfo and callback that are compared; none of them is
-// secret.
+// Members of metadata, userinfo and callback that are compared; none of them is secret.
 const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
 
 /**

@@ -117,8 +117,7 @@ async function create(
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
   } catch (error) {
     if (!isStatus(error, 409)) throw error
-    // The name was taken concurrently: by the same account on another replica, or by another
-    // account.
+    // The name was taken concurrently, by the same account on another replica or another one.
     const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))
     const isSame = readLinks(object.metadata, groupDomain).some(
       link => link.provider === provider && link.uid === uid,

@@ -1,5 +1,4 @@
-// The limit of RFC 1123 labels; object names may be longer (253), but the name is also used as a
-// label.
+// The limit of RFC 1123 labels: object names may be longer, but the name is also a label.
 export const maxNameLength = 63
 
 /**

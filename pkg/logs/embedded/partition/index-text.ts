@@ -2,8 +2,7 @@ import { fieldValues } from '../../field-values.ts'
 import { fold, wordsOf } from '../../filter/words.ts'
 import type { LogRecord } from '../../record.ts'
 
-// Prefixes of index terms for streams and fields: private-use characters, which words do not
-// contain.
+// Prefixes of index terms for streams and fields: characters that words do not contain.
 const streamMark = '\ue000'
 const fieldMark = '\ue001'
 const maxFieldChars = 200

@@ -19,8 +19,7 @@ type Running = {
   readonly deadline: number
 }
 
-// A longer time slice would delay small queries behind large ones; a shorter one would cost
-// overhead.
+// A longer time slice would delay small queries behind large ones; a shorter one costs more.
 const sliceMs = 5
 
 await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowLines }, parent) => {

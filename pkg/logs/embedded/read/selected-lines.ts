@@ -148,8 +148,7 @@ function recordAt(open: OpenBlock, place: Place, parts: LineParts): LogRecord {
   const { partition, day, time, index } = place
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
-  // Copied: a substring would keep the text of its whole block in memory, and a page may use many
-  // blocks.
+  // Copied: a substring would keep its whole block in memory, and a page may use many.
   const log = parts.text ? ownText(lineText(open, index)) : ''
   const record = { timeNs: toTimeNs(day, time), log, ...stream }
   const fields = parts.fields?.length === 0 ? undefined : lineFields(open, index, parts.fields)

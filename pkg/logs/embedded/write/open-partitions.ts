@@ -27,8 +27,7 @@ export class OpenPartitions {
   /** @param storeBytes maximum total size of the partitions */
   constructor(folder: string, storeBytes: number) {
     this.#folder = folder
-    // Maximum size of a partition: a small part of the total, because retention deletes whole
-    // partitions.
+    // Maximum size of a partition, a small part of the total: retention deletes whole ones.
     this.#maxBytes = Math.min(Math.max(storeBytes / 16, partitionBytes.min), partitionBytes.max)
     for (const id of this.stored()) {
       const { day, part } = parsePartitionId(id)
@@ -131,8 +130,7 @@ export class OpenPartitions {
   }
 
   #create(day: number): PartitionWriter {
-    // Numbers are not reused, because readers may still have a deleted partition open under its
-    // number.
+    // Numbers are not reused: readers may still have a deleted partition open under its number.
     const part = (this.#lastPart.get(day) ?? -1) + 1
     const partition = PartitionWriter.create(this.#folder, partitionId(day, part))
     this.#lastPart.set(day, part)

@@ -61,8 +61,7 @@ async function uncompressBlock(bytes: Buffer, { limitBytes, hold }: UncompressLi
   if (length > limitBytes) throw tooLarge(limitBytes)
   hold(length)
   try {
-    // Small blocks are decompressed here: the transfer to another thread takes a hundred times as
-    // long.
+    // Small blocks are decompressed here: the transfer to a thread takes a hundred times as long.
     return Buffer.from(bytes.length > chunkBytes ? await uncompress(bytes) : uncompressSync(bytes))
   } catch {
     throw malformed()

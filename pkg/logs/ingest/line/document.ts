@@ -29,8 +29,7 @@ const textKeys = [
   ...['log', 'message', 'msg', '_msg', 'MESSAGE', 'Message', 'short_message', '@m', 'RenderedMessage', '@mt'],
   ...['Body', 'body'],
 ] as const
-// Names of nested fields that have the text: of the same exporter in its mode otel, and of tracing
-// for Rust.
+// Names of nested fields with the text: of this exporter in mode otel, of tracing for Rust.
 const innerTextNames = ['body.text', 'fields.message']
 
 // Field `log` of Filebeat and other Elastic agents.

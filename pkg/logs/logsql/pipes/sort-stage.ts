@@ -11,8 +11,7 @@ type Entry = {
   readonly size: number
 }
 
-// Measured memory in bytes of an entry, a key and a partition, which is most of the size of a small
-// row.
+// Measured bytes of an entry, a key and a partition, which are most of a small row.
 const [entryBytes, keyBytes, partitionBytes] = [420, 128, 400]
 
 /** Creates the stable sort of rows, which with a limit keeps only that many. */

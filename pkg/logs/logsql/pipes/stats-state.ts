@@ -10,8 +10,7 @@ export type StatsState = { readonly add: (row: Row) => void; readonly result: ()
 
 type Create = () => StatsState
 
-// Measured memory in bytes: the state of a group, its list of values, and a value while it is
-// sorted.
+// Measured bytes: the state of a group, its list of values, and a value while it is sorted.
 const [stateBytes, collectionBytes, sortedBytes] = [220, 160, 280]
 
 /** Returns a function that creates the state of each group. */

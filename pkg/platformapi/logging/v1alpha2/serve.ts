@@ -49,8 +49,7 @@ export function createLoggingApi({
   }
   return exchange => {
     const { parts } = exchange.info
-    // All paths below `ingest`: Elasticsearch clients also request paths that are not in the
-    // routes.
+    // All paths below `ingest`: Elasticsearch clients also request others than the routes.
     const serve = parts[0] === 'ingest' ? ingest : routeOf(routes, parts)
     if (serve === undefined) throw unknownResource(replacementOf(parts, groupDomain))
     return serve(exchange)

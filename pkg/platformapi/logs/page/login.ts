@@ -42,8 +42,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
       const returnTo = (query.get('return_to') ?? '').slice(0, longestReturn)
       const page = query.get('page') === 'recordings' ? 'recordings' : ''
-      // The login ends with a redirect to the host of the issuer, so the cookie must be set for
-      // that host.
+      // The login ends with a redirect to the host of the issuer, where the cookie must be set.
       if (req.headers.host !== home.host && !query.has('moved')) {
         const again = new URLSearchParams({ page, return_to: returnTo, moved: '1' })
         redirect(res, `${home.origin}/logs/login?${again}`)

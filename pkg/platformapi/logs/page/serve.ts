@@ -62,8 +62,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
       try {
         await answer(exchange)
       } catch (error) {
-        // Browsers show the response to the user, except for requests of the script, which parses a
-        // Status.
+        // Browsers show the response to the user, except to the script, which parses a Status.
         if (!(error instanceof Status) || exchange.info.path.startsWith('/logs/api/')) throw error
         for (const [name, value] of Object.entries(error.headers)) exchange.res.setHeader(name, value)
         documents.sendProblem(exchange.res, error.code, error.message)

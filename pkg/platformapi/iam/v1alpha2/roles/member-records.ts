@@ -113,8 +113,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       requireRecord(found, role, owner)
       return true
     }
-    // Creating the role would activate these bindings, although their author may not have its
-    // permissions.
+    // Creating the role would activate bindings whose author may not have its permissions.
     if (await places.isBound(name))
       throw new Status(
         409,
