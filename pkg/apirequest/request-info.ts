@@ -212,9 +212,8 @@ function splitResource(parts: readonly string[], special: string) {
 function selectionOf(verb: string, query: QueryParameters): Selection {
   const { fieldSelector, labelSelector } = query
   const name = requiredValue(fieldSelector.requirements, 'metadata.name') ?? ''
-  const isName = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name)
   // As in kube-apiserver, deletecollection is authorized without a name.
-  if (!isName || verb === 'deletecollection' || !isReadableList(query))
+  if (name === '' || !isPathSegment(name) || verb === 'deletecollection' || !isReadableList(query))
     return { ...wholeSelection, fieldSelector, labelSelector }
   return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
 }
@@ -222,6 +221,11 @@ function selectionOf(verb: string, query: QueryParameters): Selection {
 /** Returns whether kube-apiserver can parse the query as ListOptions, and so uses its name. */
 function isReadableList(query: QueryParameters): boolean {
   return query.labelSelector.problem === undefined && listIntegers.every(name => isInt64(query.first(name)))
+}
+
+/** Reports whether an object can have the name: kube-apiserver allows no other names in paths. */
+export function isPathSegment(name: string): boolean {
+  return name !== '.' && name !== '..' && !/[/%]/.test(name)
 }
 
 const listIntegers = ['limit', 'timeoutSeconds']

@@ -198,9 +198,15 @@ describe('a consistent read', () => {
     })
 
     it('trusts kube-apiserver about an object that does not exist', async () => {
-      await waitForLatest(podsIn(), { namespace: 'y', name: 'none/?' })
-      expect(paths).to.deep.equal(['/api/v1/namespaces/y/pods/none%2F%3F'])
+      await waitForLatest(podsIn(), { namespace: 'y', name: 'none ?' })
+      expect(paths).to.deep.equal(['/api/v1/namespaces/y/pods/none%20%3F'])
     })
+
+    for (const name of ['..', '.', '%2C', 'a/b'])
+      it(`reads no object for ${name}, which is not a valid name`, async () => {
+        await waitForLatest(storeOf(nodes(), { confirm: confirmedBy() }), { namespace: '', name })
+        expect(paths).to.deep.equal([])
+      })
 
     it('waits for its deletion, at the version of a list', async () => {
       const name = 'p,=\\'

@@ -1,4 +1,5 @@
 import { tooLargeResourceVersion } from '../../apierrors/status.ts'
+import { isPathSegment } from '../../apirequest/request-info.ts'
 import type { ObjectVersion, VersionPage } from '../../kubeclient/list/list-versions.ts'
 import { explainForbidden } from '../list/list-error.ts'
 import { toKey } from '../store/cached-object.ts'
@@ -72,6 +73,8 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
 
   /** Compares a single object by a get; a list would wait for progress from etcd. */
   async function confirmObject(scope: Scope): Promise<void> {
+    // No object has such a name, and kube-apiserver answers 400.
+    if (!isPathSegment(scope.name)) return
     const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
     const version = await reader.object({ path }).catch(refuse)
     if (version !== undefined) {
