@@ -67,7 +67,11 @@ describe('workloads without stored secrets', function () {
     const other = await tokenOfRunner(namespace, 'https://kubernetes.default.svc')
     expect(parsed(await assertion(other))).to.deep.equal([
       401,
-      { error: 'invalid_client', error_description: 'invalid client credential' },
+      {
+        error: 'invalid_client',
+        error_description:
+          'invalid client assertion: kube-apiserver rejected the token of the service account',
+      },
     ])
   })
 
