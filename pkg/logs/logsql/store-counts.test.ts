@@ -61,10 +61,13 @@ describe('runQuery', () => {
       'filter {namespace!="team-0"} | stats count() as n',
       'stats count() as n | filter n:>1000',
     ]
+    const short = `_time:[${timeOf(80_000)}, ${timeOf(80_060)}]`
     const byTime = ['1s', '7s', '1m', '90m', '1h', 'day'].map(step => `stats by (_time:${step}) count() as n`)
     for (const scope of scopes)
-      for (const filter of filters)
-        for (const pipe of [...pipes, ...(filter.startsWith('_time:[') ? byTime.slice(1) : [])]) {
+      for (const filter of [...filters, short])
+        for (const pipe of filter === short
+          ? ['stats by (_time:7ms) count() as n', 'stats by (_time:10ms) count() as n']
+          : [...pipes, ...(filter.startsWith('_time:[') ? byTime.slice(1) : [])]) {
           const query = `${filter} | ${pipe}`
           const counted = await run(store, scope, query)
           const read = await run(store, scope, query.replaceAll('count()', 'count() if (*)'))

@@ -47,7 +47,8 @@ export function planStoreCount(
     return buckets
       .filter(({ count }) => count > 0)
       .map(
-        ({ timeMs, count }) => new Map([['_time', formatTime(BigInt(timeMs * nsPerMs))], ...counts(count)]),
+        ({ timeMs, count }) =>
+          new Map([['_time', formatTime(BigInt(timeMs) * BigInt(nsPerMs))], ...counts(count)]),
       )
   }
 }
