@@ -17,8 +17,9 @@ describe('parseBulk', () => {
   })
 
   it('reads document IDs that are numbers', () => {
-    const items = read(`{"create":{"_id":7}}\n${document}\n{"index":{"_id":null}}\n${document}`)
-    expect(items.map(({ id }) => id)).to.deep.equal(['7', ''])
+    const ids = ['7', '9007199254740993', 'null']
+    const items = read(ids.map(id => `{"create":{"_id":${id}}}\n${document}\n`).join(''))
+    expect(items.map(({ id }) => id)).to.deep.equal(['7', '9007199254740993', ''])
   })
 
   it('reports each invalid document, and stores the valid ones', () => {

@@ -1,5 +1,6 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { parseJson } from '../../../json/parse.ts'
+import { parseExactly } from '../../../json/parse-exactly.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import { splitLines } from '../body/split-lines.ts'
 import type { IngestLimits } from '../limits.ts'
@@ -58,7 +59,8 @@ function parseAction(text: string, number: number, index: string): Head {
     )
   let parsed: unknown
   try {
-    parsed = parseJson(text)
+    parseJson(text)
+    parsed = parseExactly(text)
   } catch {
     throw malformed('not valid JSON')
   }
@@ -69,7 +71,7 @@ function parseAction(text: string, number: number, index: string): Head {
     action,
     index: typeof own === 'string' && own !== '' ? own : index,
     // Elasticsearch accepts numbers.
-    id: typeof id === 'string' || typeof id === 'number' ? String(id) : '',
+    id: ['string', 'number', 'bigint'].includes(typeof id) ? String(id) : '',
   }
 }
 
