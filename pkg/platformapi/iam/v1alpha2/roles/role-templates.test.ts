@@ -31,6 +31,27 @@ describe('role templates', () => {
     expect(sentRules()).to.deep.equal([[viewRule]])
   })
 
+  it('are removed with their rules when the role names none; other rules stay', async () => {
+    const own = { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'] }
+    const response = await send(
+      'PUT',
+      '/namespaces/b1/roles/made',
+      from('[]', { rules: [viewRule, own, usersRule] }),
+    )
+    expect([response.status, response.headers.get('warning')]).to.deep.equal([
+      200,
+      '299 - "the rules of role templates are removed, since the role names none"',
+    ])
+    expect(sentRules()).to.deep.equal([[own]])
+  })
+
+  it('leave other rules unchanged when the role names none', async () => {
+    const own = { verbs: ['get'], apiGroups: [''], resources: ['secrets'] }
+    const response = await send('PUT', '/namespaces/b1/roles/made', from('[]', { rules: [own] }))
+    expect([response.status, response.headers.get('warning')]).to.deep.equal([200, null])
+    expect(sentRules()).to.deep.equal([[own]])
+  })
+
   it('that do not exist do not change the rules of a role', async () => {
     const body = from('["none"]', { rules: [usersRule] })
     expect((await write('PUT', '/namespaces/b1/roles/made', body)).code).to.equal(200)

@@ -1,6 +1,8 @@
 import { badRequest } from '../../../../apierrors/status.ts'
+import { stringifyExactly } from '../../../../json/stringify.ts'
 import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
 import { scopeLabel } from './role-bindings.ts'
 import type { RoleScope } from './role-presets.ts'
 
@@ -51,27 +53,44 @@ function parseNames(text: string): readonly string[] | undefined {
   }
 }
 
+/** The ClusterRoles, among which are templates. */
+type Source = {
+  readonly groupDomain: string
+  readonly clusterRoles: Pick<ObjectStore, 'get' | 'entries'>
+}
+
 /** Returns the rules of templates without duplicates. @returns also the names without a template */
 export function aggregate(
   names: readonly string[],
-  from: {
-    readonly groupDomain: string
-    readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined }
-  },
+  from: Source,
 ): { readonly rules: readonly unknown[]; readonly unknown: readonly string[] } {
   const rules = new Map<string, unknown>()
   const unknown: string[] = []
   for (const name of new Set(names)) {
     const entry = from.clusterRoles.get('', name)
     if (entry === undefined || !isTemplate(entry, from.groupDomain)) unknown.push(name)
-    else for (const rule of itemsOf(entry.parsed().rules).filter(isRecord)) rules.set(toRuleKey(rule), rule)
+    else for (const rule of rulesOf(entry)) rules.set(toRuleKey(rule), rule)
   }
   return { rules: [...rules.values()], unknown }
 }
 
+/** Returns the rules that no template has. */
+export function withoutTemplateRules(
+  rules: readonly unknown[],
+  { groupDomain, clusterRoles }: Source,
+): readonly unknown[] {
+  const templates = [...clusterRoles.entries()].filter(entry => isTemplate(entry, groupDomain))
+  const known = new Set(templates.flatMap(rulesOf).map(toRuleKey))
+  return rules.filter(rule => !known.has(toRuleKey(rule)))
+}
+
+function rulesOf(entry: Entry): readonly object[] {
+  return itemsOf(entry.parsed().rules).filter(isRecord)
+}
+
 /** Returns a key that is the same for rules that differ only in the order of their members. */
 function toRuleKey(rule: unknown): string {
-  return JSON.stringify(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return stringifyExactly(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 export function areAmong(rules: readonly unknown[], others: readonly unknown[]): boolean {

@@ -16,7 +16,7 @@ import { keepLabels, parseSent } from '../../../write/sent-object.ts'
 import { roleKinds, toRole } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
-import { aggregate, areAmong, templatesIn } from './role-templates.ts'
+import { aggregate, areAmong, templatesIn, withoutTemplateRules } from './role-templates.ts'
 
 export type RoleWriteTools = {
   readonly groupDomain: string
@@ -163,16 +163,23 @@ async function withTemplates(
   sent: unknown,
 ): Promise<unknown> {
   const names = templatesIn(sent, groupDomain)
-  if (names === undefined || names.length === 0 || !isRecord(sent)) return sent
-  await requireTemplates(exchange)
+  if (names === undefined || !isRecord(sent)) return sent
+  // Consoles send back all rules that they have read, including rules of templates that the user
+  // has removed.
+  const sentRules = itemsOf(sent.rules)
+  if (names.length === 0 && sentRules.length === 0) return sent
   const from = { groupDomain, clusterRoles: await clusterRoles() }
+  if (names.length === 0) {
+    const kept = withoutTemplateRules(sentRules, from)
+    if (kept.length < sentRules.length)
+      addWarning(exchange.res, 'the rules of role templates are removed, since the role names none')
+    return { ...sent, rules: kept }
+  }
+  await requireTemplates(exchange)
   const { rules, unknown } = aggregate(names, from)
   if (unknown.length > 0) addWarning(exchange.res, `ignored unknown role templates: ${unknown.join(', ')}`)
   // If all named templates are unknown, the existing rules are kept.
   if (rules.length === 0) return sent
-  // Consoles send back all rules that they have read, including rules of templates that the user
-  // has removed.
-  if (!areAmong(itemsOf(sent.rules), rules))
-    addWarning(exchange.res, 'only the rules of the role templates are used')
+  if (!areAmong(sentRules, rules)) addWarning(exchange.res, 'only the rules of the role templates are used')
   return { ...sent, rules }
 }
