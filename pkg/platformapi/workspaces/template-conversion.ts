@@ -68,7 +68,7 @@ export function toWorkspaceMergePatch(patch: unknown, { groupDomain, name }: Pat
   const template = readTemplate(spec, { group: `tenant.${groupDomain}`, name })
   const isRemoved = spec === null || membersOf(spec).template === null
   const wanted = isRemoved ? null : template.spec
-  const metadata = withTemplateMetadata(membersOf(rest.metadata), template)
+  const metadata = withTemplateMetadata(objectAt(rest, 'metadata'), template)
   return {
     ...rest,
     ...(Object.keys(metadata).length > 0 && { metadata }),

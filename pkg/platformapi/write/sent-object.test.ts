@@ -42,6 +42,7 @@ describe('parseSent', () => {
 describe('keepLabels', () => {
   const labels = { 'kapis.io/work~space': 'blue' }
   const required = [400, 'metadata.labels must be an object: the label kapis.io/work~space is required']
+  const unsupported = [400, '$patch is not supported here: the label kapis.io/work~space is required']
   const rows: readonly (readonly [patch: unknown, expected: unknown])[] = [
     [{}, { metadata: { labels } }],
     [
@@ -57,6 +58,9 @@ describe('keepLabels', () => {
     ],
     [{ metadata: null }, required],
     [{ metadata: { labels: null } }, required],
+    [{ metadata: { labels: { $patch: 'delete' } } }, unsupported],
+    [{ metadata: { $patch: 'replace', name: 'a' } }, unsupported],
+    [{ $patch: 'delete' }, unsupported],
     [{ metadata: { labels: [] } }, [400, 'metadata.labels must be an object']],
     ['x', 'x'],
   ]

@@ -44,7 +44,7 @@ export function objectAt(within: Sent, path: string): Sent {
  * Returns a JSON Merge Patch or a JSON Patch that also sets labels, so that a patch cannot move an
  * object out of its workspace or scope.
  *
- * @throws Status 400 for a merge patch that removes all labels
+ * @throws Status 400 for a merge patch that removes all labels, or has a directive `$patch`
  */
 export function keepLabels(patch: unknown, labels: Readonly<Record<string, string>>): unknown {
   const kept = Object.entries(labels)
@@ -55,10 +55,11 @@ export function keepLabels(patch: unknown, labels: Readonly<Record<string, strin
   }
   if (!isRecord(patch)) return patch
   const metadata = objectAt(patch, 'metadata')
+  const sent = objectAt(metadata, 'metadata.labels')
+  // A directive of a strategic merge patch, such as `$patch: delete`, would apply to all labels.
+  if ([patch, metadata, sent].some(part => Object.hasOwn(part, '$patch')))
+    throw badRequest(`$patch is not supported here: the label ${kept[0]?.[0]} is required`)
   if (patch.metadata === null || metadata.labels === null)
     throw badRequest(`metadata.labels must be an object: the label ${kept[0]?.[0]} is required`)
-  return {
-    ...patch,
-    metadata: { ...metadata, labels: { ...objectAt(metadata, 'metadata.labels'), ...labels } },
-  }
+  return { ...patch, metadata: { ...metadata, labels: { ...sent, ...labels } } }
 }

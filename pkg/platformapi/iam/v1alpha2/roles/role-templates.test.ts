@@ -52,6 +52,15 @@ describe('role templates', () => {
     expect(sentRules()).to.deep.equal([[own]])
   })
 
+  it('are not removed by a patch without rules, with a warning', async () => {
+    const response = await send('PATCH', '/namespaces/b1/roles/made', from('[]'))
+    expect([response.status, response.headers.get('warning')]).to.deep.equal([
+      200,
+      '299 - "the rules of the role are unchanged: the patch has no rules"',
+    ])
+    expect(sentRules()).to.deep.equal([undefined])
+  })
+
   it('that do not exist do not change the rules of a role', async () => {
     const body = from('["none"]', { rules: [usersRule] })
     expect((await write('PUT', '/namespaces/b1/roles/made', body)).code).to.equal(200)

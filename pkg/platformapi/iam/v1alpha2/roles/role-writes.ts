@@ -167,7 +167,11 @@ async function withTemplates(
   // Consoles send back all rules that they have read, including rules of templates that the user
   // has removed.
   const sentRules = itemsOf(sent.rules)
-  if (names.length === 0 && sentRules.length === 0) return sent
+  if (names.length === 0 && sentRules.length === 0) {
+    if (exchange.req.method === 'PATCH' && sent.rules === undefined)
+      addWarning(exchange.res, 'the rules of the role are unchanged: the patch has no rules')
+    return sent
+  }
   const from = { groupDomain, clusterRoles: await clusterRoles() }
   if (names.length === 0) {
     const kept = withoutTemplateRules(sentRules, from)
