@@ -57,7 +57,10 @@ export class MemoryConnection extends Duplex {
     done()
   }
 
-  /** Destroyed before its last write, an end aborts; later the peer can still read all data. */
+  /**
+   * Aborts the connection if this end is destroyed before its last write. Afterwards, the peer can
+   * still read all data.
+   */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const peer = this.#peer
     this.#resume = undefined

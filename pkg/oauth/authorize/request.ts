@@ -49,7 +49,7 @@ export function findTarget(registry: ClientRegistry, params: Form): Target {
   }
 }
 
-/** Returns the state; without one that is too long, as the error then says. */
+/** Returns the state; undefined if it is too long, which the error reports. */
 function readState(params: Form): string | undefined {
   const state = params.get('state')
   return state === undefined || state.length > maxReturnTo ? undefined : state

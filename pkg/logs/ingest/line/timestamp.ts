@@ -20,8 +20,9 @@ const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
  * Parses the time of a log line to nanoseconds since 1970. Accepts RFC 3339 with up to nine
- * fractional digits, also without a time zone, and RFC 2822 and Apache. Accepts a number of seconds (with up to nine
- * decimals), milliseconds, microseconds or nanoseconds since 1970, distinguished by size.
+ * fractional digits, also without a time zone, and the formats of RFC 2822 and Apache. Accepts a
+ * number of seconds (with up to nine decimals), milliseconds, microseconds or nanoseconds since
+ * 1970, distinguished by size.
  *
  * @param given the source text, because a double cannot represent nanoseconds
  * @returns undefined if the time is invalid or before 1970
