@@ -1,8 +1,6 @@
-import type { Problem } from '../../../pkg/config/config-error.ts'
-import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
-import { providerTypes } from '../../../pkg/iam/identityprovider/provider-types.ts'
-import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import { toSeconds } from './duration.ts'
+import { provider } from './identity-provider.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { putLifetimes } from './lifetimes.ts'
 import { gone, note, put, type Rule, type Translation, translate } from './translate-keys.ts'
@@ -78,36 +76,6 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
   identityProviders: list(provider),
 }
 
-function provider(item: Fields, path: string, to: Translation): void {
-  if (item.mappingMethod === 'mixed')
-    note(to, `${path}.mappingMethod`, 'mixed became manual: users link their accounts themselves')
-  const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
-  if (typeof item.name !== 'string' || item.name === '')
-    note(to, `${path}.name`, 'is required; the provider is omitted')
-  else if (providerTypes.some(type => type === item.type)) addProvider(document, path, to)
-  else {
-    const name = JSON.stringify(item.name)
-    const supported = providerTypes.join(', ')
-    note(to, `${path}.type`, `Kapis has no such provider, ${name} is omitted; supported: ${supported}`)
-  }
-}
-
-/** Adds a provider, with notes on everything that Kapis would reject in its Secret. */
-function addProvider(document: Fields, path: string, to: Translation): void {
-  if (to.providers.some(({ name }) => name === document.name))
-    note(to, `${path}.name`, 'another provider has this name; Kapis uses one of them')
-  to.providers.push(document)
-  const { rootCA, redirectURL } = membersOf(document.provider)
-  if (redirectURL !== undefined)
-    note(to, `${path}.provider.redirectURL`, 'must be a URL of Kapis: docs/identity-providers.md, "Consoles"')
-  if (rootCA !== undefined)
-    note(to, `${path}.provider.rootCA`, 'is a file of ks-apiserver: use rootCAData, or mount it in Kapis')
-  const problems: Problem[] = []
-  readProviderConfig(document, problems)
-  for (const { path: member, message } of problems)
-    if (member !== 'provider.rootCA') note(to, `${path}.${member}`, `rejected by Kapis: ${message}`)
-}
-
 const keep: Rule = (value, path, to) => put(to, path.slice(path.lastIndexOf('.') + 1), value)
 
 const clientOptions: Readonly<Record<string, Rule>> = {
@@ -116,7 +84,11 @@ const clientOptions: Readonly<Record<string, Rule>> = {
   grantMethod: keep,
   scopeRestrictions: keep,
   redirectURIs(value, path, to) {
-    const uris = Array.isArray(value) ? value.filter(uri => typeof uri === 'string') : []
+    // KubeSphere also reads a text with commas as a list.
+    const given = typeof value === 'string' ? value.split(',') : value
+    const uris = Array.isArray(given) ? given.filter(uri => typeof uri === 'string') : []
+    if (!Array.isArray(given) || uris.length < given.length)
+      note(to, path, 'is not a list of strings; everything else is omitted')
     if (uris.includes('*'))
       note(to, path, 'Kapis rejects *: list each URI, otherwise browser logins at this client fail')
     const named = uris.filter(uri => uri !== '*')
@@ -161,6 +133,39 @@ const authentication: Readonly<Record<string, Rule>> = {
   },
 }
 
+/** Defaults of KubeSphere that Kapis does not have. */
+const authenticationDefaults: Fields = {
+  authenticateRateLimiterMaxTries: 5,
+  authenticateRateLimiterDuration: '30m',
+  multipleLogin: false,
+}
+
+const tunnel = gone('Kapis opens no tunnel to agents: docs/clusters.md, "Members that cannot be reached"')
+
+const multicluster: Readonly<Record<string, Rule>> = {
+  enable(value, path, to) {
+    if (value !== true && value !== 'true') {
+      note(to, path, 'Kapis serves only the cluster that it runs in')
+      return
+    }
+    put(to, 'multicluster.enabled', true)
+    note(
+      to,
+      path,
+      'Clusters with an agent (type: proxy) and federated objects are not served: docs/clusters.md',
+    )
+  },
+  hostClusterName(value, path, to) {
+    if (value !== 'host') note(to, path, 'the name of this cluster is always "host"')
+  },
+  clusterRole: gone('a Kapis with multicluster.enabled is the host; a member needs no option'),
+  clusterName: gone('a member does not know its name: the host has it in a Cluster'),
+  clusterControllerResyncPeriod: gone('members are checked about three times a minute'),
+  proxyPublishService: tunnel,
+  proxyPublishAddress: tunnel,
+  agentImage: tunnel,
+}
+
 const logging: Readonly<Record<string, Rule>> = {
   host(value, path, to) {
     if (typeof value !== 'string' || value === '') return note(to, path, 'no log store is configured')
@@ -177,7 +182,8 @@ const logging: Readonly<Record<string, Rule>> = {
 
 /** Rules for all keys of kubesphere.yaml of KubeSphere 3.4. */
 export const rules: Readonly<Record<string, Rule>> = {
-  authentication: section(authentication),
+  authentication: (value, path, to) =>
+    section(authentication)(isRecord(value) ? { ...authenticationDefaults, ...value } : value, path, to),
   authorization: gone('Kapis always uses Kubernetes RBAC'),
   logging: section(logging),
   kubernetes: gone('Kapis uses the service account of its Pod, unless kubernetes.kubeconfig is set'),
@@ -186,17 +192,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   auditing: gone(
     'audit.path and audit.policyFile configure the audit log of Kapis; searches use the log store of Kapis',
   ),
-  multicluster(value, path, to) {
-    const { enable } = membersOf(value)
-    if (enable !== true && enable !== 'true')
-      return note(to, path, 'Kapis serves the cluster that it runs in')
-    put(to, 'multicluster.enabled', true)
-    note(
-      to,
-      path,
-      'Clusters with an agent (type: proxy) and federated objects are not served: docs/clusters.md',
-    )
-  },
+  multicluster: section(multicluster),
   terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),
   events: gone('Kapis collects and searches events with its own log store: logs.events'),
   monitoring: elsewhere,
@@ -216,4 +212,11 @@ export const rules: Readonly<Record<string, Rule>> = {
 }
 
 /** All names of options, in their usual case. */
-export const optionNames = [rules, authentication, logging, oauthOptions, clientOptions].flatMap(Object.keys)
+export const optionNames = [
+  rules,
+  authentication,
+  logging,
+  multicluster,
+  oauthOptions,
+  clientOptions,
+].flatMap(Object.keys)

@@ -5,6 +5,11 @@ import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
 import { toConfiguration } from './configuration.ts'
 
 const options = { groupDomain: 'example.org', namespace: 'platform' }
+const defaults = {
+  authenticateRateLimiterMaxTries: 5,
+  authenticateRateLimiterDurationSeconds: 1800,
+  multipleLogin: false,
+}
 const base = { groupDomain: 'example.org', kubernetes: { namespace: 'platform' } }
 
 /** A file in the format of the KubeSphere installer, with every field that Kapis supports. */
@@ -192,7 +197,7 @@ describe('toConfiguration', () => {
         mailAttribute: 'mail',
       },
     }
-    const identityProviders = [provider, { ...provider, name: 'corp' }]
+    const identityProviders = [provider, { ...provider, name: 'corp', mappingMethod: 'lookup' }]
     const { providers, notes } = toConfiguration(
       { authentication: { oauthOptions: { identityProviders } } },
       options,
@@ -225,7 +230,7 @@ describe('toConfiguration', () => {
       mailAttribute: 'mail',
     }
     const named = (name: string, more: object = {}, provider: object = {}) => ({
-      ...{ name, type: 'LDAPIdentityProvider', ...more },
+      ...{ name, type: 'LDAPIdentityProvider', mappingMethod: 'lookup', ...more },
       provider: { ...ldap, ...provider },
     })
     const identityProviders = [
@@ -282,9 +287,10 @@ describe('toConfiguration', () => {
     const [secret] = parseAllDocuments(providers).map(document => document.toJS())
     expect(parse(secret.stringData['configuration.yaml'])).to.deep.equal({
       ...{ name: 'git', type: 'GitlabIdentityProvider', mappingMethod: 'lookup' },
+      disableLoginConfirmation: false,
       provider: { clientID: 'a', clientSecret: 'b', endpoint: { tokenURL: 'https://x.example.org/t' } },
     })
-    expect(notes.map(({ path }) => path)).to.include.members(['sonarqube', 'multicluster'])
+    expect(notes.map(({ path }) => path)).to.include.members(['sonarqube', 'multicluster.enable'])
   })
 
   const wrong: readonly [object, string, string][] = [
@@ -334,8 +340,50 @@ describe('toConfiguration', () => {
   for (const [document, path, message] of wrong) {
     it(`reports what happens to each part of ${JSON.stringify(document)}`, () => {
       const { file, notes } = toConfiguration({ ...document }, options)
-      expect(parse(file)).to.deep.equal(base)
+      const { authentication = {}, ...rest } = parse(file)
+      expect(rest).to.deep.equal(base)
+      expect(defaults).to.deep.include(authentication)
       expect(notes).to.deep.equal([{ path, message }])
     })
   }
+
+  it('keeps the defaults of KubeSphere that differ', () => {
+    const { file } = toConfiguration({ authentication: { multipleLogin: true } }, options)
+    expect(parse(file).authentication).to.deep.equal({ ...defaults, multipleLogin: true })
+  })
+
+  const redirects: readonly [unknown, readonly string[] | undefined, boolean][] = [
+    [['https://a.example.org/cb'], ['https://a.example.org/cb'], false],
+    [
+      'https://a.example.org/cb,https://b.example.org/cb',
+      ['https://a.example.org/cb', 'https://b.example.org/cb'],
+      false,
+    ],
+    [['https://a.example.org/cb', 3], ['https://a.example.org/cb'], true],
+    [{ a: 'https://a.example.org/cb' }, undefined, true],
+    [null, undefined, true],
+  ]
+  for (const [redirectURIs, expected, isNoted] of redirects) {
+    it(`reports every redirect URI that is lost of ${JSON.stringify(redirectURIs)}`, () => {
+      const oauthOptions = { clients: [{ name: 'web', secret: 's', redirectURIs }] }
+      const { file, notes } = toConfiguration({ authentication: { oauthOptions } }, options)
+      expect(parse(file).oauth.clients?.[0].redirectURIs).to.deep.equal(expected)
+      const path = 'authentication.oauthOptions.clients[0].redirectURIs'
+      expect(notes.some(note => note.path === path)).to.equal(isNoted)
+    })
+  }
+
+  it('serves members if multicluster is enabled, and reports the options of the tunnel', () => {
+    const multicluster = {
+      ...{ enable: 'true', clusterRole: 'host', hostClusterName: 'mine', agentImage: 'tower' },
+      proxyPublishAddress: 'http://203.0.113.1:8080',
+    }
+    const { file, notes } = toConfiguration({ multicluster }, options)
+    expect(parse(file)).to.deep.equal({ ...base, multicluster: { enabled: true } })
+    expect(notes.map(({ path }) => path)).to.deep.equal(
+      Object.keys(multicluster).map(key => `multicluster.${key}`),
+    )
+    const host = toConfiguration({ multicluster: { hostClusterName: 'host' } }, options)
+    expect(host.notes).to.deep.equal([])
+  })
 })

@@ -21,6 +21,19 @@ describe('readSource', () => {
       text,
       { kind: 'ConfigMap', data: { 'kubesphere.yaml': text } },
       { kind: 'Secret', data: { 'kubesphere.yaml': base64 } },
+      { kind: 'Secret', stringData: { 'kubesphere.yaml': text } },
+      { kind: 'ConfigMap', binaryData: { 'kubesphere.yaml': base64 } },
+      { kind: 'ConfigMap', data: { 'kubesphere.yaml': text.replace('\n', '\r\n') } },
+      `\ufeff# first\r\n---\r\n${text}...\r\n`,
+      { kind: 'List', items: [{ kind: 'ConfigMap', data: { 'kubesphere.yaml': text } }] },
+      {
+        kind: 'ConfigMapList',
+        items: [
+          { kind: 'ConfigMap', data: { other: 'a: 1' } },
+          { kind: 'ConfigMap', data: { 'kubesphere.yaml': text } },
+        ],
+      },
+      `kind: Service\n---\nkind: ConfigMap\ndata: {kubesphere.yaml: "logging: {host: a}"}\n---\n`,
     ])
       expect(read(document)).to.deep.equal({ logging: { host: 'a' } })
   })
@@ -33,7 +46,14 @@ describe('readSource', () => {
 
   it('reports what is wrong without quoting the file', () => {
     for (const [document, message] of [
-      ['password: "secret', 'is not valid YAML'],
+      ['password: "secret', 'is not valid YAML (line 1, column 18)'],
+      ['password: secret\npassword: secret', 'is not valid YAML (line 2, column 1)'],
+      ['password: *secret', 'has too many aliases, or an unknown one'],
+      ['', 'is not a configuration'],
+      ['# secret', 'is not a configuration'],
+      [{ kind: 'List', items: [] }, 'is not a configuration'],
+      [`${text}---\n${text}`, 'has 2 configurations; expected one'],
+      [{ kind: 'Secret', data: { 'kubesphere.yaml': 'secret' } }, 'is not a configuration'],
       ['secret', 'is not a configuration'],
       ['[1]', 'is not a configuration'],
       [{ kind: 'ConfigMap', data: {} }, 'the ConfigMap has no kubesphere.yaml'],

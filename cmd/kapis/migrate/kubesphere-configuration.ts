@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { type Document, parseAllDocuments, type YAMLParseError } from 'yaml'
 import { readRegularFile } from '../../../pkg/files/read-regular-file.ts'
-import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
+import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -16,26 +16,69 @@ const fileName = 'kubesphere.yaml'
  */
 export function readSource(file: string): Fields {
   const bytes = file === '-' ? readFileSync(0) : readRegularFile(file)
-  const document = parseText(bytes.toString('utf8'), file)
-  const { kind, data } = document
+  const found = parseText(bytes.toString('utf8'), file).flatMap(withItems)
+  // Other objects may be in the same file, such as those that `kubectl get` lists.
+  const held = found.filter(document => document.kind === undefined || textIn(document) !== undefined)
+  const [only, ...more] = held.length === 0 ? found : held
+  if (only === undefined) throw new Error(`${file}: is not a configuration`)
+  if (more.length > 0 && held.length > 0)
+    throw new Error(`${file}: has ${held.length} configurations; expected one`)
+  return contentOf(only, file)
+}
+
+/** Returns the configuration that is this document, or that this ConfigMap or Secret holds. */
+function contentOf(document: Fields, file: string): Fields {
+  const { kind } = document
   if (kind === undefined) return document
   if (kind !== 'ConfigMap' && kind !== 'Secret')
     throw new Error(
       `${file}: is a ${String(kind)}; expected ${fileName}, or the ConfigMap or Secret that holds it`,
     )
-  const text = isRecord(data) ? data[fileName] : undefined
-  if (typeof text !== 'string') throw new Error(`${file}: the ${kind} has no ${fileName}`)
-  return parseText(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text, file)
+  const text = textIn(document)
+  if (text === undefined) throw new Error(`${file}: the ${kind} has no ${fileName}`)
+  const [content] = parseText(text, file)
+  if (content === undefined) throw new Error(`${file}: is not a configuration`)
+  return content
 }
 
-function parseText(text: string, file: string): Fields {
-  let document: unknown
+/** Returns the objects of a list, or the document itself. */
+function withItems(document: Fields): readonly Fields[] {
+  const { kind, items } = document
+  const isList = typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)
+  return isList ? items.filter(isRecord) : [document]
+}
+
+function textIn({ kind, data, stringData, binaryData }: Fields): string | undefined {
+  const isSecret = kind === 'Secret'
+  const [plain, encoded] = [isSecret ? stringData : data, isSecret ? data : binaryData].map(
+    members => membersOf(members)[fileName],
+  )
+  if (typeof plain === 'string') return plain
+  return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : undefined
+}
+
+/** Returns the documents of a text, without empty ones. */
+function parseText(text: string, file: string): readonly Fields[] {
+  const documents = parseAllDocuments(text)
+  const values = documents.map(document => {
+    const [error] = document.errors
+    if (error !== undefined) throw new Error(`${file}: is not valid YAML${placeOf(error)}`)
+    return toValue(document, file)
+  })
+  const filled = values.filter(value => value !== null)
+  if (!filled.every(isRecord)) throw new Error(`${file}: is not a configuration`)
+  return filled
+}
+
+function toValue(document: Document.Parsed, file: string): unknown {
   try {
-    document = parse(text)
+    return document.toJS()
   } catch {
-    // The message of the parser is omitted: it quotes the line, which may contain a password.
-    throw new Error(`${file}: is not valid YAML`)
+    throw new Error(`${file}: has too many aliases, or an unknown one`)
   }
-  if (!isRecord(document)) throw new Error(`${file}: is not a configuration`)
-  return document
+}
+
+/** Returns where an error is. Its message is omitted: it quotes the line, which may contain a password. */
+function placeOf({ linePos }: YAMLParseError): string {
+  return linePos === undefined ? '' : ` (line ${linePos[0].line}, column ${linePos[0].col})`
 }
