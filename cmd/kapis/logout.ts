@@ -20,7 +20,7 @@ ${serverUsage}`,
   values: { '--context': loginNames },
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options: serverOptions })
-    if (listLogins(io.env).length === 0) {
+    if (listLogins(io).length === 0) {
       io.err('Not logged in.\n')
       return 0
     }

@@ -35,6 +35,7 @@ describe('shell completion', function () {
       clientSecret: '',
       accessToken: 't',
       refreshToken: '',
+      issuedAtMs: 0,
       expiresAtMs: 0,
     }
     for (const name of ['prod', 'gke:one', 'two words']) writeLogin(env, { ...login, name })

@@ -118,13 +118,13 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
       home: storeOverride(io),
       isOverwriting: values.overwrite,
     })
-  // Checked before the login, which would be useless without the kubeconfig.
+  // Checked before the login, which would be useless if it cannot be stored.
   if (paths.length > 0) {
     await checkChanges(paths, planner, io)
     program.keep()
   }
   const key = { url: server.url, name }
-  await withFileLock(loginFile(io.env, key), () => undefined, { signal: io.signal })
+  await withFileLock(loginFile(io.env, key), () => readLogin(io.env, key), { signal: io.signal })
 
   const issuer = await discover(new Connection(server, io), values.issuer)
   const client = findClient(values, io)

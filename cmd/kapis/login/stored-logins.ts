@@ -45,7 +45,7 @@ export async function use(name: string, values: ServerValues & KubeconfigValues,
 /** Prints the stored logins, without their tokens. */
 export function list(output: string, { env, out, err }: Io): void {
   const current = readCurrent(env)
-  const logins = listLogins(env).map(({ name, username, url, expiresAtMs }) => ({
+  const logins = listLogins({ env, err }).map(({ name, username, url, expiresAtMs }) => ({
     name,
     user: username,
     server: url,

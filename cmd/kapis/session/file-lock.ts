@@ -106,7 +106,7 @@ function renew(lock: string, id: string): void {
 function breakStale(lock: string): void {
   const seen = mtimeOf(lock)
   if (seen === undefined || Date.now() - seen < staleMs) return
-  const taken = `${lock}.${process.pid}`
+  const taken = `${lock}.${randomUUID()}`
   try {
     renameSync(lock, taken)
     if (mtimeOf(taken) !== seen) linkSync(taken, lock)

@@ -35,6 +35,7 @@ describe('the login that a command uses', () => {
     clientSecret: '',
     accessToken: `token of ${name}`,
     refreshToken: 'r',
+    issuedAtMs: 1,
     expiresAtMs: 1,
     ...more,
   })
@@ -69,10 +70,7 @@ describe('the login that a command uses', () => {
       'unknown login "nonexistent"; stored logins: adm, ali',
     )
     removeLogin(io().env, { url: a, name: 'ali' })
-    expect(listLogins(io().env).map(({ url, name }) => `${url} ${name}`)).to.deep.equal([
-      `${a} adm`,
-      `${b} ali`,
-    ])
+    expect(listLogins(io()).map(({ url, name }) => `${url} ${name}`)).to.deep.equal([`${a} adm`, `${b} ali`])
   })
 
   it('is the current one without arguments, but not for a plugin that names only its server', () => {

@@ -3,7 +3,7 @@ import { assertCertificates } from '../../../pkg/http/ca-certificates.ts'
 import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { type Io, UsageError } from '../command.ts'
 import { assertNotEmpty } from '../usage-options.ts'
-import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
+import { type LoginKey, listLogins, readCurrent, readLogin, type StoredLogin } from './login-store.ts'
 import type { Server } from './server-address.ts'
 
 /** Options that select the server and the login, in addition to environment variables. */
@@ -33,12 +33,14 @@ export function findTarget({ server, ca, context }: ServerValues, io: Io, isExac
   assertNotEmpty(values)
   const named = values.server ?? (values.context === undefined ? io.env.KAPIS_URL : undefined)
   const url = named ? parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server') : undefined
-  const logins = listLogins(io.env)
+  // Files of other logins must not affect a kubectl context, which names its login.
+  const exact = url && context ? readLogin(io.env, { url, name: context }) : undefined
+  const logins = exact?.ca ? [exact] : listLogins(io)
   const matching = logins.filter(
     login => (url ?? login.url) === login.url && (values.context ?? login.name) === login.name,
   )
-  const current = isExact ? undefined : readCurrent(io.env)
-  const login = matching.length > 1 ? choose(matching, current, url) : matching[0]
+  const login =
+    matching.length > 1 ? choose(matching, isExact ? undefined : readCurrent(io.env), url) : matching[0]
   const at = url ?? login?.url
   if (at === undefined) throw new UsageError(notFound(values.context, logins))
   const found = { url: at, ca: readCa(values, io, at) ?? rememberedCa(logins, at, login) }
@@ -49,13 +51,12 @@ export function findTarget({ server, ca, context }: ServerValues, io: Io, isExac
 export function findServer({ server, ca, context }: ServerValues, io: Io): Server {
   const values = { server, ca, context }
   assertNotEmpty(values)
-  const logins = listLogins(io.env)
-  const current = readCurrent(io.env)
+  const logins = listLogins(io)
   const sameName = logins.filter(({ name }) => name === values.context)
   const named = values.server ?? (io.env.KAPIS_URL || undefined)
-  const known = sameName.length === 1 ? sameName[0]?.url : current?.url
+  const known = () => (sameName.length === 1 ? sameName[0]?.url : readCurrent(io.env)?.url)
   const url =
-    named === undefined ? known : parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server')
+    named === undefined ? known() : parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server')
   if (url === undefined) throw new UsageError('no server: set --server or KAPIS_URL')
   return { url, ca: readCa(values, io, url) ?? rememberedCa(logins, url) }
 }

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { makeFolders } from '../../../pkg/files/make-folders.ts'
+import type { Io } from '../command.ts'
 import { hasCode } from './error-code.ts'
 import type { Server } from './server-address.ts'
 
@@ -24,6 +25,8 @@ export type StoredLogin = LoginKey &
     readonly clientSecret: string
     readonly accessToken: string
     readonly refreshToken: string
+    /** When the access token was received, in milliseconds since the epoch; 0 if it is not known. */
+    readonly issuedAtMs: number
     /** When the access token expires, in milliseconds since the epoch. */
     readonly expiresAtMs: number
   }
@@ -41,19 +44,27 @@ export function loginFile(env: Env, { url, name }: LoginKey): string {
   return join(storeFolder(env), 'logins', `${hash}.json`)
 }
 
-/** Returns all logins, sorted by server and name. */
-export function listLogins(env: Env): readonly StoredLogin[] {
-  const logins = loginFiles(env).flatMap(file => parseLogin(readJson(file)) ?? [])
+/** Returns all logins, sorted by server and name. Skips files that cannot be read, and says so. */
+export function listLogins({ env, err }: Pick<Io, 'env' | 'err'>): readonly StoredLogin[] {
+  const logins = loginFiles(env).flatMap(file => {
+    try {
+      return readLoginFile(file) ?? []
+    } catch (error) {
+      err(`Skipped a login: ${error instanceof Error ? error.message : error}.\n`)
+      return []
+    }
+  })
   return logins.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
 /** Returns the names of the stored logins, for shell completion. */
 export function loginNames({ env }: { readonly env: Env }): readonly string[] {
-  return [...new Set(listLogins(env).map(({ name }) => name))]
+  return [...new Set(listLogins({ env, err: () => undefined }).map(({ name }) => name))]
 }
 
+/** @returns undefined if there is no such login @throws Error if its file cannot be read */
 export function readLogin(env: Env, key: LoginKey): StoredLogin | undefined {
-  return parseLogin(readJson(loginFile(env, key)))
+  return readLoginFile(loginFile(env, key))
 }
 
 /** Stores a login atomically. @throws Error if the folder is not writable */
@@ -65,7 +76,7 @@ export function removeLogin(env: Env, key: LoginKey): void {
   rmSync(loginFile(env, key), { force: true })
 }
 
-/** Returns the login that commands use by default. */
+/** Returns the login that commands use by default. @throws Error if its file cannot be read */
 export function readCurrent(env: Env): LoginKey | undefined {
   const { url, name } = readJson(currentFile(env)) ?? {}
   return typeof url === 'string' && typeof name === 'string' ? { url, name } : undefined
@@ -95,10 +106,16 @@ function loginFiles(env: Env): readonly string[] {
   }
 }
 
-function parseLogin(stored: Stored | undefined): StoredLogin | undefined {
-  const text = (key: string) => (typeof stored?.[key] === 'string' ? stored[key] : '')
-  if (stored === undefined || text('accessToken') === '') return undefined
+function readLoginFile(file: string): StoredLogin | undefined {
+  const stored = readJson(file)
+  if (stored === undefined) return undefined
+  const missing = ['url', 'name', 'accessToken'].find(key => typeof stored[key] !== 'string' || !stored[key])
+  if (missing !== undefined) throw invalidFile(file, `the member ${missing} is missing`)
+  const text = (key: string) => (typeof stored[key] === 'string' ? stored[key] : '')
+  const time = (key: string) => (typeof stored[key] === 'number' ? stored[key] : 0)
   return {
+    // Members of later releases, which a refresh must not remove.
+    ...stored,
     url: text('url'),
     name: text('name'),
     ca: text('ca'),
@@ -108,26 +125,51 @@ function parseLogin(stored: Stored | undefined): StoredLogin | undefined {
     clientSecret: text('clientSecret'),
     accessToken: text('accessToken'),
     refreshToken: text('refreshToken'),
-    expiresAtMs: typeof stored.expiresAtMs === 'number' ? stored.expiresAtMs : 0,
+    issuedAtMs: time('issuedAtMs'),
+    expiresAtMs: time('expiresAtMs'),
   }
 }
 
+/** @returns undefined if the file does not exist @throws Error for any other content than an object */
 function readJson(file: string): Stored | undefined {
+  const text = readText(file)
+  if (text === undefined) return undefined
+  const value = parseJson(file, text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidFile(file, 'it is not a JSON object')
+  return Object.fromEntries(Object.entries(value))
+}
+
+function readText(file: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof SyntaxError || hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
-    throw error
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
+    throw new Error(`failed to read ${file}: ${error instanceof Error ? error.message : error}`)
   }
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The message of JSON.parse repeats some of the text, which may be a token.
+    throw invalidFile(file, text.trim() === '' ? 'it is empty' : 'it is not valid JSON')
+  }
+}
+
+function invalidFile(file: string, why: string): Error {
+  return new Error(`invalid file ${file}: ${why}; repair or delete it`)
 }
 
 /** Writes a file that is never readable by others, not even while it is created. */
 function writePrivately(file: string, value: object): void {
   makeFolders(dirname(file), 0o700)
-  const draft = `${file}.${process.pid}`
+  // Not the process ID, which is the same in containers that share the folder.
+  const draft = `${file}.${randomUUID()}`
   try {
-    writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+    // Flushed: after a power failure, the file must contain the old or the new login.
+    writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
     renameSync(draft, file)
   } finally {
     rmSync(draft, { force: true })

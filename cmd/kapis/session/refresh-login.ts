@@ -60,8 +60,10 @@ async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> 
   return next
 }
 
-function isFresh({ expiresAtMs }: StoredLogin): boolean {
-  return expiresAtMs - Date.now() > earlyMs
+/** Reports whether the access token is valid. If the clock was set back since, that is unknown. */
+function isFresh({ issuedAtMs, expiresAtMs }: StoredLogin): boolean {
+  const nowMs = Date.now()
+  return expiresAtMs - nowMs > earlyMs && issuedAtMs - nowMs < earlyMs
 }
 
 /** Returns the error for a login that has ended, at the server or on this machine. */

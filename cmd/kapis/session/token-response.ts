@@ -5,18 +5,20 @@ import type { StoredLogin } from './login-store.ts'
 /** The fields of a token response that a login stores. */
 export type Tokens = Pick<
   StoredLogin,
-  'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'expiresAtMs'
+  'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'issuedAtMs' | 'expiresAtMs'
 >
 
 /** Parses a token response (RFC 6749 section 5.1). @throws Error with the server's message */
 export function toTokens(client: Client, response: HttpResponse, what: string): Tokens {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = parseJson(response)
   if (response.status !== 200 || typeof accessToken !== 'string') throw toError(response, what)
+  const issuedAtMs = Date.now()
   return {
     clientId: client.id,
     clientSecret: client.secret,
     accessToken,
     refreshToken: typeof refreshToken === 'string' ? refreshToken : '',
-    expiresAtMs: Date.now() + (typeof seconds === 'number' ? seconds : 0) * 1000,
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + (typeof seconds === 'number' ? seconds : 0) * 1000,
   }
 }
