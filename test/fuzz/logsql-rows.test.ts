@@ -43,7 +43,7 @@ function makePipe(r: Random): string {
   return r.one<() => string>([
     () => `fields ${name(r)}, ${r.one([name(r), 'l*', '*'])}`,
     () => `filter ${check(r)}`,
-    () => `filter ${makeFilter(r, 1)}`,
+    () => `filter ${makeFilter(r, 1, startNs)}`,
     () => `len(${name(r)}) as ${name(r)}`,
     () => `math ${r.one(['status + bytes', 'max(x, status)', '-y'])} as ${name(r)}, x * 2 as ${name(r)}`,
     () => `format${condition} "${r.one(['<', 'a<uc:'])}${name(r)}>" as ${name(r)}${overwriting(r)}`,
@@ -66,10 +66,10 @@ function makePipe(r: Random): string {
 }
 
 function makeText(r: Random): string {
-  if (r.chance(0.3)) return makeQuery(r).query
+  if (r.chance(0.3)) return makeQuery(r, startNs).query
   const pipes = Array.from({ length: 1 + r.below(4) }, () => makePipe(r))
   const last = r.chance(0.7) ? [r.one(['stats count() n', `stats by (${r.one(plain)}) count() n`])] : []
-  return [r.one(['*', '*', makeFilter(r, 1)]), ...pipes, ...last].join(' | ')
+  return [r.one(['*', '*', makeFilter(r, 1, startNs)]), ...pipes, ...last].join(' | ')
 }
 
 /** Runs a query in which all stages receive rows with all of their fields. */

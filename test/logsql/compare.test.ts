@@ -32,7 +32,8 @@ const ports = createPortFinder()
 
 describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   this.timeout(7_200_000)
-  const records = makeLines(lines, seed, RECORD === undefined ? recentNs : 1_700_000_000_000_000_000n)
+  const firstNs = RECORD === undefined ? recentNs : 1_700_000_000_000_000_000n
+  const records = makeLines(lines, seed, firstNs)
   let folder = ''
   let store: LogStore
   let peer: VictoriaLogs
@@ -94,7 +95,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
       console.log(different.at(-1))
     }
     for (let i = 0; i < queries; i++) {
-      const asked = makeQuery(createRandom(seed * 10_007 + i))
+      const asked = makeQuery(createRandom(seed * 10_007 + i), firstNs)
       const rows = await compare(asked, 'everything', report(`${i}: ${asked.query}`))
       await compare(asked, fewScope, report(`${i}, as a user of two namespaces: ${asked.query}`))
       if (rows.length > 0) found += 1
@@ -124,7 +125,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
       const random = createRandom(seed + 1)
       let compared = 0
       for (let i = 0; i < Math.min(queries / 10, 100); i++) {
-        const query = makeFilter(random, 1)
+        const query = makeFilter(random, 1, firstNs)
         const span = { start: isoOf(600n), end: isoOf(3000n) }
         const asked: readonly [string, Record<string, string>][] = [
           ['hits', { query, ...span, step: '5m' }],
@@ -156,8 +157,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   }
 
   function isoOf(seconds: bigint): string {
-    const first = records[0]?.timeNs ?? 0n
-    return new Date(Number(first / 1_000_000n + seconds * 1000n)).toISOString()
+    return new Date(Number(firstNs / 1_000_000n + seconds * 1000n)).toISOString()
   }
 })
 

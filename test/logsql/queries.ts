@@ -1,4 +1,5 @@
 import type { Random } from './random.ts'
+import { makeTimeFilter } from './times.ts'
 
 /** A query, and what can be compared of its result. */
 export type Asked = {
@@ -79,6 +80,19 @@ function makeTest(r: Random): string {
     () => '*',
     () => `=${phrase}`,
     () => `="${r.one(['GET', 'error:', 'Err', 'foo-bar foo'])}"*`,
+    () => `exact(${phrase}${r.one(['', '*'])})`,
+    () => `re(${phrase})`,
+    () => `!=${phrase}`,
+    () => `!~${quote(r.one(['err|warn', '^$', '[0-9]+ms', '(?i)get']))}`,
+    () => `i(${r.one(['*', '""', phrase, `${phrase}*`])})`,
+    () => `len_range(${r.one(['0', '0x10', '1_0'])}, ${r.one(['inf', '0b1000000', '4'])})`,
+    () => `${r.one(['in', 'contains_all', 'contains_any', 'seq'])}()`,
+    () => `${r.one(['in', 'contains_all', 'contains_any'])}(*)`,
+    () => `seq(${word}, "", ${phrase})`,
+    () => `contains_any("", ${word})`,
+    () => `string_range("", ${r.one(['M', '"l "', '1'])})`,
+    () => `${r.one(['`', '"'])}${r.one(words)}${r.one(['`', '"'])}`.replace(/^(.)(.*).$/, '$1$2$1'),
+    () => `""*`,
   ])()
 }
 
@@ -97,6 +111,15 @@ function makeFieldFilter(r: Random): string {
       `${r.one(numeric)}:range${r.one(['[', '('])}${r.below(300)}, ${200 + r.below(50_000)}${r.one([']', ')'])}`,
     () => `ip:ipv4_range(${r.one(['"10.1.0.0/16"', '"10.1.1.0/24"', '10.1.0.5, 10.1.2.9'])})`,
     () => `ip:>=${r.one(['10.1.1.0', '10.1.2.200'])}`,
+    () => `ip:ipv4_range("10.1.1.${r.below(250)}")`,
+    () => `ip:range${r.one(['[', '('])}10.1.0.9, 10.1.2.0${r.one([']', ')'])}`,
+    () =>
+      `${r.one(numeric)}:range${r.one(['[', '('])}${r.one(['-inf', '0x1F4', '1KiB', '300ms', '1e3'])}, ${r.one(['inf', '1MB', '2s', '50_000', '9007199254740994'])}${r.one([']', ')'])}`,
+    () => `${field}:len_range(${r.below(4)}, ${3 + r.below(5)})`,
+    () => `${field}:string_range(${r.one(['1', '2', 'a', 't'])}, ${r.one(['3', 'f', 'w'])})`,
+    () => `${field}:${r.one(['!', '-', 'not '])}${r.one(words)}`,
+    () => `${field}:(${makeTest(r)} !${r.one(words)} or ="")`,
+    () => `${field}:>${r.one(['"b"', '"2"', 'team-4', '"[\\"error"', '1.5'])}`,
     () => `level:${r.one(['>', '<', '>=', '<='])}${r.one(['error', 'f', 'warn'])}`,
     () => `${field}:(${makeTest(r)} or ${makeTest(r)})`,
     () => `${r.one(['http*', 'l*', '*', 'labels.*'])}:${r.one(words)}`,
@@ -107,22 +130,25 @@ function one<T>(r: Random, choices: readonly [() => T, ...(() => T)[]]): () => T
   return r.one(choices)
 }
 
-export function makeFilter(r: Random, depth: number): string {
+export function makeFilter(r: Random, depth: number, firstNs: bigint): string {
   if (depth === 0 || r.chance(0.35)) {
     return one(r, [
       () => makeTest(r),
       () => makeFieldFilter(r),
       () => makeFieldFilter(r),
       () => makeStream(r),
+      () => makeTimeFilter(r, firstNs),
     ])()
   }
-  const inner = () => makeFilter(r, depth - 1)
+  const inner = () => makeFilter(r, depth - 1, firstNs)
   return one(r, [
     () => `${inner()} ${inner()}`,
     () => `(${inner()} or ${inner()})`,
     () => `(${inner()} and not (${inner()}))`,
     () => `-(${inner()})`,
     () => `!(${inner()}) ${inner()}`,
+    () => `${inner()} AND ${inner()} # and a comment\n`,
+    () => `(NOT (${inner()}) OR ${inner()})`,
   ])()
 }
 
@@ -134,10 +160,16 @@ function makeStream(r: Random): string {
     () => `{namespace!~"team-[0-7]" or pod="cache-2"}`,
     () => `{container not_in (web, db)}`,
     () => `{pod!~"(web-0|db-1)",namespace=~"team-1|team-${r.below(10)}"}`,
+    () => `{pod=~"(web|db)-[0${r.below(3)}]"}`,
+    () => `_stream:{namespace=~".*-[1-4]",pod!~"web.*|.*-2"}`,
+    () => `{container=~"w.+" or container=~"D?b",namespace!="team-3"}`,
+    () => `{pod=~"eb-1"}`,
+    () =>
+      `{${r.one(['missing', 'pod', 'level'])}${r.one(['=', '!=', '=~', '!~'])}"${r.one(['', 'x', 'w.*'])}"}`,
   ])()
 }
 
-function makeFunction(r: Random, name: string): string {
+function makeFunction(r: Random, name: string, firstNs: bigint): string {
   const field = r.one(numeric)
   const call = one(r, [
     () => 'count()',
@@ -150,22 +182,43 @@ function makeFunction(r: Random, name: string): string {
     () => `min(${r.one(fields)})`,
     () => `max(${r.one(fields)})`,
     () => `histogram(${r.one(['bytes', 'ratio', 'status', 'duration'])})`,
+    () => `count(${r.one(['http*', 'b*', 'x*', '*'])})`,
+    () => `avg(${r.one(summed)}, ${r.one(summed)})`,
+    () => `sum(r*)`,
+    () => `${r.one(['min', 'max'])}(${r.one(['status, bytes', 'host*', '_time'])})`,
+    () => `count_uniq(${r.one(fields)}) limit ${1 + r.below(6)}`,
   ])()
-  return `${call}${r.chance(0.2) ? ` if (${makeFilter(r, 0)})` : ''} as ${name}`
+  return `${call}${r.chance(0.2) ? ` if (${makeFilter(r, 0, firstNs)})` : ''} ${r.one(['as ', ''])}${name}`
 }
 
-function makeStats(r: Random): string {
+/** Quantiles of small groups, since VictoriaLogs samples the values of large ones. */
+function makeQuantiles(r: Random): string {
+  const call = () =>
+    r.one([
+      `median(${r.one(fields)})`,
+      `quantile(${r.one(['0', '0.1', '0.5', '0.99', '1'])}, ${r.one(numeric)})`,
+      `quantile(0.9, ${r.one(numeric)}, ${r.one(numeric)})`,
+    ])
+  return `stats by (namespace, pod) ${call()} as a, ${call()} as b`
+}
+
+function makeStats(r: Random, firstNs: bigint): string {
+  if (r.chance(0.15)) return makeQuantiles(r)
   const by = r.one([
     '',
     `by (${r.one(groups)}) `,
     `by (${r.one(groups)}, list) `,
-    `by (_time:${r.one(['1m', '7s', 'hour', 'day', '1h offset 20m'])}) `,
+    `by (_time:${r.one(['1m', '7s', 'hour', 'day', '1h offset 20m', '1d offset 2h', 'minute', 'second', 'week', 'month', 'year', 'week offset 1d', '1w', '90s offset -20s'])}) `,
+    `by (_time:${r.one(['5m', 'hour'])}, ${r.one(groups)}) `,
+    'by (_stream) ',
+    `by (status:${r.one(['100', '100 offset 50', '0.5', '7'])}, ip:/${r.one(['8', '16', '30', '32'])}) `,
+    `(${r.one(groups)}, ratio:0.25) `,
     `by (bytes:${r.one(['10KB', '1000', '333 offset 5'])}) `,
     'by (ip:/24) ',
     'by (ratio:10) ',
     'by (duration:500ms) ',
   ])
-  return `stats ${by}${makeFunction(r, 'a')}${r.chance(0.6) ? `, ${makeFunction(r, 'b')}` : ''}`
+  return `stats ${by}${makeFunction(r, 'a', firstNs)}${r.chance(0.6) ? `, ${makeFunction(r, 'b', firstNs)}` : ''}`
 }
 
 /** Generates pipes that change each row independently. */
@@ -182,16 +235,52 @@ function makeRowPipe(r: Random): string {
     () =>
       `format ${r.one(["'<level>:<status>' as f", "'<uc:level> <lc:_msg>' as f", "'<q:_msg>' as f", "'<urlencode:http.path>' as f", "'<hexencode:level>' as f", "'<base64encode:level>' as f", "'<duration_seconds:duration>' as f", "'<duration:bytes>' as f", "'<ipv4:bytes>' as f"])}`,
     () => `len(${r.one(['_msg', 'level', 'list'])}) as n`,
+    () => `len ${r.one(['ratio', 'pod'])} n`,
+    () => `${r.one(['where ', '', ''])}${r.one(numeric)}:>${r.below(500)}`,
+    () => `extract if (${makeFieldFilter(r)}) '<method> /api/<api>/users/<plain:id> ' from _msg`,
+    () => `extract '<q:level>=<rest>' from ${r.one(['_msg', 'http.path', 'missing'])}`,
+    () => `unpack_json if (${makeFieldFilter(r)}) fields (code, user.*) preserve_keys (user.tags)`,
+    () =>
+      `unpack_json${r.one([' preserve_keys (user)', ' from list', ' fields (level, missing) skip_empty_results', ' keep_original_fields'])}`,
+    () =>
+      `unpack_logfmt${r.one(['', ' if (level:error)', ' from _msg fields (level, user) keep_original_fields', ' skip_empty_results', ' from http.path result_prefix "p."'])}`,
+    () =>
+      `${r.one(['math', 'eval'])} ${r.one(['exp(ratio / 100) as e', 'ln(bytes) l', 'min(bytes, status) as m, max(m, 300)', 'status or 3 as o, status xor 255 as x', 'round(ratio) as r, round(bytes, 250) as s', '-status % 7 as n', 'bytes / 0 as inf', 'ip & 255 as host_part', '_time / 1s as sec', '2 ^ 3 ^ 2 as p', '10 - 3 - 2 + 1KB as q', 'ratio * -1.5 default 3 as t', 'missing + 1', 'missing default level default 9 as u', '(status - 200) / (bytes - bytes) as z', 'big + 0 as b', 'duration + 1m30s as later'])}`,
+    () =>
+      `format ${r.one(["'<time:bytes>' as f", "'<time:status>' as f", "'<urldecode:http.path>' as f", "'<hexdecode:level>' as f", "'<base64decode:status>' as f", "'<duration:status>' as f", "'<duration_seconds:level>' as f", "'<_><level>' as f", "'&lt;<level>&gt; &amp; &quot;' as f", "'<status>' as level keep_original_fields", "'<ip>' as level skip_empty_results", "if (level:error) 'x<bytes>'", "'<ipv4:status>/<ipv4:ip>' as f", "'<q:list>' as list", "'<lc:level>' as level"])}`,
   ])()
 }
 
 /** Generates a query. @returns a query whose result does not depend on the order of lines */
-export function makeQuery(r: Random): Asked {
-  const filter = makeFilter(r, 2)
+export function makeQuery(r: Random, firstNs: bigint): Asked {
+  const filter = makeFilter(r, 2, firstNs)
   const rowPipes = Array.from({ length: r.below(3) }, () => makeRowPipe(r))
   const last = one(r, [
-    () => [makeStats(r)],
-    () => [makeStats(r), 'sort by (a desc, b)'],
+    () => [makeStats(r, firstNs)],
+    () => [makeStats(r, firstNs)],
+    () => [makeStats(r, firstNs), 'sort by (a desc, b)'],
+    () => [makeStats(r, firstNs), `filter a:${r.one(['>10', '*', '!""', '<1KB'])}`],
+    () => [
+      `count() if (${r.one(['level:error', 'status:500', 'users'])}), count(${r.one(fields)}), sum(status), avg(bytes, ratio)`,
+    ],
+    () => [
+      `by (${r.one(groups)}) min(status), max(duration) if (level:error), count_uniq(host, pod) limit 2`,
+    ],
+    () => [`uniq ${r.one(groups)}, ${r.one(fields)}`],
+    () => [`uniq by (${r.one(['namespace', 'pod', '_stream_id'])}) limit ${1 + r.below(4)}`],
+    () => [`top ${1 + r.below(5)} ${r.one(groups)}, status hits as many rank as place`],
+    () => [`top by (${r.one(fields)}) rank`],
+    // Only names: VictoriaLogs counts lines of whole blocks.
+    () => ['stats by (status) count() a', `field_names${r.one(['', ' as name'])}`, 'fields name'],
+    () => [`keep _time, ${r.one(fields)}, l*`],
+    () => [
+      `order (${r.one(fields)}, _time, _stream, _msg) desc limit ${1 + r.below(9)} offset ${r.below(9)}`,
+    ],
+    () => ['sort by (bytes desc, _time, _stream, _msg) partition by (level, status) limit 2 rank as r'],
+    () => ['sort by (level, _time, _stream, _msg) rank limit 7'],
+    () => ['sort by (_time) limit 0 | len(_msg) as n | stats sum(n) as a'],
+    () => ['head', 'fields _time'],
+    () => [`skip ${r.below(50)}`],
     () => [`uniq by (${r.one(groups)})${r.one(['', ' with hits'])}`],
     () => [`uniq by (${r.one(groups)}, status) hits`],
     () => [`top 1000 by (${r.one(groups)}, level)`],
@@ -202,6 +291,6 @@ export function makeQuery(r: Random): Asked {
     () => [`limit ${1 + r.below(30)}`],
     () => [`offset ${r.below(50)}`],
   ])()
-  const isCountOnly = last.some(pipe => /^(?:limit|offset) /.test(pipe))
+  const isCountOnly = last.some(pipe => /^(?:limit|offset|head|skip)\b|^uniq .* limit /.test(pipe))
   return { query: [filter, ...rowPipes, ...last].join(' | '), isCountOnly }
 }

@@ -25,9 +25,9 @@ export function createValueTest(test: ValueTest): (value: string) => boolean {
       return value => values.has(value)
     }
     case 'containsAll':
-      return value => test.values.every(phrase => hasPhrase(value, phrase))
+      return value => test.values.every(phrase => phrase === '' || hasPhrase(value, phrase))
     case 'containsAny':
-      return value => test.values.some(phrase => hasPhrase(value, phrase))
+      return value => test.values.some(phrase => phrase === '' || hasPhrase(value, phrase))
     case 'sequence':
       return value => hasSequence(value, test.values)
     case 'range':

@@ -11,6 +11,7 @@ export type ValueTest =
   | { readonly kind: 'exactPrefix'; readonly text: string }
   | { readonly kind: 'regexp'; readonly source: string }
   | { readonly kind: 'in'; readonly values: readonly string[] }
+  /** The value contains phrases; every value contains ''. */
   | { readonly kind: 'containsAll' | 'containsAny' | 'sequence'; readonly values: readonly string[] }
   | { readonly kind: 'range'; readonly min: Bound; readonly max: Bound }
   /** From `min` (inclusive) to `max` (exclusive), in byte order. */

@@ -63,6 +63,22 @@ describe('runQuery', () => {
     expect(await rows('* | patterns from pod | filter hits:>2')).to.deep.equal([pod])
   })
 
+  it('orders values of equal count, and names results, as VictoriaLogs does', async () => {
+    const records = [{ pod: 'b10' }, { pod: 'b9' }, { pod: 'a' }].map(record)
+    const rows = (query: string) => rowsOf(createMemoryStore(records), query)
+    const top = (values: readonly object[]) =>
+      values.map((value, i) => ({ ...value, hits: '1', rank: `${i + 1}` }))
+    const pods = [{ pod: 'a' }, { pod: 'b10' }, { pod: 'b9' }]
+    expect(await rows('* | top by (pod) rank')).to.deep.equal(top(pods).map(toComparable))
+    const short = [{ pod: 'a' }, { pod: 'b9' }, { pod: 'b10' }]
+    expect(await rows('* | top by (pod, level) rank')).to.deep.equal(top(short).map(toComparable))
+    expect(await rows('* | count() if (pod:a) , count() if (pod:b*), max("a.b", po*)')).to.deep.equal([
+      toComparable({ 'count(*) if (pod:a)': '1', 'count(*) if (pod:b*)': '2', 'max("a.b", po*)': 'b10' }),
+    ])
+    expect(await rows('contains_any(x, "") | count() n')).to.deep.equal([toComparable({ n: '3' })])
+    expect(await rows('contains_all("") | count() n')).to.deep.equal([toComparable({ n: '3' })])
+  })
+
   it('unpacks NaN and Infinity, which are not valid JSON, as VictoriaLogs does', async () => {
     const logs = ['{"a":NaN,"b":{"c":-Infinity}}', '{"a":"NaN, \\"Infinity"}', '{"a":NaN', '{"a":NaNs}']
     const store = createMemoryStore(logs.map(log => record({ log })))

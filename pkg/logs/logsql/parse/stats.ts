@@ -84,9 +84,11 @@ function parseEntry(context: FilterContext): StatsEntry {
   tokens.advance()
   const { made, shown } = parseFunction(tokens, name)
   if (tokens.is('switch')) throw tokens.error('switch is not supported; use if (filter)')
+  const { place } = tokens
   const condition = conditionOf(context)
+  const unnamed = [shown, tokens.textSince(place)].filter(text => text !== '').join(' ')
   const isNamed = tokens.take('as') || !(tokens.isEnd || tokens.is(','))
-  const result = isNamed ? tokens.text('the name of a result') || messageField : shown
+  const result = isNamed ? tokens.text('the name of a result') || messageField : unnamed
   return { function: made, ...condition, result }
 }
 
@@ -135,5 +137,5 @@ function namedOnly(tokens: Tokens, name: string, given: readonly string[]): read
 }
 
 function quoteName(name: string): string {
-  return /^[\p{L}\p{Nd}_.*/-]+$/u.test(name) ? name : JSON.stringify(name)
+  return /^(?:[\p{L}\p{Nd}_]+\*?|\*)$/u.test(name) ? name : JSON.stringify(name)
 }

@@ -59,6 +59,15 @@ export class Tokens {
     this.#at = place
   }
 
+  /** Returns the text of the tokens from a place up to the current one, without comments. */
+  textSince(place: number): string {
+    const tokens = this.#tokens.slice(place, this.#at)
+    return tokens
+      .map(({ raw, isSpaced }) => (isSpaced ? ` ${raw}` : raw))
+      .join('')
+      .trimStart()
+  }
+
   advance(): Token {
     const token = this.current
     this.#at += 1

@@ -1,5 +1,5 @@
 import { createRowTest, type RowTest } from '../match-row.ts'
-import { compareNatural } from '../order.ts'
+import { compareBytes } from '../order.ts'
 import type { GroupField, Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { bucketStart } from './bucket.ts'
@@ -121,24 +121,33 @@ export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: S
       return true
     },
     *end() {
-      type Counted = readonly [key: string, counted: { readonly values: readonly string[]; count: number }]
-      const compare = ([a, x]: Counted, [b, y]: Counted) => y.count - x.count || compareNatural(a, b)
+      type Counted = { readonly values: readonly string[]; readonly count: number }
+      const compare = (a: Counted, b: Counted) => b.count - a.count || compareValues(a.values, b.values)
       budget.take(Math.min(count, counts.size) * sortedBytes)
       const firsts = createFirsts(count, compare)
-      for (const entry of counts) {
+      for (const entry of counts.values()) {
         firsts.add(entry)
         yield
       }
       const rows = yield* sortInSteps(firsts.items, compare)
       const names = [...by, hits, ...(rank === undefined ? [] : [rank])]
       yield* pushAll(
-        rows
-          .values()
-          .map(([, entry], i) => toRow(names, [...entry.values, String(entry.count), String(i + 1)])),
+        rows.values().map((entry, i) => toRow(names, [...entry.values, String(entry.count), String(i + 1)])),
         next,
       )
     },
   }
+}
+
+/** Orders values of equal count as VictoriaLogs does: of several fields, shorter values come first. */
+function compareValues(a: readonly string[], b: readonly string[]): number {
+  for (const [i, value] of a.entries()) {
+    const other = b[i] ?? ''
+    const byLength = a.length === 1 ? 0 : Buffer.byteLength(value) - Buffer.byteLength(other)
+    const order = byLength || compareBytes(value, other)
+    if (order !== 0) return order
+  }
+  return 0
 }
 
 export function createPatternsStage({ from, limit }: PipeOf<'patterns'>, next: Stage): Stage {
