@@ -224,8 +224,14 @@ describe('createAuthorizer', () => {
     ['/kapis/version', 401],
     ['/api/v1/nodes', 401],
     ['/apis/apps/v1/deployments', 401],
+    ...['/api', '/api/v1', '/apis', '/apis/', '/apis/apps', '/apis/apps/v1'].map(
+      path => [path, 401] as const,
+    ),
     [store, 403],
+    [`/apis/${group}`, 403],
     [`/apis/${group}/v1alpha3`, 403],
+    ['/openapi/v3', 403],
+    ['/apis-of-others', 403],
     ['/metrics', 403],
   ]
   for (const [path, code] of withoutCredentials) {

@@ -35,9 +35,14 @@ export function forbiddenFor(
   const isChallenged =
     isPlatformPrefix(info.prefix) ||
     info.prefix === 'api' ||
-    (info.prefix === 'apis' && info.isResource && info.group !== context.group)
+    (info.prefix === 'apis' && groupOf(info) !== context.group)
   if (!hasNoCredential(identity) || !isChallenged) return forbidden(info, identity, context.reason)
   return unauthorized()
+}
+
+/** Returns the API group of a resource, or of a path of discovery (`/apis/apps/v1`). */
+function groupOf({ isResource, group, path }: RequestInfo): string | undefined {
+  return isResource ? group : path.split('/').filter(part => part !== '')[1]
 }
 
 function refuse(message: string, details: Details): Status {
