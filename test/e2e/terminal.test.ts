@@ -66,6 +66,25 @@ describe('terminals and jobs for KubeSphere 3.4 consoles', function () {
     expect(state.toast).to.equal('')
   })
 
+  it('take a large paste in one message, and characters of several bytes', async () => {
+    const { state, send } = openTerminal(admin, `${exec}?shell=sh`)
+    const line = `${'日本🐳é'.repeat(40)}\n`
+    const count = 1_000
+    const file = `/tmp/${uniqueName('paste')}`
+    await eventually(async () => {
+      send({ Op: 'stdin', Data: 'stty -echo; echo rea""dy\n' })
+      expect(state.output).to.contain('ready')
+    }, 10_000)
+    send({ Op: 'stdin', Data: `cat >${file} <<'END'\n${line.repeat(count)}END\n` })
+    send({ Op: 'stdin', Data: `wc -c <${file}; tail -n 1 ${file}; rm ${file}; echo do""ne\n` })
+    await eventually(async () => expect(state.output).to.contain('done'), 20_000)
+    expect(state.output).to.contain(String(Buffer.byteLength(line) * count))
+    expect(state.output.replaceAll('\r', '')).to.contain(line)
+    expect(state.toast).to.equal('')
+    send({ Op: 'stdin', Data: 'exit\n' })
+    await eventually(async () => expect(state.isEnded).to.equal(true), 10_000)
+  })
+
   it('end when the client disconnects', async () => {
     const { state, send, close } = openTerminal(admin, exec)
     await eventually(async () => {

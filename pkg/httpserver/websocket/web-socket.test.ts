@@ -210,4 +210,23 @@ describe('toEventStream: messages of a WebSocket', () => {
     expect(code).to.equal(1006)
     await closeServer(server)
   })
+  it('are text: a binary one closes the connection with 1003', async () => {
+    const server = http.createServer()
+    const received: string[] = []
+    server.on('upgrade', (req, socket: Duplex, upgrade: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      const res = new http.ServerResponse(req)
+      res.assignSocket(req.socket)
+      const receive = async (message: string) => void received.push(message)
+      toEventStream({ req, res, upgrade }, 'application/json', receive).open()
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const client = new WebSocket(`ws://127.0.0.1:${portOf(server)}/`)
+    await once(client, 'open')
+    client.send('text')
+    client.send(Buffer.from('binary'))
+    const [code, reason] = await once(client, 'close')
+    expect([code, String(reason), received]).to.deep.equal([1003, 'expected a text message', ['text']])
+    await closeServer(server)
+  })
 })

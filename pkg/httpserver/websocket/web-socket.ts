@@ -7,9 +7,10 @@ const closingMs = 2_000
 // A server may skip pongs (RFC 6455 section 5.5.3): those that a client does not read must not fill
 // the memory.
 const maxPongsBehindBytes = 64 * 1024
-// Maximum size of a message from the client.
-const maxMessageBytes = 64 * 1024
+const defaultMaxMessageBytes = 64 * 1024
 const lineFeed = 0x0a
+// RFC 6455 section 7.4.1.
+const unsupportedData = 1003
 
 export type WebSocketOptions = {
   /** The accepted subprotocol, which readHandshake has returned. */
@@ -21,6 +22,8 @@ export type WebSocketOptions = {
    * promise resolves. If omitted, messages are ignored.
    */
   readonly receive?: (message: string) => Promise<void>
+  /** Maximum size of a message of the client. A larger one closes the connection. */
+  readonly maxMessageBytes?: number
 }
 
 /**
@@ -29,7 +32,7 @@ export type WebSocketOptions = {
  */
 export function openWebSocket(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  { protocol, head, receive }: WebSocketOptions,
+  { protocol, head, receive, maxMessageBytes = defaultMaxMessageBytes }: WebSocketOptions,
 ): Writable {
   const { socket } = req
   res.detachSocket(socket)
@@ -64,7 +67,10 @@ function receiveMessages(webSocket: WebSocket, receive: (message: string) => Pro
   let waiting = 0
   let last = Promise.resolve()
   webSocket.on('message', (data, isBinary) => {
-    if (isBinary || !Buffer.isBuffer(data)) return
+    if (isBinary || !Buffer.isBuffer(data)) {
+      webSocket.close(unsupportedData, 'expected a text message')
+      return
+    }
     if (waiting++ === 0) webSocket.pause()
     last = last
       .then(() => receive(data.toString()))

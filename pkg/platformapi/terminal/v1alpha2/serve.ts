@@ -23,6 +23,8 @@ export type Terminal = {
 }
 
 const shells = ['bash', 'sh']
+// The console sends a paste as one message.
+const maxMessageBytes = 1024 * 1024
 const nodeTerminals =
   'terminals of nodes are not part of Kapis: use `kubectl debug node/<name> -it --image=busybox`'
 
@@ -68,7 +70,7 @@ export function createTerminal(options: {
       }),
     )
     lasts?.()
-    const out = openWebSocket({ req, res }, { protocol, head, receive: session.receive })
+    const out = openWebSocket({ req, res }, { protocol, head, receive: session.receive, maxMessageBytes })
     session.attach(out)
     await new Promise(resolve => out.once('close', resolve))
   }
