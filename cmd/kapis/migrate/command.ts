@@ -27,7 +27,8 @@ Migrates from KubeSphere 3.4 to Kapis. docs/migration.md describes all steps.
                          contains it (- for standard input); keys that cannot be translated are listed with the reason
   providers FILE         print a Secret for each identity provider in that file
   users                  list the users that would be created, from the users of KubeSphere in the same cluster;
-                         --write creates them. Existing users are not changed
+                         --write creates them. Existing users are not changed. With the group domain of KubeSphere,
+                         report what Kapis does not take over
 
 The output of config and providers contains passwords.
 
@@ -81,8 +82,9 @@ function print(what: 'config' | 'providers', file: string, options: Options, io:
 
 async function users(options: Options, io: Io): Promise<number> {
   const { from, groupDomain: to } = options
-  if (from === to)
-    throw new UsageError(`--from ${from}: Kapis with this group domain has these users already`)
+  const isInPlace = from === to
+  if (isInPlace && options.isWritten)
+    throw new UsageError(`--write: Kapis with the group domain ${to} has these users already`)
   const client = createKubeClient(loadRestConfig(findKubeconfig(io, options.kubeconfig)))
   try {
     const plan = await planUsers(client, { from, to })
@@ -90,7 +92,8 @@ async function users(options: Options, io: Io): Promise<number> {
     io.out(toTable([['NAME', 'ACTION', 'REMARKS'], ...steps.map(toRow(options.isWritten))]))
     for (const line of await leftBehind((path, isBad) => list(client, path, isBad), { from, to }))
       io.err(`${line}\n`)
-    if (!options.isWritten) io.err('nothing was written: --write creates the users\n')
+    if (isInPlace) io.err('nothing was written: these are the users of Kapis already\n')
+    else if (!options.isWritten) io.err('nothing was written: --write creates the users\n')
     return steps.some(({ action }) => action === 'refused') ? 1 : 0
   } finally {
     client.close()

@@ -29,6 +29,11 @@ describe('leftBehind', () => {
     ])
   })
 
+  it('omits kinds that a Kapis with the group domain of KubeSphere uses', async () => {
+    const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'old.test' })
+    expect(lines.map(line => line.split(' ')[0])).to.deep.equal(['WorkspaceRole', 'WorkspaceRoleBinding'])
+  })
+
   it('names a kind that cannot be listed, and continues', async () => {
     const lines = await leftBehind(
       async path => {

@@ -7,6 +7,8 @@ type Kind = {
   readonly path: (domain: string) => string
   /** Returns how to achieve the same in Kapis. */
   readonly advice: (to: string) => string
+  /** Whether a Kapis with the group domain of KubeSphere uses the objects. */
+  readonly isUsedInPlace?: true
   /** Reports whether an object has to be migrated. Defaults to all objects. */
   readonly counts?: (object: KubeObject, from: string, users: ReadonlySet<string>) => boolean
 }
@@ -70,12 +72,14 @@ const kinds: readonly Kind[] = [
   },
   {
     plural: 'groups',
+    isUsedInPlace: true,
     kind: 'Group',
     path: iam('groups'),
     advice: () => 'groups are names in spec.groups of users; their aliases are not migrated',
   },
   {
     plural: 'workspacetemplates',
+    isUsedInPlace: true,
     kind: 'WorkspaceTemplate',
     path: domain => `/apis/tenant.${domain}/v1alpha2/workspacetemplates`,
     advice: to => `create Workspaces of tenant.${to}, and label their namespaces ${to}/workspace`,
@@ -88,6 +92,7 @@ const kinds: readonly Kind[] = [
   },
   {
     plural: 'clusters',
+    isUsedInPlace: true,
     kind: 'Cluster',
     path: domain => `/apis/cluster.${domain}/v1alpha1/clusters`,
     counts: ({ metadata }) => metadata.name !== 'host',
@@ -111,16 +116,18 @@ export async function leftBehind(
     (await list(iam('users')(from), () => undefined)).map(({ metadata }) => metadata.name),
   )
   const found = await Promise.all(
-    kinds.map(async each => {
-      const bad: string[] = []
-      try {
-        const objects = await list(each.path(from), name => bad.push(name))
-        const counted = objects.filter(object => each.counts?.(object, from, users) ?? true)
-        return { ...each, names: [...counted.map(({ metadata }) => metadata.name), ...bad] }
-      } catch (error) {
-        return { ...each, failure: error instanceof Error ? error.message : String(error) }
-      }
-    }),
+    kinds
+      .filter(({ isUsedInPlace }) => from !== to || isUsedInPlace !== true)
+      .map(async each => {
+        const bad: string[] = []
+        try {
+          const objects = await list(each.path(from), name => bad.push(name))
+          const counted = objects.filter(object => each.counts?.(object, from, users) ?? true)
+          return { ...each, names: [...counted.map(({ metadata }) => metadata.name), ...bad] }
+        } catch (error) {
+          return { ...each, failure: error instanceof Error ? error.message : String(error) }
+        }
+      }),
   )
   return found.flatMap(each => {
     const { kind, advice } = each

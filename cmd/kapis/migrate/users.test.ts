@@ -132,3 +132,44 @@ describe('an object that cannot be migrated', () => {
     expect(steps.at(-1)).to.deep.equal(['e', 'refused', 'not tried: kube-apiserver fails'])
   })
 })
+
+describe('a user in the group domain of Kapis', () => {
+  it('is kept, with what Kapis does not take over', async () => {
+    const labels = { team: 'blue' }
+    const items = [
+      { metadata: { ...metadata, name: 'ann', labels }, spec },
+      {
+        metadata: { ...metadata, name: 'bea' },
+        spec: { email: 'b@old.test', credential: '0123456789abcdef' },
+      },
+      { metadata: { ...metadata, name: 'cem' }, spec: { email: 'c@old.test', groups: ['system:masters'] } },
+      { metadata: { ...metadata, name: 'dan' }, spec: { password: passwordHash } },
+    ]
+    const bindings = [
+      { metadata, roleRef: { name: 'platform-admin' }, subjects: [{ kind: 'User', name: 'ann' }] },
+    ]
+    const calls: string[] = []
+    const client: KubeClient = {
+      async call({ method = 'GET', path }) {
+        calls.push(method)
+        const found = path.includes('/users?') ? items : path.includes('/globalrolebindings?') ? bindings : []
+        return { metadata: {}, items: found }
+      },
+      stream: () => Promise.reject(new Error('not used')),
+      close: () => undefined,
+    }
+    const steps = await planUsers(client, { from: 'old.test', to: 'old.test' })
+    expect(steps.map(({ name, action, remarks }) => [name, action, ...remarks])).to.deep.equal([
+      ['ann', 'kept', 'has the global role platform-admin: grant its permissions by RBAC'],
+      ['bea', 'kept'],
+      [
+        'cem',
+        'kept',
+        'not in system:masters: reserved for Kubernetes, or not a valid group name',
+        'has no password that Kapis can check: set one with kapis user set-password cem',
+      ],
+      ['dan', 'refused', 'has no e-mail address, which Kapis requires'],
+    ])
+    expect(calls).to.deep.equal(['GET', 'GET', 'GET'])
+  })
+})

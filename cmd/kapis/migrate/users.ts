@@ -9,7 +9,7 @@ import { list } from './list-pages.ts'
 
 export type Step = {
   readonly name: string
-  readonly action: 'create' | 'unchanged' | 'differs' | 'refused'
+  readonly action: 'create' | 'unchanged' | 'differs' | 'refused' | 'kept'
   /** Reasons why parts of the user are not migrated. */
   readonly remarks: readonly string[]
   readonly object?: Readonly<Record<string, unknown>>
@@ -28,13 +28,16 @@ export async function planUsers(client: KubeClient, domains: Domains): Promise<r
     unread.push({ name, action: 'refused', remarks, isDisabled: false })
   }
   const { from, to } = domains
+  const isInPlace = from === to
   const [users, there, groups, roles] = await Promise.all([
     list(client, usersPath(from), tell('')),
-    list(client, usersPath(to), () => undefined),
+    isInPlace ? [] : list(client, usersPath(to), () => undefined),
     list(client, pathOf(from, 'groupbindings'), tell('GroupBinding ')),
     list(client, pathOf(from, 'globalrolebindings'), tell('GlobalRoleBinding ')),
   ])
-  return [...toSteps(users, { there, groups, roles }, domains), ...unread]
+  const steps = toSteps(users, { there, groups, roles }, domains)
+  const kept = (step: Step) => (step.action === 'create' ? { ...step, action: 'kept' as const } : step)
+  return [...(isInPlace ? steps.map(kept) : steps), ...unread]
 }
 
 type Found = {
@@ -127,6 +130,7 @@ function toStep(
     lang,
     description,
     password,
+    credential,
     groups: own,
   } = isRecord(user.spec) ? user.spec : {}
   const remarks: string[] = []
@@ -137,11 +141,13 @@ function toStep(
   for (const role of roles) remarks.push(`has the global role ${role}: grant its permissions by RBAC`)
   const links = readLinks(user.metadata, from)
   const isHashed = typeof password === 'string' && isPasswordHash(password)
-  if (!isHashed && links.length === 0)
+  // Kapis with the group domain of KubeSphere may have moved the hash into a Secret.
+  const hasPassword = isHashed || (from === to && credential !== undefined)
+  if (!hasPassword && links.length === 0)
     remarks.push(
       `has no password that Kapis can check: set one with ${commandLine('kapis', 'user', 'set-password', name)}`,
     )
-  remarks.push(...lostMetadata(user, from))
+  remarks.push(...lostMetadata(user, { from, to }))
   const uninitialized = annotations[`iam.${from}/uninitialized`] === 'true'
   const linked = links.map(({ provider, uid }) => [linkAnnotation(to, provider), uid])
   const marked = {
@@ -160,9 +166,7 @@ function toStep(
   }
   const spec = {
     email,
-    ...(typeof displayName === 'string' && displayName !== '' ? { displayName } : {}),
-    ...(typeof lang === 'string' && lang !== '' ? { lang } : {}),
-    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    ...filled({ displayName, lang, description }),
     ...(all.length > reserved.length ? { groups: all.filter(group => !reserved.includes(group)) } : {}),
     ...(isHashed ? { password } : {}),
   }
@@ -171,11 +175,19 @@ function toStep(
   return { name, action: 'create', remarks, object, isDisabled }
 }
 
+/** Returns the members that are strings, without empty ones. */
+function filled(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => typeof value === 'string' && value !== ''),
+  )
+}
+
 /** Returns a remark on labels and annotations that users have written themselves. */
 function lostMetadata(
   { metadata: { labels = {}, annotations = {} } }: KubeObject,
-  from: string,
+  { from, to }: Domains,
 ): readonly string[] {
+  if (from === to) return []
   const keys = [labels, annotations].flatMap(Object.keys).filter(key => !isOfPlatform(key, from))
   return keys.length === 0 ? [] : [`without its labels and annotations ${keys.join(', ')}`]
 }
