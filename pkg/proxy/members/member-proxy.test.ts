@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { closeServer, jane, type Loopback, portOf, startLoopback } from '../../apirequest/fixtures.ts'
@@ -272,5 +273,29 @@ describe('createMemberProxy', function () {
       503,
       'kube-apiserver of the cluster "m" is not responding',
     ])
+  })
+
+  it('limits the requests that wait for a slow member, but not its watches', async () => {
+    const waiting: Parameters<Listener>[1][] = []
+    answer = (req, res) => {
+      if (req.url?.includes('watch') === true) answerJson(res, 200, {})
+      else waiting.push(res)
+    }
+    const refused: Awaited<ReturnType<Loopback['get']>>[] = []
+    const slow = Array.from({ length: 110 }, async () => {
+      const found = await front.get('/clusters/m/api/v1/pods')
+      if (found.code === 429) refused.push(found)
+      return found.code
+    })
+    while (refused.length < 10) await sleep(5)
+    for (const { headers, text } of refused)
+      expect([headers['retry-after'], JSON.parse(text).message]).to.deep.equal([
+        ...['1', 'the cluster "m" has 100 requests in flight'],
+      ])
+    expect((await front.get('/clusters/m/api/v1/pods?watch=true')).code).to.equal(200)
+    answer = (_req, res) => answerJson(res, 200, {})
+    for (const res of waiting) answerJson(res, 200, {})
+    expect((await Promise.all(slow)).filter(code => code === 200)).to.have.length(100)
+    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(200)
   })
 })

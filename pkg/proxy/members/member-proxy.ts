@@ -1,5 +1,6 @@
-import { Status, unavailable } from '../../apierrors/status.ts'
+import { Status, tooManyRequests, unavailable } from '../../apierrors/status.ts'
 import { rejectOverrides } from '../../apirequest/ambiguous-headers.ts'
+import { mayLast } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../../apirequest/request-info.ts'
 import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
@@ -19,6 +20,9 @@ export type MemberProxy = {
 
 // Limits per member cluster: a slow one must not use up the resources of others.
 const maxConnections = { short: 64, long: 1_024 }
+// Includes requests that wait for a connection: they take up places of limits.requestsInFlight (400)
+// until the member responds.
+const maxRequests = 100
 // RFC 9110 section 7.6.3: this pseudonym marks requests to a member cluster. A Kapis rejects a
 // marked request for another member.
 const pseudonym = 'kapis-clusters'
@@ -39,6 +43,7 @@ const sandbox: HeaderLines = ['Content-Security-Policy', 'sandbox allow-scripts 
 /** Creates the proxy to a member cluster: to its Kapis, or its kube-apiserver. */
 export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
   const upgraded = new Set<AuthenticatedExchange>()
+  let requests = 0
   const where = `the cluster ${JSON.stringify(name)}`
   const connect = (endpoint: RestConfig, what: string) => {
     const server = {
@@ -64,7 +69,16 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
       if (hasPassed(req.headers.via)) throw loop(where)
       const target = isPlatformPrefix(info.prefix) ? toKapis : toKube
       if (target === undefined) throw unavailable(`${where} does not serve /${info.prefix}: ${problem}`)
-      if (upgrade === undefined) return target.proxy(exchange)
+      if (upgrade === undefined && mayLast(exchange)) return target.proxy(exchange)
+      if (upgrade === undefined) {
+        if (requests >= maxRequests) throw tooManyRequests(`${where} has ${requests} requests in flight`, 1)
+        requests++
+        try {
+          return await target.proxy(exchange)
+        } finally {
+          requests--
+        }
+      }
       upgraded.add(exchange)
       try {
         await forwardUpgrade(await kubeUpgrade(target.server, exchange), exchange)
