@@ -9,10 +9,11 @@ export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } 
 
 /**
  * Returns the name of a batch: a digest of its bytes, because the records differ at a retry: lines
- * without a time get the time of arrival.
+ * without a time get the time of arrival. The name of a single document includes its ID.
  */
-export function batchName({ protocol, body }: Pick<RawBatch, 'protocol' | 'body'>): string {
-  return createHash('sha256').update(`${protocol}\n`).update(body).digest('base64')
+export function batchName(batch: RawBatch): string {
+  const kind = batch.protocol === 'document' ? `document ${batch.index} ${batch.id}` : batch.protocol
+  return createHash('sha256').update(`${kind}\n`).update(batch.body).digest('base64')
 }
 
 export type BatchForm =
@@ -22,6 +23,8 @@ export type BatchForm =
       /** Parts of the response to keep (see `parseFilterPath`). */
       readonly filterPath: string
     }
+  /** One document for an index of Elasticsearch. */
+  | { readonly protocol: 'document'; readonly index: string; readonly id: string }
   | { readonly protocol: 'jsonlines' }
   | { readonly protocol: 'otlp' | 'loki'; readonly encoding: 'json' | 'protobuf' }
 

@@ -1,5 +1,6 @@
 import { upTo } from './body/limit-parts.ts'
 import { readBulk } from './elasticsearch/batch.ts'
+import { readDocument } from './elasticsearch/document.ts'
 import { readJsonLines } from './jsonlines/batch.ts'
 import { noteInvalidUnicode } from './line/invalid-unicode.ts'
 import { readLoki } from './loki/batch.ts'
@@ -17,6 +18,8 @@ function readingOf(batch: RawBatch): BatchReading {
   switch (batch.protocol) {
     case 'bulk':
       return readBulk(batch.body, batch, batch.limits)
+    case 'document':
+      return readDocument(batch.body, batch, batch.limits)
     case 'jsonlines':
       return readJsonLines(batch.body, batch.limits)
     case 'loki':

@@ -11,6 +11,11 @@ import { type BulkItem, parseBulk } from './parse.ts'
 const refusals = { quota: 'validation_exception', time: 'timestamp_error' } as const
 const unreadable = 'document_parsing_exception'
 
+/** Returns the type of error of a rejected line. @param cause set if the store rejected it */
+export function errorTypeOf(cause: Problem['cause']): string {
+  return cause === undefined ? unreadable : refusals[cause]
+}
+
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /** Reads a `_bulk` request of Elasticsearch. The response has its items in the same order. */
@@ -78,7 +83,7 @@ function createItemWriter(): (name: Name, problem?: Problem, changed?: Notes) =>
       return `${text},"_version":1,"result":"created","status":201${note}}}`
     }
     const { reason, cause } = problem
-    const error = JSON.stringify({ type: cause === undefined ? unreadable : refusals[cause], reason })
+    const error = JSON.stringify({ type: errorTypeOf(cause), reason })
     return `${text},"status":400,"error":${error}}}`
   }
 }

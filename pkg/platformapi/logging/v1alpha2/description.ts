@@ -58,6 +58,25 @@ const bulk = (parameters: readonly Parameter[]) =>
     parameters,
   })
 
+const document = (parameters: readonly Parameter[]) =>
+  operation(
+    'Ingests one log line, compatible with index of Elasticsearch',
+    {
+      201: {
+        description: 'The line is on the disk of the log store.',
+        content: content(['application/json'], anyObject('Index, ID and result.')),
+      },
+    },
+    {
+      description: 'Requires the permission to create `ingest` in the group.',
+      parameters: [index, ...parameters],
+      body: { content: content(['application/json'], anyObject('The document.')) },
+      errors: [400, 408, 413, 415, 507],
+      schemes: ['password'],
+    },
+  )
+const id = segment('id', 'The ID of the document.')
+
 const linesAnswer = object(
   {
     accepted: integer(),
@@ -181,6 +200,9 @@ export const loggingPaths = {
   },
   '/ingest/_bulk': { post: bulk([]), put: bulk([]) },
   '/ingest/{index}/_bulk': { post: bulk([index]), put: bulk([index]) },
+  '/ingest/{index}/_doc': { post: document([]) },
+  '/ingest/{index}/_doc/{id}': { post: document([id]), put: document([id]) },
+  '/ingest/{index}/_create/{id}': { post: document([id]), put: document([id]) },
   '/ingest/jsonlines': { post: jsonLines, put: jsonLines },
   '/ingest/v1/logs': { post: otlp, put: otlp },
   '/ingest/loki/api/v1/push': { post: loki, put: loki },

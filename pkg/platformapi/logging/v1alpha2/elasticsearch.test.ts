@@ -1,7 +1,11 @@
-import { Client } from '@elastic/elasticsearch'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, errors } from '@elastic/elasticsearch'
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import { openTestStore, readAll } from '../../../logs/embedded/fixtures.ts'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
 import { freePlace } from './fixtures.ts'
@@ -9,6 +13,12 @@ import { createIngest } from './ingest.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
 const time = '2020-05-16T16:00:42Z'
+const options = {
+  limits: defaultLimits,
+  authorize: () => undefined,
+  observe: () => undefined,
+  enter: freePlace,
+}
 
 describe('Elasticsearch clients', () => {
   let loopback: Loopback
@@ -26,15 +36,7 @@ describe('Elasticsearch clients', () => {
   after(() => loopback.close())
   beforeEach(() => {
     store = createMemoryStore()
-    ingest = createIngest({
-      ...{
-        store,
-        limits: defaultLimits,
-        authorize: () => undefined,
-        observe: () => undefined,
-        enter: freePlace,
-      },
-    })
+    ingest = createIngest({ ...options, store })
   })
 
   describe('the official client of Node.js', () => {
@@ -86,6 +88,48 @@ describe('Elasticsearch clients', () => {
       expect((await client.indices.create({ index: 'logs' })).index).to.equal('logs')
     })
 
+    it('stores single documents, of which only those with the same ID and content are repetitions', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'kapis-documents-'))
+      const embedded = await openTestStore(folder, { now: Date.now })
+      try {
+        ingest = createIngest({ ...options, store: embedded })
+        const document = { message: 'tick' }
+        const first = await client.index({ index: 'logs', document, refresh: true, routing: 'a' })
+        const second = await client.index({ index: 'logs', document })
+        expect([first._index, first.result, first._id === second._id]).to.deep.equal([
+          'logs',
+          'created',
+          false,
+        ])
+        const named = [
+          await client.index({ index: 'logs', id: 'a:1', document }),
+          await client.create({ index: 'logs', id: 'a:2', document }),
+          await client.create({ index: 'logs', id: 'a:2', document }),
+          await client.index({ index: 'logs', id: 'a:2', document: { message: 'tock' } }),
+        ]
+        expect(named.map(({ _id }) => _id)).to.deep.equal(['a:1', 'a:2', 'a:2', 'a:2'])
+        expect(await readAll(embedded)).to.deep.equal(['tick', 'tick', 'tick', 'tick', 'tock'])
+      } finally {
+        await embedded.close()
+        await rm(folder, { recursive: true })
+      }
+    })
+
+    it('receives the error of a document as Elasticsearch reports it', async () => {
+      const error = await client.index({ index: 'logs', document: [] }).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(errors.ResponseError)
+      expect(error instanceof errors.ResponseError && [error.statusCode, error.body]).to.deep.equal([
+        400,
+        {
+          error: {
+            root_cause: [{ type: 'document_parsing_exception', reason: 'not a JSON object' }],
+            ...{ type: 'document_parsing_exception', reason: 'not a JSON object' },
+          },
+          status: 400,
+        },
+      ])
+    })
+
     it('receives the fields that filter_path names', async () => {
       const operations = [{ create: {} }, { '@timestamp': time, message: 'x' }, { create: {} }, []]
       const bulk = (filter_path: string) => client.bulk({ index: 'logs', operations, filter_path })
@@ -131,9 +175,21 @@ describe('Elasticsearch clients', () => {
     ...['/a', '/a/_alias/b', '/_data_stream/a'].map(path => ['PUT', path, 200] as const),
     ['POST', '/a/_refresh', 200],
     ['GET', '/_bulk', 405],
-    ...['/_search', '/a/_search', '/a/_doc', '/a/_doc/1', '/_security/user', '/a/_license'].map(
-      path => ['POST', path, 404] as const,
-    ),
+    ['GET', '/a/_doc/1', 405],
+    ['POST', '/a', 405],
+    ['POST', '/jsonline', 405],
+    ...[
+      '/_search',
+      '/a/_search',
+      '/a/_create',
+      '/_doc',
+      '/_doc/1',
+      '/a/_doc/1/2',
+      '/_a/_doc/1',
+      '/a/_update/1',
+      '/_security/user',
+      '/a/_license',
+    ].map(path => ['POST', path, 404] as const),
   ]
   for (const [method, path, code] of paths) {
     it(`${method} ${path || '/'} is ${code} with the product header that they require`, async () => {

@@ -65,7 +65,11 @@ export function responseToClient(parts: readonly string[], method: string): obje
   if (first.startsWith('_') && first !== '_all') return undefined
   // Paths of an index have the form /<index>[/<API>].
   const [own] = rest
-  if (own === undefined) return changes.has(method) ? { acknowledged: true, index: first } : {}
+  if (own === undefined) {
+    // A shipper with a wrong path must not take this for the response to its lines.
+    if (method === 'POST') throw methodNotAllowed([...read, 'PUT', 'DELETE'])
+    return changes.has(method) ? { acknowledged: true, index: first } : {}
+  }
   return own.startsWith('_') && !Object.hasOwn(state, own) ? responseToClient(rest, method) : undefined
 }
 

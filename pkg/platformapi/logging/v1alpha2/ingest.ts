@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   badRequest,
@@ -11,6 +12,7 @@ import type { Identity } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { mediaTypeOf } from '../../../httpserver/request/body.ts'
 import { send, sendParts } from '../../../httpserver/response/respond.ts'
+import { errorTypeOf } from '../../../logs/ingest/elasticsearch/batch.ts'
 import {
   filterOfMember,
   filterValue,
@@ -56,6 +58,7 @@ const protobuf = 'application/x-protobuf'
 const curlsOwn = 'application/x-www-form-urlencoded'
 const elasticTypes = ['application/vnd.elasticsearch+json', 'application/vnd.elasticsearch+x-ndjson']
 const bulkTypes = ['application/x-ndjson', json, ...elasticTypes, curlsOwn]
+const documentTypes = [json, ...elasticTypes, curlsOwn]
 const lineTypes = [
   'application/x-ndjson',
   'application/jsonl',
@@ -66,9 +69,9 @@ const lineTypes = [
 ]
 
 /**
- * Serves `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`,
- * `/ingest/loki/api/v1/push`, and the setup requests of Elasticsearch clients. The response is sent
- * after the store has written the lines to disk.
+ * Serves `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/{index}/_doc`, `/ingest/jsonlines`,
+ * `/ingest/v1/logs`, `/ingest/loki/api/v1/push`, and the setup requests of Elasticsearch clients. The
+ * response is sent after the store has written the lines to disk.
  *
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
@@ -107,12 +110,13 @@ export function createIngest(options: IngestOptions): Handler {
     const parts = info.parts.slice(1).filter(part => part !== '')
     const handle = handlerOf(parts)
     // Elasticsearch clients reject responses without this header, even if the lines were stored.
-    if (handle === undefined || handle === ingestBulk) res.setHeader('x-elastic-product', 'Elasticsearch')
+    const isElastic = handle === undefined || handle === ingestBulk || handle === ingestDocument
+    if (isElastic) res.setHeader('x-elastic-product', 'Elasticsearch')
     if (handle === undefined) {
       const answer = responseToClient(parts, req.method ?? 'GET')
       if (answer === undefined) throw unknownResource()
       await authorize(identity)
-      return sendElastic(exchange, filterValue(answer, filterOf(exchange)) ?? {})
+      return sendElastic(exchange, 200, filterValue(answer, filterOf(exchange)) ?? {})
     }
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
     await authorizeFor(handle, identity)
@@ -140,6 +144,9 @@ type Handle = (take: Take, exchange: AuthenticatedExchange) => Promise<void>
 function handlerOf(parts: readonly string[]): Handle | undefined {
   const path = parts.join('/')
   if (path === '_bulk' || (parts.length === 2 && parts[1] === '_bulk')) return ingestBulk
+  const [index = '', api, id, ...more] = parts
+  const isDocument = api === '_doc' || (api === '_create' && id !== undefined)
+  if (isDocument && more.length === 0 && !index.startsWith('_')) return ingestDocument
   if (path === 'jsonlines') return ingestLines
   if (path === 'loki/api/v1/push') return ingestLoki
   return path === 'v1/logs' ? ingestOtlp : undefined
@@ -161,8 +168,21 @@ function filterOf({ query }: AuthenticatedExchange): PathFilter {
   return parseFilterPath(query.first('filter_path') ?? '')
 }
 
-function sendElastic({ req, res }: AuthenticatedExchange, answer: unknown): void {
-  send(res, 200, Buffer.from(`${JSON.stringify(answer)}\n`), { 'content-type': contentTypeOf(req) })
+/** Stores a document. Without an ID it gets a new one, so that it is never taken for a repetition. */
+const ingestDocument: Handle = async (take, exchange) => {
+  const [index = '', , id = randomUUID()] = exchange.info.parts.slice(1)
+  const form = { protocol: 'document', index, id } as const
+  const { answer, refusal: reason, causes } = await take(exchange.req, documentTypes, form)
+  if (reason === undefined) {
+    const document: unknown = JSON.parse(Buffer.from(answer).toString())
+    return sendElastic(exchange, 201, filterValue(document, filterOf(exchange)) ?? {})
+  }
+  const error = { type: errorTypeOf(causes?.quota ? 'quota' : causes?.time ? 'time' : undefined), reason }
+  sendElastic(exchange, 400, { error: { root_cause: [error], ...error }, status: 400 })
+}
+
+function sendElastic({ req, res }: AuthenticatedExchange, code: number, answer: unknown): void {
+  send(res, code, Buffer.from(`${JSON.stringify(answer)}\n`), { 'content-type': contentTypeOf(req) })
 }
 
 const ingestLines: Handle = async (take, { req, res }) => {
