@@ -9,7 +9,7 @@ describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-config-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  function file(name: string, text: string): string {
+  function file(name: string, text: string | Buffer): string {
     const path = join(folder, name)
     writeFileSync(path, text)
     return path
@@ -57,8 +57,25 @@ describe('loadConfig', () => {
 
   const refused: readonly [string, () => string, string, RegExp][] = [
     ['a missing file', () => join(folder, 'none'), '--config', /ENOENT/],
-    ['broken YAML', () => file('c.yaml', 'a: [1'), '--config', /line 1/],
-    ['a duplicate key', () => file('d.yaml', 'a: 1\na: 2'), '--config', /unique/],
+    [
+      'broken YAML',
+      () => file('c.yaml', 'a: [1'),
+      '--config',
+      /^is not valid YAML \(\w+ at line 1, column 6\)$/,
+    ],
+    [
+      'a quote in a secret, which is not repeated',
+      () => file('g.yaml', 'oauth:\n  clients:\n  - secret: "hunter2\n'),
+      '--config',
+      /^is not valid YAML \(MISSING_CHAR at line 4, column 1\)$/,
+    ],
+    [
+      'another encoding',
+      () => file('h.yaml', Buffer.from('a: \u00fc', 'latin1')),
+      '--config',
+      /^is not valid UTF-8$/,
+    ],
+    ['a duplicate key', () => file('d.yaml', 'a: 1\na: 2'), '--config', /DUPLICATE_KEY at line 2/],
     ['a list', () => file('e.yaml', '- a'), '(document)', /^must be a mapping$/],
   ]
   for (const [what, configFile, path, message] of refused) {

@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { parseYaml } from '../yaml/read.ts'
+import { parseYaml, YamlError } from '../yaml/read.ts'
 import { type Config, parseConfig, type Secrets } from './config.ts'
 import { ConfigError } from './config-error.ts'
 import { withEnvironment } from './env.ts'
@@ -22,7 +23,7 @@ export function loadConfig(source: ConfigSource): Loaded {
 
 /** @throws ConfigError if the file cannot be read */
 export function readText({ configFile }: ConfigSource): string {
-  return configFile === undefined ? '' : orProblem(() => readFileSync(configFile, 'utf8'))
+  return configFile === undefined ? '' : orProblem(() => toText(readFileSync(configFile)))
 }
 
 /** Parses the text of a configuration file. @throws ConfigError with all problems */
@@ -35,7 +36,18 @@ function orProblem<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new ConfigError([{ path: '--config', message }])
+    throw new ConfigError([{ path: '--config', message: problemOf(error) }])
   }
+}
+
+/** The file contains secrets, which other messages of the parser quote. */
+function problemOf(error: unknown): string {
+  if (error instanceof YamlError) return error.problem
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** @throws Error */
+function toText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Error('is not valid UTF-8')
+  return bytes.toString('utf8')
 }

@@ -20,17 +20,17 @@ describe('parseYaml', () => {
     })
   }
 
-  const broken: readonly [string, string, string][] = [
-    ['a: "b', 'MISSING_CHAR', 'line 1, column 6'],
-    ['a: 1\na: 2', 'DUPLICATE_KEY', 'line 2, column 1'],
-    ['a: *b', 'BAD_ALIAS', ''],
+  const broken: readonly [string, string][] = [
+    ['a: "b', 'is not valid YAML (MISSING_CHAR at line 1, column 6)'],
+    ['a: 1\na: 2', 'is not valid YAML (DUPLICATE_KEY at line 2, column 1)'],
+    ['a: *b', 'has aliases that cannot be resolved'],
   ]
-  for (const [text, code, place] of broken) {
+  for (const [text, problem] of broken) {
     it(`reports the error and position in ${JSON.stringify(text)}`, () => {
       for (const read of [parseYaml, parseYamlDocuments]) {
         expect(() => read(text))
           .to.throw(YamlError)
-          .that.includes({ code, place })
+          .that.includes({ problem })
       }
     })
   }

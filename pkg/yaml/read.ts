@@ -1,19 +1,19 @@
 import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
 
-/** Invalid YAML. The message may quote secrets of the input; `place` and `code` do not. */
+/** Invalid YAML. The message may quote secrets of the input. */
 export class YamlError extends Error {
-  /** For example BAD_INDENT or DUPLICATE_KEY. */
-  readonly code: string
-  /** For example "line 3, column 1"; '' if unknown. */
-  readonly place: string
+  /** What is wrong, without text of the input: "is not valid YAML (BAD_INDENT at line 3, column 1)". */
+  readonly problem: string
 
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     const isParseError = cause instanceof YAMLParseError
     const [start] = isParseError ? (cause.linePos ?? []) : []
     // Other exceptions concern aliases: unknown anchors or too many aliases.
-    this.code = isParseError ? cause.code : 'BAD_ALIAS'
-    this.place = start === undefined ? '' : `line ${start.line}, column ${start.col}`
+    const place = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
+    this.problem = isParseError
+      ? `is not valid YAML (${cause.code}${place})`
+      : 'has aliases that cannot be resolved'
   }
 }
 
