@@ -11,8 +11,21 @@ export type OptionNotes = {
 
 export type Parsed<S extends z.ZodType> = z.output<S>
 
-type TextRule = OptionNotes & { readonly pattern?: RegExp; readonly is?: string }
+type Pattern = {
+  readonly pattern?: RegExp | undefined
+  readonly is?: string | undefined
+  /** Whether messages omit the text. */
+  readonly isSecret?: true | undefined
+}
+type TextRule = OptionNotes & Pattern
 type IntegerRule = OptionNotes & { readonly min: number; readonly max: number }
+
+/** A secret in one line: a block of YAML ends with a line break, which no client would send. */
+export const secretLine = {
+  isSecret: true,
+  pattern: /^\P{Cc}*$/u,
+  is: 'a text without line breaks and other control characters',
+} as const satisfies Pattern
 
 export function text({ default: fallback, ...rule }: TextRule & { readonly default: string }) {
   return string(rule).default(fallback).meta(notesOf(rule))
@@ -24,9 +37,9 @@ export function optionalText(rule: TextRule) {
 }
 
 /** A required string that is not empty. */
-export function requiredText({ pattern, is, ...notes }: TextRule) {
+export function requiredText({ pattern, is, isSecret, ...notes }: TextRule) {
   const given = string({ ...notes }).min(1, { error: 'is required', abort: true })
-  return withPattern(given, { pattern, is }).meta(notesOf(notes))
+  return withPattern(given, { pattern, is, isSecret }).meta(notesOf(notes))
 }
 
 /** A list of strings; in the environment a comma-separated string. */
@@ -98,18 +111,15 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-function string({ pattern, is }: TextRule) {
+function string(rule: TextRule) {
   const type = z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
-  return withPattern(type, { pattern, is })
+  return withPattern(type, rule)
 }
 
-function withPattern(
-  type: z.ZodString,
-  { pattern, is }: { readonly pattern: RegExp | undefined; readonly is: string | undefined },
-) {
-  return pattern === undefined
-    ? type
-    : type.regex(pattern, { error: ({ input }) => `must be ${is}, not ${JSON.stringify(input)}` })
+function withPattern(type: z.ZodString, { pattern, is, isSecret }: Pattern) {
+  if (pattern === undefined) return type
+  const given = (input: unknown) => (isSecret ? '' : `, not ${JSON.stringify(input)}`)
+  return type.regex(pattern, { error: ({ input }) => `must be ${is}${given(input)}` })
 }
 
 function whole({ min, max }: IntegerRule) {

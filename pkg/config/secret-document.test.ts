@@ -7,7 +7,8 @@ function secret(data: unknown): KubeObject {
   return { metadata: { name: 's', uid: 'u', resourceVersion: '1', creationTimestamp: '' }, data }
 }
 
-const encoded = (text: string) => secret({ 'configuration.yaml': Buffer.from(text).toString('base64') })
+const encoded = (text: string) => encodedBytes(Buffer.from(text))
+const encodedBytes = (bytes: Buffer) => secret({ 'configuration.yaml': bytes.toString('base64') })
 
 describe('readSecretDocument', () => {
   it('parses YAML, and therefore JSON', () => {
@@ -25,6 +26,11 @@ describe('readSecretDocument', () => {
       'no YAML',
       encoded('clientSecret: "hunter2\nname: x'),
       { path, message: 'is not valid YAML (MISSING_CHAR at line 2, column 8)' },
+    ],
+    [
+      'bytes of another encoding',
+      encodedBytes(Buffer.from('clientSecret: hunter\u00fc', 'latin1')),
+      { path, message: 'is not valid UTF-8' },
     ],
     [
       'a duplicate key',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isRecord, type KubeObject } from '../kubeclient/object/object.ts'
 import { parseYaml, YamlError } from '../yaml/read.ts'
 import type { Problem } from './config-error.ts'
@@ -15,16 +16,17 @@ export function readSecretDocument(secret: KubeObject, problems: Problem[]): unk
     problems.push({ path: documentKey, message: 'is required' })
     return undefined
   }
+  const bytes = Buffer.from(encoded, 'base64')
+  if (!isUtf8(bytes)) {
+    // Replacing the invalid bytes would change a secret.
+    problems.push({ path: documentKey, message: 'is not valid UTF-8' })
+    return undefined
+  }
   try {
-    return parseYaml(Buffer.from(encoded, 'base64').toString('utf8'))
+    return parseYaml(bytes.toString('utf8'))
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
-    const place = error.place === '' ? '' : ` at ${error.place}`
-    const message =
-      error.code === 'BAD_ALIAS'
-        ? 'has aliases that cannot be resolved'
-        : `is not valid YAML (${error.code}${place})`
-    problems.push({ path: documentKey, message })
+    problems.push({ path: documentKey, message: error.problem })
     return undefined
   }
 }

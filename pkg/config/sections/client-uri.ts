@@ -8,7 +8,10 @@ export function isOrigin(origin: string): boolean {
 /** Validates a redirect URI, which is compared as text: no patterns, no ambiguous URIs. */
 export function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
-  if (!URL.canParse(uri) || /[^\x21-\x7e]|[\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
+  // Without a host, a browser resolves the URI against the page of Kapis.
+  const lacksHost = /^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)
+  if (lacksHost || !URL.canParse(uri) || /[^\x21-\x7e]|[\\*]/.test(uri))
+    return 'must be an absolute URI without wildcards'
   const { protocol, username, password } = new URL(uri)
   // RFC 6749 section 3.1.2: the URI must not have a fragment.
   if (uri.includes('#') || username !== '' || password !== '') return 'must not have a fragment or a user'

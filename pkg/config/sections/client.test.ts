@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import type { Problem } from '../config-error.ts'
 import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
@@ -15,6 +16,17 @@ const usual: ClientConfig = {
   trusted: false,
   grantTypes: ['authorization_code', 'refresh_token', device],
 }
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+const invalidKey = 'must be a valid public key, of at least 2048 bits for RSA'
+const unusableKeys: readonly (readonly [object, string, string])[] = [
+  [{ kty: 'oct', k: 'hunter2' }, '.kty', 'must be RSA, EC or OKP'],
+  [privateKey.export({ format: 'jwk' }), '', 'must be a public key, without the member d'],
+  [publicKey.export({ format: 'jwk' }), '', invalidKey],
+  [{ kty: 'RSA' }, '', invalidKey],
+  [{ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }, '', invalidKey],
+  [{ kty: 'OKP', crv: 'Ed25519' }, '', invalidKey],
+]
 
 describe('parseClientDocument', () => {
   const valid: readonly [string, object, ClientConfig][] = [
@@ -108,6 +120,11 @@ describe('parseClientDocument', () => {
     redirect('*', 'must be one URI; * would send authorization codes to any site'),
     redirect('https://*.example.org/', uri),
     redirect('/cb', uri),
+    redirect('https:a.example.org/', uri),
+    redirect('https:/a.example.org/', uri),
+    redirect('HTTP:///a.example.org/', uri),
+    redirect('https://a.example.org:65536/', uri),
+    redirect('http://[fe80::1%25eth0]/', uri),
     redirect('', uri),
     redirect('https://a.example.org\\@evil.org', uri),
     redirect(' https://a.example.org', uri),
@@ -177,6 +194,16 @@ describe('parseClientDocument', () => {
       { name: 'a b', secret: 'b' },
       { path: 'name', message: 'must be up to 253 visible ASCII characters, not "a b"' },
     ],
+    ...['hunter2\n', '\thunter2', 'hunter2\0'].map((secret): [string, object, Problem] => [
+      `the secret ${JSON.stringify(secret)}, which no client would send`,
+      { name: 'a', secret },
+      { path: 'secret', message: 'must be a text without line breaks and other control characters' },
+    ]),
+    ...unusableKeys.map(([key, path, message]): [string, object, Problem] => [
+      `the key ${JSON.stringify(key)}`,
+      { name: 'a', jwks: { keys: [key] } },
+      { path: `jwks.keys[0]${path}`, message },
+    ]),
     ['an empty secret', { name: 'a', secret: '' }, { path: 'secret', message: 'is required' }],
     ['a missing secret', { name: 'a' }, { path: 'secret', message: 'is required' }],
     [

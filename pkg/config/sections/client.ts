@@ -1,6 +1,16 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { z } from 'zod'
 import type { Problem } from '../config-error.ts'
-import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
+import {
+  boolean,
+  choice,
+  optionalInteger,
+  optionalText,
+  requiredText,
+  secretLine,
+  section,
+  texts,
+} from '../option.ts'
 import { readDocument } from '../parse-document.ts'
 import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'
 
@@ -22,10 +32,14 @@ const usualGrantTypes: readonly GrantType[] = [
   'password',
 ]
 
+// RFC 7518 section 3.3.
+const minRsaBits = 2048
+
 /** A public key; private and symmetric keys are rejected, since they are secrets. */
 const publicKey = z
   .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP'], { error: 'must be RSA, EC or OKP' }) })
   .refine(key => !('d' in key), { error: 'must be a public key, without the member d' })
+  .refine(isUsable, { error: `must be a valid public key, of at least ${minRsaBits} bits for RSA` })
 
 /**
  * An OAuth client (RFC 6749 section 2) from the configuration or a Secret, with the fields of
@@ -38,6 +52,7 @@ const members = section({
     description: 'The `client_id`. Required.',
   }),
   secret: optionalText({
+    ...secretLine,
     description:
       'The client secret. Required unless the client is `public` or has `jwks.keys`, `jwksURI` or `serviceAccounts`.',
   }),
@@ -214,6 +229,15 @@ export function logPageClient(issuer: string): ClientConfig {
 /** Parses a client from a separate document such as a Secret; undefined if it is invalid. */
 export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
   return readDocument(client, input, problems)
+}
+
+function isUsable(key: JsonWebKey): boolean {
+  try {
+    const { asymmetricKeyDetails } = createPublicKey({ key, format: 'jwk' })
+    return (asymmetricKeyDetails?.modulusLength ?? minRsaBits) >= minRsaBits
+  } catch {
+    return false
+  }
 }
 
 function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { boolean, choice, integer, optionalInteger, requiredText, section, text } from '../option.ts'
+import {
+  boolean,
+  choice,
+  integer,
+  optionalInteger,
+  requiredText,
+  secretLine,
+  section,
+  text,
+} from '../option.ts'
 import { recordings } from './recordings.ts'
 
 const days = { default: 7, min: 1, max: 3650 }
@@ -63,7 +72,7 @@ const opensearch = section({
     env: 'KAPIS_LOGS_OPENSEARCH_USERNAME',
     description: 'User for basic authentication; empty for none.',
   }),
-  password: text({ default: '', description: 'Its password.' }),
+  password: text({ ...secretLine, default: '', description: 'Its password.' }),
   apiKey: text({ default: '', description: 'An API key instead of user and password.' }),
   caFile: text({
     default: '',

@@ -1,4 +1,4 @@
-import { integer, optionalTexts, requiredText, section, text } from '../../config/option.ts'
+import { integer, optionalTexts, requiredText, secretLine, section, text } from '../../config/option.ts'
 import { type Complain, readTrust, type Trust, trustOptions } from './tls-config.ts'
 
 /** Settings of providers with a redirect, where Kapis is an OAuth client ("app"). */
@@ -21,7 +21,11 @@ const endpoint = (description: string) => text({ default: '', description })
 
 export const appOptions = {
   clientID: requiredText({ description: 'OAuth client ID of Kapis at the provider.' }),
-  clientSecret: text({ default: '', description: 'OAuth client secret of Kapis at the provider.' }),
+  clientSecret: text({
+    ...secretLine,
+    default: '',
+    description: 'OAuth client secret of Kapis at the provider.',
+  }),
   redirectURL: text({ default: '', description: 'Redirect URI; by default the callback of Kapis.' }),
   scopes: optionalTexts({ description: 'Scopes to request.' }),
   endpoint: section({

@@ -1,4 +1,4 @@
-import { requiredText, section, texts } from '../../../config/option.ts'
+import { requiredText, secretLine, section, texts } from '../../../config/option.ts'
 import { type AppConfig, appOptions, readAppConfig } from '../oauth-app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
@@ -13,7 +13,10 @@ export type GitConfig = AppConfig & {
 
 export const gitHubProvider = section({
   ...appOptions,
-  clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
+  clientSecret: requiredText({
+    ...secretLine,
+    description: 'OAuth client secret of Kapis at the provider.',
+  }),
   organizations: texts({
     description: 'Only members of these organizations may log in; memberships become groups.',
   }),
@@ -32,7 +35,10 @@ export const gitHubProvider = section({
 
 export const gitLabProvider = section({
   ...appOptions,
-  clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
+  clientSecret: requiredText({
+    ...secretLine,
+    description: 'OAuth client secret of Kapis at the provider.',
+  }),
   groups: texts({ description: 'Only members of these groups may log in; memberships become groups.' }),
 }).transform((given, { addIssue }): GitConfig => {
   const { groups: memberOf } = given

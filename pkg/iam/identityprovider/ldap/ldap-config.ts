@@ -1,5 +1,5 @@
 import { FilterParser } from 'ldapts'
-import { boolean, integer, requiredText, section, text } from '../../../config/option.ts'
+import { boolean, integer, requiredText, secretLine, section, text } from '../../../config/option.ts'
 import { type Complain, complainTo, readTrust, type Trust, trustOptions } from '../tls-config.ts'
 
 /** How the connection is secured: LDAPS, StartTLS (RFC 4511 section 4.14), or not at all. */
@@ -58,7 +58,7 @@ export const ldapProvider = section({
     default: '',
     description: 'Bind DN for searches; empty for an anonymous search.',
   }),
-  managerPassword: text({ default: '', description: 'The password of managerDN.' }),
+  managerPassword: text({ ...secretLine, default: '', description: 'The password of managerDN.' }),
   userSearchBase: requiredText({ description: 'Base DN of users.' }),
   userSearchFilter: text({ default: '', description: 'Filter for entries of users (RFC 4515).' }),
   loginAttribute: attribute('uid', 'Attribute that users enter as user name.'),
