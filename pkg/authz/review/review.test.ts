@@ -20,6 +20,11 @@ const objects = [
   role('metrics', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
   role('system:all', [write]),
   role('acting', [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }]),
+  role('accounts', [
+    { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] },
+    { apiGroups: [''], resources: ['*/token'], verbs: ['create'] },
+    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['bind', 'escalate'] },
+  ]),
   role('own', [write], 'shop'),
   role('own', [read], 'bank'),
   binding('ops', 'ClusterRole/edit', [user('ann'), groupOf('ops')]),
@@ -31,6 +36,7 @@ const objects = [
   binding('one', 'ClusterRole/one', [user('jane')], 'bank'),
   binding('own', 'Role/own', [{ kind: 'ServiceAccount', name: 'ci' }], 'shop'),
   binding('all-accounts', 'Role/own', [groupOf('system:serviceaccounts:shop')], 'bank'),
+  binding('accounts', 'ClusterRole/accounts', [user('dora')], 'vault'),
   binding('lost', 'Role/gone', [user('jane')], 'shop'),
   // Ignored: a ClusterRoleBinding has no namespace.
   binding('nowhere', 'ClusterRole/edit', [{ kind: 'ServiceAccount', name: 'ci' }]),
@@ -113,6 +119,19 @@ describe('reviews of access', () => {
         ],
       })
       expect(notes).to.include('these subjects may impersonate users: user bob')
+    })
+
+    it('notes the subjects that may escalate in the namespace of the request only', () => {
+      const dora = (attributes: AccessAttributes) =>
+        whoCan(reader, attributes).notes.filter(note => note.includes('user dora'))
+      expect(dora(on('delete', 'pods', 'vault'))).to.deep.equal([
+        'these subjects may impersonate service accounts in the namespace "vault": user dora',
+        'these subjects may create tokens of service accounts in the namespace "vault": user dora',
+        'these subjects may write Roles with permissions that they do not have in the namespace "vault": user dora',
+        'these subjects may bind Roles with permissions that they do not have in the namespace "vault": user dora',
+      ])
+      for (const elsewhere of [on('delete', 'pods', 'shop'), on('delete', 'pods')])
+        expect(dora(elsewhere)).to.deep.equal([])
     })
   })
 

@@ -35,7 +35,7 @@ export function whoCan(reader: Reader, attributes: AccessAttributes): WhoCan {
   const subjects = [...grants]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, given]) => ({ ...toSubject(key), grants: given }))
-  return { subjects, notes: [superuserNote, ...escalationNotes(reader)] }
+  return { subjects, notes: [superuserNote, ...escalationNotes(reader, attributes)] }
 }
 
 const superuserNote = 'kube-apiserver allows the group "system:masters" everything, without a binding'
@@ -70,32 +70,60 @@ function toSubject(key: string): Omit<SubjectWithGrants, 'grants'> {
   return account === undefined ? { kind: 'User', name } : { kind: 'ServiceAccount', ...account }
 }
 
-const escalations = [
+type Escalation = {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  /** Set for namespaced resources: a RoleBinding grants the permission too. */
+  readonly isNamespaced?: true
+  readonly text: string
+}
+
+const rbacGroup = 'rbac.authorization.k8s.io'
+const withMore = 'with permissions that they do not have'
+const escalations: readonly Escalation[] = [
   { verb: 'impersonate', group: '', resource: 'users', text: 'may impersonate users' },
   { verb: 'impersonate', group: '', resource: 'groups', text: 'may impersonate groups' },
   {
-    verb: 'escalate',
-    group: 'rbac.authorization.k8s.io',
-    resource: 'clusterroles',
-    text: 'may write ClusterRoles with permissions that they do not have',
+    ...{ verb: 'impersonate', group: '', resource: 'serviceaccounts', isNamespaced: true },
+    text: 'may impersonate service accounts',
   },
   {
-    verb: 'bind',
-    group: 'rbac.authorization.k8s.io',
+    ...{ verb: 'create', group: '', resource: 'serviceaccounts', subresource: 'token', isNamespaced: true },
+    text: 'may create tokens of service accounts',
+  },
+  {
+    verb: 'escalate',
+    group: rbacGroup,
     resource: 'clusterroles',
-    text: 'may bind ClusterRoles with permissions that they do not have',
+    text: `may write ClusterRoles ${withMore}`,
+  },
+  { verb: 'bind', group: rbacGroup, resource: 'clusterroles', text: `may bind ClusterRoles ${withMore}` },
+  {
+    ...{ verb: 'escalate', group: rbacGroup, resource: 'roles', isNamespaced: true },
+    text: `may write Roles ${withMore}`,
+  },
+  {
+    ...{ verb: 'bind', group: rbacGroup, resource: 'roles', isNamespaced: true },
+    text: `may bind Roles ${withMore}`,
   },
 ]
 const maxNamed = 10
 
-/** Returns notes on subjects that can escalate or impersonate cluster-wide. */
-function escalationNotes(reader: Reader): readonly string[] {
-  return escalations.flatMap(({ verb, group, resource, text }) => {
-    const place = { subresource: '', name: '', namespace: '' }
+/**
+ * Returns notes on subjects that can escalate or impersonate: in the whole cluster, and in the
+ * namespace of the request.
+ */
+function escalationNotes(reader: Reader, asked: AccessAttributes): readonly string[] {
+  const inside = asked.isResource ? asked.namespace : ''
+  return escalations.flatMap(({ verb, group, resource, subresource = '', isNamespaced, text }) => {
+    const place = { subresource, name: '', namespace: isNamespaced ? inside : '' }
     const keys = [...subjectsWith(reader, { isResource: true, verb, group, resource, ...place }).keys()]
     const others = keys.filter(key => key !== superusers).sort()
     if (others.length === 0) return []
     const rest = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : ''
-    return [`these subjects ${text}: ${others.slice(0, maxNamed).join(', ')}${rest}`]
+    const where = place.namespace === '' ? '' : ` in the namespace ${JSON.stringify(inside)}`
+    return [`these subjects ${text}${where}: ${others.slice(0, maxNamed).join(', ')}${rest}`]
   })
 }
