@@ -28,7 +28,7 @@ import { createAuth } from './wiring/auth.ts'
 import { createCertificates } from './wiring/certificates.ts'
 import { createKubeApiserver } from './wiring/kube-apiserver.ts'
 import { createMembers } from './wiring/member-clusters.ts'
-import { createRights } from './wiring/rbac.ts'
+import { createRbac } from './wiring/rbac.ts'
 import { createRegistration } from './wiring/registration.ts'
 import { createRequestAuthorization } from './wiring/request-authorization.ts'
 import { createForwardToOAuth, createRoutes } from './wiring/routes.ts'
@@ -66,9 +66,9 @@ export async function runApiserver(
   const kubeApiserver = createKubeApiserver(config, tracing)
   const { client, isAnonymousAllowed } = kubeApiserver
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
-  const rights = createRights({ client, groupDomain, logger })
+  const rbac = createRbac({ client, groupDomain, logger })
   const access = createAuth({
-    ...{ client, isAnonymousAllowed, config, live, logger, registry, group, clientAddress, ...rights },
+    ...{ client, isAnonymousAllowed, config, live, logger, registry, group, clientAddress, ...rbac },
   })
   const certificates = createCertificates({ client, config, logger, registry })
   await retryUntilSuccess(() => certificates.start(), { logger, signal })
@@ -82,7 +82,7 @@ export async function runApiserver(
   const broadcaster = new WatchBroadcaster({ stallMs })
   const apis = await createApis({
     ...{ kubeApiserver, config, secrets, live, logger, registry, tracing, clientAddress },
-    ...{ rights, access, certificates, broadcaster },
+    ...{ rbac, access, certificates, broadcaster },
     collect: (...list) => subrequests.collect(...list),
     memberNames: () => members?.names(),
   })
@@ -103,11 +103,11 @@ export async function runApiserver(
     chain: () => ({ auditor: audit.auditor, authorize, maxInFlight, router, members }),
   })
   const router = createRoutes({
-    ...{ apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward },
+    ...{ apis, subrequests, kubeApiserver, config, build, logger, registry, rbac, forward },
     ownDocuments: [health.document],
   })
   const { attributesOf, authorize } = createRequestAuthorization({
-    ...{ access, apis, subrequests, router, rights, live },
+    ...{ access, apis, subrequests, router, rbac, live },
   })
   const members = config.multicluster.enabled
     ? createMembers({ client, config, access, recordings: logs.recordings, logger })
@@ -157,7 +157,7 @@ export async function runApiserver(
     maxConnections: () => live().limits.connections,
   })
   access.start()
-  rights.bindings.start().catch(err => logger.error({ err }, 'failed to watch role bindings'))
+  rbac.bindings.start().catch(err => logger.error({ err }, 'failed to watch role bindings'))
   apis.start()
   members?.start()
   keeper.start()
@@ -181,7 +181,7 @@ export async function runApiserver(
     logger,
   })
   sessions.destroy()
-  for (const part of [certificates, apis, members, rights.bindings, access]) part?.stop()
+  for (const part of [certificates, apis, members, rbac.bindings, access]) part?.stop()
   kubeApiserver.close()
   await audit.stop()
   await logs.stop()

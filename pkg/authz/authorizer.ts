@@ -26,7 +26,7 @@ export type AuthorizerOptions = {
 export type Explain = (
   info: RequestInfo,
   identity: Identity,
-  isAllowed: (right: RequestInfo) => Promise<boolean>,
+  isAllowed: (permission: RequestInfo) => Promise<boolean>,
 ) => Promise<string>
 
 /** @param narrow reports before a 403 whether the handler filters the list for the caller */
@@ -47,7 +47,7 @@ export type ObjectPermission = {
 }
 
 /** Requires a permission. @throws Status 403 with the message of kube-apiserver, 503 */
-export type RequirePermission = (identity: Identity, right: ObjectPermission) => Promise<void>
+export type RequirePermission = (identity: Identity, permission: ObjectPermission) => Promise<void>
 
 /** @param info the permission to search in single namespaces */
 export type Narrow = (info: RequestInfo) => Promise<boolean>
@@ -90,7 +90,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   }
 
   async function refuse(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
-    const isAllowed = async (right: RequestInfo) => (await decide(right, identity)).isAllowed
+    const isAllowed = async (permission: RequestInfo) => (await decide(permission, identity)).isAllowed
     // If the explanation fails, the 403 is sent without one.
     const why = await explain(info, identity, isAllowed).catch(() => '')
     const reasons = [reason, why].filter(text => text !== '')

@@ -105,7 +105,7 @@ export function changingSight(...first: readonly string[]) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    rights: {
+    permissions: {
       isCurrent: () => names.join() === now.join(),
       renew: async () => see(now),
     },

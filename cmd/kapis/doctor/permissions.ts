@@ -14,11 +14,11 @@ type Permission = {
 
 /** Permissions of the two built-in roles that the manifests bind; all others are in them. */
 const delegated: readonly Permission[] = [
-  { ...right('create', 'authentication.k8s.io', 'tokenreviews') },
-  { ...right('create', 'authorization.k8s.io', 'subjectaccessreviews') },
+  { ...permission('create', 'authentication.k8s.io', 'tokenreviews') },
+  { ...permission('create', 'authorization.k8s.io', 'subjectaccessreviews') },
 ]
 const authenticationReader: Permission = {
-  ...right('get', '', 'configmaps'),
+  ...permission('get', '', 'configmaps'),
   namespace: 'kube-system',
   name: 'extension-apiserver-authentication',
 }
@@ -30,7 +30,9 @@ export const permissions: Check = {
     const user = `system:serviceaccount:${namespace}:kapis`
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
     const lacking = async (wanted: readonly Permission[]) => {
-      const answers = await Promise.all(wanted.map(one => isAllowed(client, { user, groups, right: one })))
+      const answers = await Promise.all(
+        wanted.map(one => isAllowed(client, { user, groups, permission: one })),
+      )
       return wanted.filter((_, i) => !answers[i])
     }
     const roles = readManifests({ groupDomain, namespace }).filter(
@@ -38,14 +40,18 @@ export const permissions: Check = {
     )
     const findings: Finding[] = []
     for (const { kind, metadata, rules = [] } of roles) {
-      const wanted = rules.flatMap(rule => toRights(rule, metadata.namespace ?? ''))
+      const wanted = rules.flatMap(rule => toPermissions(rule, metadata.namespace ?? ''))
       findings.push(
-        ...tell(await lacking(wanted), wanted.length, `${kind} ${metadata.name} and its ${kind}Binding`),
+        ...toFindings(
+          await lacking(wanted),
+          wanted.length,
+          `${kind} ${metadata.name} and its ${kind}Binding`,
+        ),
       )
     }
     findings.push(
-      ...tell(await lacking(delegated), delegated.length, 'ClusterRoleBinding kapis:auth-delegator'),
-      ...tell(
+      ...toFindings(await lacking(delegated), delegated.length, 'ClusterRoleBinding kapis:auth-delegator'),
+      ...toFindings(
         await lacking([authenticationReader]),
         1,
         'RoleBinding kapis:authentication-reader in kube-system',
@@ -55,7 +61,7 @@ export const permissions: Check = {
   },
 }
 
-function tell(lacking: readonly Permission[], all: number, source: string): readonly Finding[] {
+function toFindings(lacking: readonly Permission[], all: number, source: string): readonly Finding[] {
   if (lacking.length === 0) return []
   const shown = lacking.slice(0, 5).map(describe).join(', ')
   const more = lacking.length > 5 ? ` and ${lacking.length - 5} more` : ''
@@ -68,7 +74,7 @@ function describe({ verb, group, resource, subresource, name }: Permission): str
   return `${verb} ${path}${group === '' ? '' : `.${group}`}${name === '' ? '' : `/${name}`}`
 }
 
-function toRights(
+function toPermissions(
   { apiGroups = [], resources = [], resourceNames = [''], verbs }: Rule,
   namespace: string,
 ): readonly Permission[] {
@@ -83,13 +89,17 @@ function toRights(
   )
 }
 
-function right(verb: string, group: string, resource: string): Permission {
+function permission(verb: string, group: string, resource: string): Permission {
   return { verb, group, resource, subresource: '', name: '', namespace: '' }
 }
 
 async function isAllowed(
   client: KubeClient,
-  { user, groups, right: resourceAttributes }: { user: string; groups: readonly string[]; right: Permission },
+  {
+    user,
+    groups,
+    permission: resourceAttributes,
+  }: { user: string; groups: readonly string[]; permission: Permission },
 ): Promise<boolean> {
   const review = await client.call({
     method: 'POST',

@@ -226,8 +226,8 @@ export function createAuth(options: AccessOptions): Auth {
     acceptPasswords(checker) {
       passwords = checker
     },
-    async requirePermission(identity, right) {
-      await authorize(toResourceInfo(right), identity)
+    async requirePermission(identity, permission) {
+      await authorize(toResourceInfo(permission), identity)
     },
     checks: [
       {

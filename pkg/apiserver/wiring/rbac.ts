@@ -10,7 +10,7 @@ import { createTurnQueue, type TurnQueue } from '../../scheduling/turn-queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 /** Everything that is computed from RBAC roles and bindings. */
-export type Rights = {
+export type Rbac = {
   readonly bindings: RbacIndex
   readonly explain: Explain
   readonly narrowed: NarrowedLists
@@ -20,11 +20,11 @@ export type Rights = {
 }
 
 /** Wires the index of roles and bindings. */
-export function createRights(parts: {
+export function createRbac(parts: {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
-}): Rights {
+}): Rbac {
   const { client, groupDomain, logger } = parts
   const bindings = new RbacIndex({ client, logger })
   const reader = bindings.reader()

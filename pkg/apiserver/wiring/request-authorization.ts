@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 import type { Apis } from './apis/apis.ts'
 import type { Auth } from './auth.ts'
 import type { Router } from './path-router.ts'
-import type { Rights } from './rbac.ts'
+import type { Rbac } from './rbac.ts'
 import type { Subrequests } from './subrequests.ts'
 
 export type RequestAuthorization = {
@@ -22,10 +22,10 @@ export function createRequestAuthorization(parts: {
   >
   readonly subrequests: Pick<Subrequests, 'judgesItself'>
   readonly router: Pick<Router, 'isProxied' | 'narrows'>
-  readonly rights: Pick<Rights, 'narrowed'>
+  readonly rbac: Pick<Rbac, 'narrowed'>
   readonly live: () => Config
 }): RequestAuthorization {
-  const { access, apis, subrequests, router, rights, live } = parts
+  const { access, apis, subrequests, router, rbac, live } = parts
   const { resources, logs, tenant, iam, terminal, operations, components } = apis
 
   function attributesOf(exchange: AuthenticatedExchange) {
@@ -51,7 +51,7 @@ export function createRequestAuthorization(parts: {
       live().cache.clusterLists === 'narrowed' &&
       isNarrowable(attributes, exchange.identity) &&
       router.narrows(exchange)
-        ? refused => rights.narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
+        ? refused => rbac.narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
         : undefined,
   })
   return { attributesOf, authorize }

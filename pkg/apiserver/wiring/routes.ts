@@ -18,7 +18,7 @@ import { describeApi } from './documents/api-description.ts'
 import { createOAuthMetricsProxy } from './documents/oauth-metrics-proxy.ts'
 import type { KubeApiserver } from './kube-apiserver.ts'
 import { createRouter, type DocumentRoute, type Router } from './path-router.ts'
-import type { Rights } from './rbac.ts'
+import type { Rbac } from './rbac.ts'
 import type { Subrequests } from './subrequests.ts'
 
 export type Routes = Router & { readonly upgrade: Handler }
@@ -36,11 +36,11 @@ export function createRoutes(parts: {
   readonly build: BuildInfo
   readonly logger: Logger
   readonly registry: Registry
-  readonly rights: Pick<Rights, 'narrowed'>
+  readonly rbac: Pick<Rbac, 'narrowed'>
   readonly forward: ForwardToOAuth
   readonly ownDocuments: readonly DocumentRoute[]
 }): Routes {
-  const { apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward, ownDocuments } =
+  const { apis, subrequests, kubeApiserver, config, build, logger, registry, rbac, forward, ownDocuments } =
     parts
   const { resources, logs, tenant, iam, terminal, operations, components } = apis
   const { groupDomain } = config
@@ -72,7 +72,7 @@ export function createRoutes(parts: {
     registry,
     versionInfo: toVersionInfo(build),
     narrowing: new Set([resources.aggregated, subrequests.platform, resources.generic]),
-    isNarrowed: exchange => rights.narrowed.of(exchange) !== undefined,
+    isNarrowed: exchange => rbac.narrowed.of(exchange) !== undefined,
   })
   const upgradeAtKube = kubeApiserver.upgrade(logs.recordings)
   return {

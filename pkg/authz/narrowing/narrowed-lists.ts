@@ -124,17 +124,17 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return found
   }
 
-  async function find(asked: Asked, rights: Given): Promise<NamespaceSet> {
-    const key = `${asked.key} ${rights.key}`
+  async function find(asked: Asked, granted: Given): Promise<NamespaceSet> {
+    const key = `${asked.key} ${granted.key}`
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
-    const found = await share(key, () => confirm(asked, rights))
+    const found = await share(key, () => confirm(asked, granted))
     sets.set(found.key, found)
-    confirmed.set(key, found.key, found.key === rights.key ? confirmedMs : deniedMs)
+    confirmed.set(key, found.key, found.key === granted.key ? confirmedMs : deniedMs)
     return found
   }
 
-  async function confirm({ identity, attributes }: Asked, rights: Given): Promise<NamespaceSet> {
+  async function confirm({ identity, attributes }: Asked, granted: Given): Promise<NamespaceSet> {
     const { verb, group, version, resource, name: listed } = attributes
     const mayList = async (namespace: string, name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
@@ -143,8 +143,8 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     // A permission to list all names includes a list of one name.
     const may = async (namespace: string) =>
       (await mayList(namespace, '')) || (listed !== '' && (await mayList(namespace, listed)))
-    if (rights.allNamespaces) return (await may('')) ? everywhere : toSet([])
-    const names = rights.namespaces
+    if (granted.allNamespaces) return (await may('')) ? everywhere : toSet([])
+    const names = granted.namespaces
     const isSampled = names.length > maxReviews && !(await resolution()).incomplete
     if (isSampled && (await confirmSample(names, may))) return toSet(names)
     return toSet(names.length > maxConfirmed ? [] : await confirmNamespaces(names, may))
@@ -164,20 +164,20 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
   }
 
   async function see(asked: Asked): Promise<Sight> {
-    const rights = givenTo(asked)
-    const set = await find(asked, rights)
+    const granted = givenTo(asked)
+    const set = await find(asked, granted)
     if (asked.attributes.verb !== 'watch')
-      return { set, givenKey: rights.key, isAsGiven: set.key === rights.key }
+      return { set, givenKey: granted.key, isAsGiven: set.key === granted.key }
     const list = listOf(asked)
-    const listRights = givenTo(list)
-    const listed = await find(list, listRights)
+    const listGrants = givenTo(list)
+    const listed = await find(list, listGrants)
     const both = listed.isAll ? set : toSet([...set.names].filter(name => listed.names.has(name)))
     sets.set(both.key, both)
     const unwatched = listed.isAll ? [''] : [...listed.names].filter(name => !set.names.has(name))
     return {
       set: both,
-      givenKey: `${rights.key} ${listRights.key}`,
-      isAsGiven: set.key === rights.key && listed.key === listRights.key,
+      givenKey: `${granted.key} ${listGrants.key}`,
+      isAsGiven: set.key === granted.key && listed.key === listGrants.key,
       unfollowed: forbidWatch(asked, unwatched),
     }
   }
@@ -190,7 +190,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       key,
       has: ({ namespace }) => names.has(namespace),
       namespaces: names,
-      rights: {
+      permissions: {
         isCurrent,
         async renew() {
           // The narrowing role may be bound by now, so the caller's own permissions must be checked
@@ -199,8 +199,8 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
           const again = toAsked(role.narrowedBy(attributes, identity), identity)
           const seen = await show(exchange, again)
           if (seen !== undefined) return seen
-          const rights = givenTo(again)
-          if (!rights.allNamespaces || !(await find(again, rights)).isAll)
+          const granted = givenTo(again)
+          if (!granted.allNamespaces || !(await find(again, granted)).isAll)
             throw forbidden(attributes, identity, '')
           narrowed.delete(exchange.res)
           exchange.res.removeHeader(narrowedHeader)

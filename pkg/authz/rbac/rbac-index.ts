@@ -34,7 +34,7 @@ export type RbacReader = {
 type Role = {
   readonly key: string
   readonly namespace: string
-  readonly rights: ReadonlySet<Permission | 'any'>
+  readonly permissions: ReadonlySet<Permission | 'any'>
   readonly rules: readonly Rule[]
 }
 
@@ -59,7 +59,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1'
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()
   readonly #clusterListeners = new Set<() => void>()
-  readonly #rights = new Set<Permission | 'any'>()
+  readonly #permissions = new Set<Permission | 'any'>()
   readonly #clusterRoles: Informer<Role>
   readonly #roles: Informer<Role, 'namespace'>
   readonly #bindings: Informer<Binding, 'subject' | 'namespace'>
@@ -79,7 +79,7 @@ export class RbacIndex {
     const parse = ({ metadata: { namespace = '', name }, rules }: KubeObject): Role => ({
       key: namespace === '' ? name : `${namespace}/${name}`,
       namespace,
-      rights: new Set([...this.#rights].filter(right => ruleGrants(rules, right))),
+      permissions: new Set([...this.#permissions].filter(permission => ruleGrants(rules, permission))),
       rules: readRules(rules),
     })
     this.#clusterRoles = new Informer({
@@ -124,11 +124,11 @@ export class RbacIndex {
   }
 
   /** Adds a permission. Must be called before `start`, as only indexed ones are stored. */
-  of(right: Permission | 'any'): GrantIndex {
+  of(permission: Permission | 'any'): GrantIndex {
     if (this.#isStarted) throw new Error('permissions must be added before the role bindings are read')
-    this.#rights.add(right)
+    this.#permissions.add(permission)
     return {
-      grantsOf: identity => this.#grantsOf(right, identity),
+      grantsOf: identity => this.#grantsOf(permission, identity),
       onChange: listener => {
         this.#listeners.add(listener)
         return () => this.#listeners.delete(listener)
@@ -189,12 +189,12 @@ export class RbacIndex {
     return [this.#clusterRoles, this.#roles, this.#bindings]
   }
 
-  #grantsOf(right: Permission | 'any', identity: Identity): readonly Grant[] {
+  #grantsOf(permission: Permission | 'any', identity: Identity): readonly Grant[] {
     this.#requireLists(this.#informers())
     const namespaces = new Map<string, Set<string>>()
     for (const key of keysOfCaller(identity)) {
       for (const { role, namespace } of this.#bindings.byIndex('subject', key)) {
-        if (!this.#role(role)?.rights.has(right)) continue
+        if (!this.#role(role)?.permissions.has(permission)) continue
         const known = namespaces.get(role) ?? new Set()
         namespaces.set(role, known.add(namespace))
       }

@@ -10,10 +10,10 @@ export type Permission = { readonly verb: string; readonly group: string; readon
  *
  * @param rules the unparsed field `rules` of a Role or ClusterRole
  */
-export function ruleGrants(rules: unknown, right: Permission | 'any'): boolean {
+export function ruleGrants(rules: unknown, permission: Permission | 'any'): boolean {
   if (!Array.isArray(rules)) return false
-  if (right === 'any') return rules.some(rule => isRecord(rule) && Array.isArray(rule.resources))
-  const { verb, group, resource } = right
+  if (permission === 'any') return rules.some(rule => isRecord(rule) && Array.isArray(rule.resources))
+  const { verb, group, resource } = permission
   const subresource = resource.includes('/') ? resource.slice(resource.indexOf('/')) : undefined
   return rules.some(rule => {
     if (!isRecord(rule)) return false

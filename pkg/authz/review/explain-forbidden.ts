@@ -3,7 +3,7 @@ import type { Explain } from '../authorizer.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
 import { explainAccess } from './explain-access.ts'
 import { refText } from './grant.ts'
-import { rightsFor } from './rbac-read-permission.ts'
+import { listRequests } from './rbac-read-permission.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { AccessAttributes } from './rule.ts'
  */
 export function createForbiddenExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {
-    for (const right of rightsFor('everywhere')) if (!(await isAllowed(right))) return ''
+    for (const request of listRequests('everywhere')) if (!(await isAllowed(request))) return ''
     const explanation = explainAccess(reader, identity, toAttributes(info))
     // RBAC allows the request, so another authorizer has denied it.
     if (explanation.isAllowed) return ''

@@ -17,7 +17,7 @@ export async function requireRbacRead(
   identity: Identity,
   place: RbacPlace,
 ): Promise<void> {
-  for (const info of rightsFor(place)) await authorize(info, identity)
+  for (const info of listRequests(place)) await authorize(info, identity)
 }
 
 /** Reports whether a caller may list the roles and bindings in a scope. @throws Status 503 */
@@ -26,7 +26,7 @@ export async function mayReadRbac(
   identity: Identity,
   place: RbacPlace,
 ): Promise<boolean> {
-  for (const info of rightsFor(place)) if (!(await isAllowed(authorize, info, identity))) return false
+  for (const info of listRequests(place)) if (!(await isAllowed(authorize, info, identity))) return false
   return true
 }
 
@@ -46,7 +46,7 @@ export async function isAllowed(
 }
 
 /** Returns the permissions to list roles and bindings. */
-export function rightsFor(place: RbacPlace): readonly RequestInfo[] {
+export function listRequests(place: RbacPlace): readonly RequestInfo[] {
   const list = (resource: string, namespace = '') =>
     toResourceInfo({ verb: 'list', group, version: 'v1', resource, namespace })
   const cluster = [list('clusterroles'), list('clusterrolebindings')]

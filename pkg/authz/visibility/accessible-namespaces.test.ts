@@ -5,7 +5,7 @@ import { isRecord } from '../../kubeclient/object/object.ts'
 import { withClocks } from '../../scheduling/clock-fixtures.ts'
 import { createNamespaceFinder } from './accessible-namespaces.ts'
 
-const right = { verb: 'get', group: '', resource: 'pods/log' }
+const permission = { verb: 'get', group: '', resource: 'pods/log' }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
 
 /**
@@ -35,7 +35,7 @@ function finder(isAllowed: (namespace: string) => boolean, bound: readonly strin
       { role: 'shop/own', namespaces: bound.slice(0, 1) },
     ],
   }
-  return { find: createNamespaceFinder({ client, index, right }), asked }
+  return { find: createNamespaceFinder({ client, index, permission }), asked }
 }
 
 describe('createNamespaceFinder', () => {

@@ -14,7 +14,7 @@ export type NamespaceAccess = 'everywhere' | readonly string[]
 export type NamespaceFinderOptions = {
   readonly client: KubeClient
   readonly index: Pick<GrantIndex, 'grantsOf'>
-  readonly right: Permission
+  readonly permission: Permission
 }
 
 const cacheMs = 10_000
@@ -55,14 +55,14 @@ export function createNamespaceFinder(
 }
 
 async function findReach(
-  { client, index, right }: NamespaceFinderOptions,
+  { client, index, permission }: NamespaceFinderOptions,
   identity: Identity,
 ): Promise<NamespaceAccess> {
-  const [resource = '', subresource] = right.resource.split('/')
+  const [resource = '', subresource] = permission.resource.split('/')
   const attributes = {
-    verb: right.verb,
+    verb: permission.verb,
     resource,
-    ...(right.group === '' ? {} : { group: right.group }),
+    ...(permission.group === '' ? {} : { group: permission.group }),
     ...(subresource === undefined ? {} : { subresource }),
   }
   const { username: user, uid, groups } = identity

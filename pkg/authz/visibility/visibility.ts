@@ -65,7 +65,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
         ? visibleNamespaces(options, changes, identity)
         : visibleWorkspaces(options, changes, identity, await namespaces())
     const seen = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
-    return { ...seen, rights: { isCurrent: visible.isCurrent, renew: () => find(asked, identity) } }
+    return { ...seen, permissions: { isCurrent: visible.isCurrent, renew: () => find(asked, identity) } }
   }
 
   // Nearly all reads are of other kinds, which are not restricted and return synchronously.
@@ -90,7 +90,7 @@ function never(): () => void {
 }
 
 /** The objects that are visible by the current bindings; later bindings do not change it. */
-type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
+type Given = Omit<Visible, 'permissions'> & { readonly isCurrent: () => boolean }
 
 /** @param changes counts changes; while the number is unchanged, bindings are not read again */
 function visibleNamespaces(

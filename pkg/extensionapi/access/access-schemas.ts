@@ -51,15 +51,15 @@ export const accessSchemas: Schemas = {
   AccessibleNamespaces: object(
     'AccessibleNamespaces finds the namespaces in which a user has a permission.',
     {
-      spec: ref('AccessibleNamespacesSpec', 'The user and the right.'),
+      spec: ref('AccessibleNamespacesSpec', 'The user and the permission.'),
       status: ref('AccessibleNamespacesStatus', 'The namespaces. Filled in by the server.'),
     },
   ),
-  AccessibleNamespacesSpec: object('The user and the right.', {
+  AccessibleNamespacesSpec: object('The user and the permission.', {
     ...subject,
     resourceAttributes: ref('AccessClusterAttributes', 'The request, in any namespace.'),
   }),
-  AccessibleNamespacesStatus: object('The namespaces in which a user has a right.', {
+  AccessibleNamespacesStatus: object('The namespaces in which a user has a permission.', {
     ...evaluated,
     allNamespaces: boolean('Whether the permission applies in every namespace; then namespaces is empty.'),
     namespaces: texts('Names of the namespaces.'),

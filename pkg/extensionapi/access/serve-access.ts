@@ -76,8 +76,8 @@ async function statusOf(
     return { ...whoCan(reader, attributes), ...(await resolution()) }
   }
   const groupsOfUser = async (name: string) => {
-    const right = toResourceInfo({ verb: 'get', group: options.userGroup, resource: 'users', name })
-    return (await isAllowed(authorize, right, caller)) ? options.groupsOfUser(name) : undefined
+    const permission = toResourceInfo({ verb: 'get', group: options.userGroup, resource: 'users', name })
+    return (await isAllowed(authorize, permission, caller)) ? options.groupsOfUser(name) : undefined
   }
   const { identity, isSelf } = await findSubject({ groupsOfUser }, spec, caller)
   if (!isSelf) {

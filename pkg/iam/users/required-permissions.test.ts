@@ -2,16 +2,16 @@ import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { parseUserDraft } from './parse-user.ts'
 import {
-  rightsToChange,
-  rightsToCreate,
-  rightsToSetPassword,
-  type UserRights,
+  permissionsToChange,
+  permissionsToCreate,
+  permissionsToSetPassword,
+  type UserPermissions,
 } from './required-permissions.ts'
 
 const domain = 'kapis.io'
 const hash = `$2b$10$${'a'.repeat(53)}`
 const link = `iam.${domain}/identity-provider.corp`
-const nothing: UserRights = { subresources: [], groups: [], user: 'never', anyGroup: false }
+const nothing: UserPermissions = { subresources: [], groups: [], user: 'never', anyGroup: false }
 const metadata = { name: 'jane', uid: 'u1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' }
 const spec = { email: 'jane@example.org', groups: ['a', 'b'] }
 const stored: KubeObject = {
@@ -25,9 +25,9 @@ const stored: KubeObject = {
 
 const links = { [`iam.${domain}/identify-provider`]: 'forge', [`iam.${domain}/origin-uid`]: '9' }
 
-describe('rightsToCreate', () => {
+describe('permissionsToCreate', () => {
   const linked = (more: object) => ({ metadata: { name: 'jane', ...more }, spec: { email: spec.email } })
-  const rows: readonly [string, object, UserRights][] = [
+  const rows: readonly [string, object, UserPermissions][] = [
     ['nothing but an address', { spec: { email: spec.email } }, { ...nothing, user: 'ifNamed' }],
     ['groups', { spec }, { ...nothing, groups: ['a', 'b'], user: 'ifNamed' }],
     [
@@ -53,14 +53,14 @@ describe('rightsToCreate', () => {
     ],
     ['an annotation', linked({ annotations: { a: 'b' } }), { ...nothing, user: 'ifNamed' }],
   ]
-  for (const [what, body, rights] of rows)
+  for (const [what, body, permissions] of rows)
     it(`returns the permissions for a user with ${what}`, () => {
       const draft = parseUserDraft({ metadata: { name: 'jane' }, ...body }, domain)
-      expect(rightsToCreate(draft, domain)).to.deep.equal(rights)
+      expect(permissionsToCreate(draft, domain)).to.deep.equal(permissions)
     })
 })
 
-describe('rightsToChange for an e-mail address that the user has set', () => {
+describe('permissionsToChange for an e-mail address that the user has set', () => {
   const ownEmail = `iam.${domain}/own-email`
   const own: KubeObject = {
     ...stored,
@@ -74,15 +74,15 @@ describe('rightsToChange for an e-mail address that the user has set', () => {
   ] as const)
     it(`requires the permission to impersonate ${user} with ${JSON.stringify(annotations)}`, () => {
       const draft = parseUserDraft({ metadata: { name: 'jane', annotations }, spec }, domain)
-      expect(rightsToChange(own, draft, domain).user).to.equal(user)
+      expect(permissionsToChange(own, draft, domain).user).to.equal(user)
     })
 })
 
-describe('rightsToChange', () => {
-  const taken: UserRights = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
+describe('permissionsToChange', () => {
+  const taken: UserPermissions = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
   const newlyLinked = { ...taken, anyGroup: true }
   const annotations = { [link]: '42' }
-  const rows: readonly [string, object, UserRights][] = [
+  const rows: readonly [string, object, UserPermissions][] = [
     ['nothing', {}, nothing],
     [
       'other annotation texts',
@@ -112,21 +112,21 @@ describe('rightsToChange', () => {
       { ...nothing, subresources: ['password'], groups: ['d', 'c', 'b'], user: 'always' },
     ],
   ]
-  for (const [what, { metadata: given = {}, ...body }, rights] of rows as readonly (readonly [
+  for (const [what, { metadata: given = {}, ...body }, permissions] of rows as readonly (readonly [
     string,
     { readonly metadata?: object },
-    UserRights,
+    UserPermissions,
   ])[])
     it(`returns the permissions for ${what}`, () => {
       const sent = { spec, ...body, metadata: { name: 'jane', annotations, ...given } }
       const draft = parseUserDraft(sent, domain, 'jane')
-      expect(rightsToChange(stored, draft, domain)).to.deep.equal(rights)
+      expect(permissionsToChange(stored, draft, domain)).to.deep.equal(permissions)
     })
 })
 
-describe('rightsToSetPassword', () => {
+describe('permissionsToSetPassword', () => {
   it('requires the permission to impersonate the user, with the groups of the spec and of identity providers', () => {
-    const rights = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
-    expect(rightsToSetPassword(stored)).to.deep.equal(rights)
+    const permissions = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
+    expect(permissionsToSetPassword(stored)).to.deep.equal(permissions)
   })
 })

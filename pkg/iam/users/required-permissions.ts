@@ -8,7 +8,7 @@ import { readLinks, type UserLink } from './user-link.ts'
  * `escalate` in Kubernetes, callers cannot grant what they do not have: access to a user requires
  * permission to impersonate the user.
  */
-export type UserRights = {
+export type UserPermissions = {
   /** `update` on these subresources, whose own endpoints require it too. */
   readonly subresources: readonly ('password' | 'status')[]
   /** `impersonate` on each of these groups. */
@@ -24,7 +24,7 @@ export type UserRights = {
  * and a group requires permission to impersonate it. The owner of a linked account can log in as
  * the user.
  */
-export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRights {
+export function permissionsToCreate(draft: UserDraft, groupDomain: string): UserPermissions {
   const { password, state, spec } = draft
   const isLinked = toLinks(draft, groupDomain).length > 0
   return {
@@ -39,7 +39,11 @@ export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRight
  * Returns the permissions to change a user. A caller who changes the password, the e-mail address
  * or a link can log in as the user from then on, with all groups of the user.
  */
-export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain: string): UserRights {
+export function permissionsToChange(
+  before: KubeObject,
+  draft: UserDraft,
+  groupDomain: string,
+): UserPermissions {
   const spec = isRecord(before.spec) ? before.spec : {}
   const status = isRecord(before.status) ? before.status : {}
   const { password, state } = draft
@@ -65,11 +69,11 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
 }
 
 /** Returns the permissions to set a password, in addition to `users/password`. */
-export function rightsToSetPassword(before: KubeObject): UserRights {
+export function permissionsToSetPassword(before: KubeObject): UserPermissions {
   return { subresources: [], groups: toUser(before).groups, user: 'always', anyGroup: false }
 }
 
-function subresourcesOf(hasPassword: boolean, hasState: boolean): UserRights['subresources'] {
+function subresourcesOf(hasPassword: boolean, hasState: boolean): UserPermissions['subresources'] {
   return [...(hasPassword ? (['password'] as const) : []), ...(hasState ? (['status'] as const) : [])]
 }
 

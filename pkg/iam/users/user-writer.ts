@@ -9,10 +9,10 @@ import type { PasswordStore } from '../passwords/password-store.ts'
 import { createPasswordWriter } from '../passwords/password-writer.ts'
 import { invalidUser, type UserDraft } from './parse-user.ts'
 import {
-  rightsToChange,
-  rightsToCreate,
-  rightsToSetPassword,
-  type UserRights,
+  permissionsToChange,
+  permissionsToCreate,
+  permissionsToSetPassword,
+  type UserPermissions,
 } from './required-permissions.ts'
 import {
   iamVersion,
@@ -34,7 +34,7 @@ export type UserWriterOptions = {
 }
 
 /** Checks permissions for a change, before each attempt to write. @throws Status 403, 503 */
-export type Permit = (name: string, rights: UserRights) => Promise<void>
+export type Permit = (name: string, permissions: UserPermissions) => Promise<void>
 
 export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
 
@@ -150,7 +150,7 @@ export function createUserWriter({
     // The write requires this version: it is the version that the permissions were checked for.
     const { resourceVersion } = before.metadata
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
-    await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
+    await options.permit(draft.name, permissionsToChange(before, draft, groupDomain))
     requireFreeEmail(draft, before)
     // Callers do not see hidden annotations and cannot send them back, so they are kept. Without
     // last-applied-configuration, `kubectl apply` could not detect removed fields.
@@ -197,7 +197,7 @@ export function createUserWriter({
     let hash: string | undefined
     return retryOnConflict(async () => {
       const before = await stored(name)
-      await permit?.(name, rightsToSetPassword(before))
+      await permit?.(name, permissionsToSetPassword(before))
       if (isDryRun) return before
       hash ??= await hashOf(password)
       return writePassword(toUser(before), hash, { [changedAt]: toMetaTime(Date.now()), ...annotations })
@@ -218,7 +218,7 @@ export function createUserWriter({
   return {
     read: async name => withoutSecrets(await stored(name)),
     async create(draft, options) {
-      await options.permit(draft.name, rightsToCreate(draft, groupDomain))
+      await options.permit(draft.name, permissionsToCreate(draft, groupDomain))
       requireFreeEmail(draft)
       const hash = draft.password === undefined ? undefined : await toHash(draft.password)
       const times = hash === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }

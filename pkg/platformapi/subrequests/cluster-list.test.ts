@@ -87,8 +87,8 @@ describe('createClusterList', () => {
           namespace: '',
           groupDomain: 'kapis.io',
         }
-        const rights = { isCurrent, renew: async () => undefined }
-        const visible = { key: 'v', has: () => true, onChange: () => () => undefined, rights }
+        const permissions = { isCurrent, renew: async () => undefined }
+        const visible = { key: 'v', has: () => true, onChange: () => () => undefined, permissions }
         return {
           list: { store: storeOf(here), request, visible, form: platformForm },
           headers: new ListCollector(req),
@@ -277,7 +277,7 @@ describe('createClusterList', () => {
       expect([answer.code, answer.body.message]).to.deep.equal([code, message])
     })
 
-  it('shows nothing to a caller whose rights change again and again', async () => {
+  it('shows nothing to a caller whose permissions change again and again', async () => {
     const { code, asked } = await ask('?clusters=east,host', () => false)
     expect(code).to.equal(410)
     expect(asked.filter(text => text.startsWith('east'))).to.have.length(1)

@@ -120,7 +120,7 @@ export async function sendMerged(
       selection: selectPage(toChunks(entries), { offset: 0, count: size, descending: false, size }),
       form: joinForms(lists),
       frame: { before: '{"items":[', after: `],${JSON.stringify({ totalItems, ...members }).slice(1)}\n` },
-      visible: { rights: { isCurrent: () => lists.every(({ list }) => isCurrent(list.visible)) } },
+      visible: { permissions: { isCurrent: () => lists.every(({ list }) => isCurrent(list.visible)) } },
     },
   )
 }

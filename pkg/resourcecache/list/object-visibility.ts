@@ -24,7 +24,7 @@ export type Visible = {
     readonly unfollowed?: Status
   }
   /** Set if the permissions may change while a request waits; undefined if `has` never changes. */
-  readonly rights?: {
+  readonly permissions?: {
     /** Returns whether the result of `has` still corresponds to the permissions. */
     readonly isCurrent: () => boolean
     /** Returns the objects that the caller may see now. @throws Status 403, 503 */
@@ -61,19 +61,19 @@ export async function readCurrent(
     try {
       return await read(seen)
     } catch (error) {
-      if (!(error instanceof SightChanged) || seen?.rights === undefined || renewals === maxRenewals)
+      if (!(error instanceof SightChanged) || seen?.permissions === undefined || renewals === maxRenewals)
         throw error
-      seen = await seen.rights.renew()
+      seen = await seen.permissions.renew()
     }
   }
 }
 
 /** The field of a result that shows whether it is still current. */
-export type Sight = { readonly rights?: { readonly isCurrent: () => boolean } }
+export type Sight = { readonly permissions?: { readonly isCurrent: () => boolean } }
 
 /** Reports whether the visible objects still correspond to the permissions of the caller. */
 export function isCurrent(visible: Sight | undefined): boolean {
-  return visible?.rights?.isCurrent() !== false
+  return visible?.permissions?.isCurrent() !== false
 }
 
 /** Call after the last wait before objects are sent. @throws Status 410 for readCurrent */

@@ -170,14 +170,14 @@ describe('serveWatch', () => {
       const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
       const sight = changingSight(...names)
       const { encoded, watch } = await start(sight.visible, names)
-      const { rights } = sight.visible
+      const { permissions } = sight.visible
       let isTaken = false
       const isCurrent = () => {
         if (isTaken || encoded.length < 20) return true
         isTaken = true
         return false
       }
-      Object.assign(sight.visible, { rights: { ...rights, isCurrent } })
+      Object.assign(sight.visible, { permissions: { ...permissions, isCurrent } })
       const client = await watch('0')
       await until(() => client.text.includes('n19\n'))
       await until(() => client.isEnded)

@@ -15,7 +15,7 @@ import type { Tracing } from '../../../telemetry/tracing/tracing.ts'
 import type { Check } from '../../health/probes.ts'
 import type { Auth } from '../auth.ts'
 import type { KubeApiserver } from '../kube-apiserver.ts'
-import type { Rights } from '../rbac.ts'
+import type { Rbac } from '../rbac.ts'
 import { createAccessReviews } from './access-reviews.ts'
 import { createCallAs, createOpenExec } from './caller-client.ts'
 import { createComponents, type RunningComponents } from './components.ts'
@@ -49,7 +49,7 @@ export type ApisOptions = {
   readonly registry: Registry
   readonly tracing: Tracing
   readonly clientAddress: ClientAddress
-  readonly rights: Rights
+  readonly rbac: Rbac
   readonly access: Auth
   readonly certificates: Pick<ServingCertificates, 'current'>
   readonly broadcaster: WatchBroadcaster
@@ -61,9 +61,9 @@ export type ApisOptions = {
 
 export async function createApis(options: ApisOptions): Promise<Apis> {
   const { kubeApiserver, config, secrets, live, logger, registry, tracing, clientAddress } = options
-  const { rights, access, certificates, broadcaster } = options
+  const { rbac, access, certificates, broadcaster } = options
   const { client } = kubeApiserver
-  const { bindings, narrowed } = rights
+  const { bindings, narrowed } = rbac
   const { groupDomain } = config
   const gonePods: GonePods = {
     asks: exchange => logs.gonePods.asks(exchange),
@@ -78,7 +78,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     ...{ client, config, live, logger, registry, broadcaster, proxy },
     grants: bindings.of('any'),
     reader: bindings.reader(),
-    turns: rights.turns,
+    turns: rbac.turns,
     narrowedTo: narrowed.of,
     collect: options.collect,
     onClusterChange: listener => bindings.onClusterChange(listener),

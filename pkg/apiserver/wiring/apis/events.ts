@@ -38,10 +38,10 @@ export type EventStreamOptions = {
 }
 
 // The same permission as for `kubectl get events`.
-const eventRight = { verb: 'list', group: '', resource: 'events' }
+const eventPermission = { verb: 'list', group: '', resource: 'events' }
 // Audit events have a resource of their own, which the ClusterRole `view` does not include: they
 // show who did what, and what was denied.
-const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
+const auditPermission = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
 /** Connects events of kube-apiserver and the audit log with their streams and APIs. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
@@ -69,20 +69,20 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     writer: writers.events,
     logger,
   })
-  const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) =>
+  const eventsApi = (kind: EventKind, store: LogStore, permission: typeof eventPermission) =>
     createEventApi({
       kind,
       store,
       places,
-      readable: createNamespaceFinder({ client, index: bindings.of(right), right }),
+      readable: createNamespaceFinder({ client, index: bindings.of(permission), permission }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,
       limits: () => live().logs,
     })
 
   return {
-    events: faceOf(kubeEvents, streams.events, eventRight),
-    auditing: faceOf(auditEvents, streams.auditing, auditRight),
+    events: eventsApi(kubeEvents, streams.events, eventPermission),
+    auditing: eventsApi(auditEvents, streams.auditing, auditPermission),
     keepAuditEvent: auditing.enabled
       ? event => {
           const record = toAuditRecord(event)

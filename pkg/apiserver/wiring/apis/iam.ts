@@ -79,8 +79,8 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     roles: {
       callAs,
       ...views,
-      async require({ identity }, right) {
-        await access.authorize(toResourceInfo(right), identity)
+      async require({ identity }, permission) {
+        await access.authorize(toResourceInfo(permission), identity)
       },
     },
     logger,

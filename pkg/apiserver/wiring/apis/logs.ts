@@ -37,7 +37,7 @@ const version = 'v1alpha2'
 const waitForPlaceMs = 10_000
 // Each request may occupy about 32 MiB.
 const maxLogsqlQueries = 8
-const right = { verb: 'get', group: '', resource: 'pods/log' }
+const permission = { verb: 'get', group: '', resource: 'pods/log' }
 
 export type Logs = {
   /** The handlers of the log APIs, by `<group>/<version>`. */
@@ -121,7 +121,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const reading = streams && {
     store: streams.lines,
     places,
-    readable: createNamespaceFinder({ client, index: bindings.of(right), right }),
+    readable: createNamespaceFinder({ client, index: bindings.of(permission), permission }),
     created: () => namespaces.created,
     limits: () => live().logs,
     closing: closing.signal,

@@ -168,8 +168,8 @@ describe('serveResources', () => {
 
   it('hides the pods of a Service from callers who may not get that Service', async () => {
     const asked: unknown[] = []
-    const requirePermission: ReadOptions['requirePermission'] = async (identity, right) => {
-      asked.push([identity, right])
+    const requirePermission: ReadOptions['requirePermission'] = async (identity, permission) => {
+      asked.push([identity, permission])
       throw new Status(403, 'Forbidden', 'services "shop" is forbidden')
     }
     const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true }

@@ -58,8 +58,8 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   /** Restricts pods to those of a Service, whose selector the caller must be allowed to read. */
   async function podsBehind(query: ListQuery, serviceName: string) {
     const { namespace } = info
-    const right = { verb: 'get', group: '', resource: 'services', namespace, name: serviceName }
-    await options.requirePermission(exchange.identity, right)
+    const permission = { verb: 'get', group: '', resource: 'services', namespace, name: serviceName }
+    await options.requirePermission(exchange.identity, permission)
     return podsOfService(await options.services(info), query, namespace)
   }
   const narrowed = options.visible(info, exchange.identity)

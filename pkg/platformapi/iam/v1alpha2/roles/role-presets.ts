@@ -40,7 +40,7 @@ function each(names: readonly string[], actions: readonly string[]): Preset['mod
 }
 
 /** Removes modules that `edit` and `view` do not permit, such as members and roles. */
-const withoutRights = (names: readonly string[], ...also: readonly string[]) =>
+const without = (names: readonly string[], ...also: readonly string[]) =>
   names.filter(name => !['members', 'roles', ...also].includes(name))
 
 /**
@@ -64,7 +64,7 @@ export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
         {
           name: 'cluster-viewer',
           clusterRole: 'view',
-          modules: each(withoutRights(modules.cluster, 'secrets', 'nodes'), view),
+          modules: each(without(modules.cluster, 'secrets', 'nodes'), view),
         },
       ]
     case 'workspace':
@@ -80,12 +80,12 @@ export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
         {
           name: 'operator',
           clusterRole: 'edit',
-          modules: each(withoutRights(modules.namespace), manage),
+          modules: each(without(modules.namespace), manage),
         },
         {
           name: 'viewer',
           clusterRole: 'view',
-          modules: each(withoutRights(modules.namespace, 'secrets'), view),
+          modules: each(without(modules.namespace, 'secrets'), view),
         },
       ]
   }

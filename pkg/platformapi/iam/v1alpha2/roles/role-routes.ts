@@ -34,8 +34,8 @@ export function createRoleRoutes(
     return Object.entries(labelsOf(groupDomain, place)).every(([key, value]) => labels[key] === value)
   }
 
-  const requireWrite: Parameters<typeof writeRole>[0]['require'] = (exchange, right) =>
-    tools.require(exchange, { ...right, group: rbacGroup, resource: 'clusterroles', namespace: '' })
+  const requireWrite: Parameters<typeof writeRole>[0]['require'] = (exchange, permission) =>
+    tools.require(exchange, { ...permission, group: rbacGroup, resource: 'clusterroles', namespace: '' })
 
   async function serveRoles(exchange: AuthenticatedExchange, place: Place, name = ''): Promise<void> {
     if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {

@@ -24,7 +24,7 @@ export type RoleWriteTools = {
   /** @throws Status 403, 503 for a caller without the permission on the ClusterRole */
   readonly require: (
     exchange: AuthenticatedExchange,
-    right: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
+    permission: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
   ) => Promise<void>
   /** @throws Status 403, 503 for a caller who may not list ClusterRoles */
   readonly requireTemplates: (exchange: AuthenticatedExchange) => Promise<void>

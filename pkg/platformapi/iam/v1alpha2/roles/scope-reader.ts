@@ -32,7 +32,7 @@ export type ScopedPermission = {
 export type ScopeReaderTools = {
   readonly groupDomain: string
   /** @throws Status 403, 503 */
-  readonly require: (exchange: AuthenticatedExchange, right: ScopedPermission) => Promise<void>
+  readonly require: (exchange: AuthenticatedExchange, permission: ScopedPermission) => Promise<void>
   /** Returns the cache of a kind, as new as kube-apiserver at the call. @throws Status 503 */
   readonly latest: (plural: string) => Promise<ObjectStore>
   /** Sends generated objects with the list parameters of the platform API. */
@@ -110,8 +110,8 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   async function mayList(exchange: AuthenticatedExchange, group: string, resource: string): Promise<boolean> {
-    const right = { verb: 'list', group, resource, namespace: '' } as const
-    return (await refusalOf(() => tools.require(exchange, right))) === undefined
+    const permission = { verb: 'list', group, resource, namespace: '' } as const
+    return (await refusalOf(() => tools.require(exchange, permission))) === undefined
   }
 
   /**

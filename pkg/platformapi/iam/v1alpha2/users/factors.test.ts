@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import type { UserRights } from '../../../../iam/users/required-permissions.ts'
+import type { UserPermissions } from '../../../../iam/users/required-permissions.ts'
 import { deleteFactors } from './factors.ts'
 
 const stored = {
@@ -26,15 +26,15 @@ describe('deleteFactors', () => {
   ] as const)
     it(name, async () => {
       const steps: string[] = []
-      const rights: UserRights[] = []
+      const permissions: UserPermissions[] = []
       const settled = Promise.withResolvers<unknown>()
       const server = await startLoopback(async (req, res) => {
         const options = {
           writer: { read: async () => stored },
           removeFactors: async ({ uid }: { uid: string }) => void steps.push(`remove ${uid}`),
           endLogins: async () => void steps.push('end'),
-          permitOf: () => async (_name: string, asked: UserRights) => {
-            rights.push(asked)
+          permitOf: () => async (_name: string, asked: UserPermissions) => {
+            permissions.push(asked)
             if (!isAllowed) throw new Status(403, 'Forbidden', 'no')
           },
           audit: (_exchange: unknown, _action: string, user: string) => void steps.push(`audit ${user}`),
@@ -55,7 +55,7 @@ describe('deleteFactors', () => {
         )
         expect(await settled.promise).to.include({ code })
         expect(steps).to.deep.equal(done)
-        for (const right of rights)
+        for (const right of permissions)
           expect(right).to.deep.equal({ subresources: [], groups: ['ops'], user: 'always', anyGroup: false })
       } finally {
         await server.close()

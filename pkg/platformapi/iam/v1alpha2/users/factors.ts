@@ -1,7 +1,7 @@
 import { methodNotAllowed } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
-import { rightsToSetPassword } from '../../../../iam/users/required-permissions.ts'
+import { permissionsToSetPassword } from '../../../../iam/users/required-permissions.ts'
 import { toUser } from '../../../../iam/users/user.ts'
 import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
@@ -27,7 +27,7 @@ export async function deleteFactors(options: FactorsOptions, exchange: Authentic
   if (req.method !== 'DELETE') throw methodNotAllowed(['DELETE'])
   const isTried = isDryRun(exchange)
   const stored = await writer.read(info.name)
-  await permitOf(exchange)(info.name, rightsToSetPassword(stored))
+  await permitOf(exchange)(info.name, permissionsToSetPassword(stored))
   if (!isTried) {
     await removeFactors(toUser(stored))
     await endLogins(info.name, 'second factors reset')

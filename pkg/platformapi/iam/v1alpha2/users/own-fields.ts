@@ -35,7 +35,7 @@ export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: st
 }
 
 /** @throws the given error; a 403 of kube-apiserver lists what users may change themselves */
-export function withOwnRights(error: unknown): never {
+export function explainOwnFields(error: unknown): never {
   if (!isStatus(error, 403)) throw error
   const { code, reason, message, details } = error
   const own = 'of your own user you may change spec.email, spec.lang and the password'

@@ -12,7 +12,7 @@ import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
 import { mergePatch } from './merge-patch.ts'
-import { ownMembers, toOwnDraft, withOwnRights } from './own-fields.ts'
+import { explainOwnFields, ownMembers, toOwnDraft } from './own-fields.ts'
 import { toAnswer } from './users.ts'
 
 const jsonPatchType = 'application/json-patch+json'
@@ -108,7 +108,7 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
       body: patch,
       contentType: type,
     } as const
-    const { code, text } = await callAs(exchange, call).catch(withOwnRights)
+    const { code, text } = await callAs(exchange, call).catch(explainOwnFields)
     return sendJsonText(res, code, text)
   }
   const isTried = isDryRun(exchange)

@@ -3,7 +3,7 @@ import type { Identity } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import type { ObjectPermission, RequirePermission } from '../../../../authz/authorizer.ts'
 import { isNamedInRbac } from '../../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
-import type { UserRights } from '../../../../iam/users/required-permissions.ts'
+import type { UserPermissions } from '../../../../iam/users/required-permissions.ts'
 import type { Permit } from '../../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../../kubeclient/client.ts'
 
@@ -17,9 +17,9 @@ export type PermitOptions = {
 export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
   const { client, groupDomain, requirePermission } = options
 
-  async function require(identity: Identity, right: ObjectPermission, what: string): Promise<void> {
+  async function require(identity: Identity, permission: ObjectPermission, what: string): Promise<void> {
     try {
-      await requirePermission(identity, right)
+      await requirePermission(identity, permission)
     } catch (error) {
       if (!isStatus(error, 403)) throw error
       const { code, reason, message, details } = error
@@ -27,13 +27,13 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
     }
   }
 
-  async function requireUser(identity: Identity, name: string, when: UserRights['user']): Promise<void> {
+  async function requireUser(identity: Identity, name: string, when: UserPermissions['user']): Promise<void> {
     if (when === 'never') return
-    const right = { verb: 'impersonate', group: '', resource: 'users', name }
+    const permission = { verb: 'impersonate', group: '', resource: 'users', name }
     if (when === 'always')
-      return require(identity, right, 'setting a password, an e-mail address or a link of this user, or resetting second factors,')
+      return require(identity, permission, 'setting a password, an e-mail address or a link of this user, or resetting second factors,')
     try {
-      await require(identity, right, 'a user name that already has permissions in RBAC')
+      await require(identity, permission, 'a user name that already has permissions in RBAC')
     } catch (error) {
       if (!isStatus(error, 403) || (await isNamedInRbac(client, name))) throw error
     }
@@ -42,8 +42,14 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
   return ({ identity }) =>
     async (name, { subresources, groups, user, anyGroup }) => {
       for (const subresource of subresources) {
-        const right = { verb: 'update', group: `iam.${groupDomain}`, resource: 'users', subresource, name }
-        await require(identity, right, subresource === 'status'
+        const permission = {
+          verb: 'update',
+          group: `iam.${groupDomain}`,
+          resource: 'users',
+          subresource,
+          name,
+        }
+        await require(identity, permission, subresource === 'status'
           ? 'a change of status.state'
           : 'spec.password')
       }
@@ -52,8 +58,8 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
       for (const group of groups)
         await require(identity, { verb: 'impersonate', group: '', resource: 'groups', name: group }, what)
       if (anyGroup) {
-        const right = { verb: 'impersonate', group: '', resource: 'groups', name: '' }
-        await require(identity, right, 'a link to an identity provider, which reports groups later,')
+        const permission = { verb: 'impersonate', group: '', resource: 'groups', name: '' }
+        await require(identity, permission, 'a link to an identity provider, which reports groups later,')
       }
     }
 }

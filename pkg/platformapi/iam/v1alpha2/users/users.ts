@@ -20,7 +20,7 @@ import {
 } from '../roles/platform-roles.ts'
 import type { Subject } from '../roles/role-bindings.ts'
 import { mergePatch } from './merge-patch.ts'
-import { toOwnDraft, withOwnRights } from './own-fields.ts'
+import { explainOwnFields, toOwnDraft } from './own-fields.ts'
 import { toUserText } from './user-response.ts'
 
 export type UsersOptions = {
@@ -178,7 +178,7 @@ async function write(
       if (!how.isDryRun) auditUpdate(options, exchange, own)
       return { user, role }
     }
-    await requireWrite(exchange).catch(withOwnRights)
+    await requireWrite(exchange).catch(explainOwnFields)
   }
   const give = isNewRole
     ? await platformRoles.prepare(exchange, named, { role, isNewUser: false })
