@@ -95,7 +95,7 @@ export function createRandom(seed: number): (below: number) => number {
 }
 
 /** Visibility of the objects with the given names, until a test changes the names. */
-export function changingSight(...first: readonly string[]) {
+export function changingVisibility(...first: readonly string[]) {
   const listeners = new Set<() => void>()
   let now = first
   const see = (names: readonly string[]): Visible => ({

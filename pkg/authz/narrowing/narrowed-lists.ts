@@ -55,7 +55,7 @@ const confirmedMs = 10_000
 // Denials are cached only briefly: the authorizer of kube-apiserver may receive a new binding after
 // this program.
 const deniedMs = 1_000
-const lookAgainMs = 5_000
+const recheckMs = 5_000
 // With an authorizer whose rules are unknown, each namespace requires a review.
 const maxConfirmed = 1024
 // Longer than any real name; longer names are not narrowed, so that callers cannot fill the caches.
@@ -66,7 +66,7 @@ type Asked = { readonly key: string; readonly identity: Identity; readonly attri
 /** The namespaces that RBAC grants. */
 type Given = AllowedNamespaces & { readonly generation: number; readonly key: string }
 /** The namespaces that a caller may see for a request; `givenKey` identifies the bindings. */
-type Sight = {
+type VisibleNamespaces = {
   readonly set: NamespaceSet
   readonly givenKey: string
   /** Whether the reviews of kube-apiserver agree with RBAC. */
@@ -163,7 +163,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return asked.attributes.verb === 'watch' ? `${key} ${givenTo(listOf(asked)).key}` : key
   }
 
-  async function see(asked: Asked): Promise<Sight> {
+  async function see(asked: Asked): Promise<VisibleNamespaces> {
     const granted = givenTo(asked)
     const set = await find(asked, granted)
     if (asked.attributes.verb !== 'watch')
@@ -182,8 +182,8 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     }
   }
 
-  function toVisible(exchange: Exchange, asked: Asked, sight: Sight): Visible {
-    const { set, givenKey, isAsGiven, unfollowed } = sight
+  function toVisible(exchange: Exchange, asked: Asked, seen: VisibleNamespaces): Visible {
+    const { set, givenKey, isAsGiven, unfollowed } = seen
     const { key, names } = set
     const isCurrent = () => givenKeyOf(asked) === givenKey
     return {
@@ -209,17 +209,17 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       },
       onChange(listener) {
         let isStopped = false
-        const look = oncePerTurn(turns, () => {
+        const update = oncePerTurn(turns, () => {
           if (!isStopped && !isCurrent()) listener()
         })
-        const lookAgain = async () => {
+        const recheck = async () => {
           const now = await see(asked).catch(() => undefined)
           if (!isStopped && now?.set.key !== key) listener()
         }
-        const stop = reader.onChange(look)
-        const timer = isAsGiven ? undefined : setTimeout(lookAgain, lookAgainMs).unref()
+        const stop = reader.onChange(update)
+        const timer = isAsGiven ? undefined : setTimeout(recheck, recheckMs).unref()
         // Checks once, since changes before this call had no listener.
-        look()
+        update()
         return () => {
           isStopped = true
           clearTimeout(timer)
@@ -232,11 +232,11 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
 
   async function show(exchange: Exchange, asked: Asked): Promise<Visible | undefined> {
     if (givenTo(asked).namespaces.length === 0) return undefined
-    const sight = await see(asked)
-    if (sight.set.names.size === 0) return undefined
+    const seen = await see(asked)
+    if (seen.set.names.size === 0) return undefined
     const { res } = exchange
-    if (!res.headersSent) res.setHeader(narrowedHeader, String(sight.set.names.size))
-    const visible = toVisible(exchange, asked, sight)
+    if (!res.headersSent) res.setHeader(narrowedHeader, String(seen.set.names.size))
+    const visible = toVisible(exchange, asked, seen)
     narrowed.set(res, visible)
     return visible
   }

@@ -4,8 +4,8 @@ import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import {
   assertCurrent,
-  beginSight,
-  changedSight,
+  recordVisibleFrom,
+  visibilityChanged,
   type Visible,
 } from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
@@ -50,7 +50,7 @@ export async function listObjects(
   selectorKey: string,
   { timeSlices, visible }: { readonly timeSlices: TimeSlices; readonly visible?: Visible | undefined },
 ): Promise<ListResult> {
-  await beginSight(store, visible)
+  await recordVisibleFrom(store, visible)
   // A continued list must show the same objects as its first page, so the token identifies them.
   const view = visible?.fixed && { view: visible.key }
   const start = await startOf(store, options, view)
@@ -115,7 +115,7 @@ function pinnedName({ fields }: ListOptions): string | undefined {
 
 async function resume(store: ObjectStore, options: ListOptions, view: View): Promise<Start> {
   const { version, key, view: first } = parseContinueToken(options.continueToken)
-  if (first !== view?.view) throw expired(`${changedSight} since the first chunk of this list`)
+  if (first !== view?.view) throw expired(`${visibilityChanged} since the first chunk of this list`)
   if (version === inconsistent) {
     await waitForLatest(store, scopeOf(store, options))
     return { version: store.version, after: key, chunks: store.snapshot() }

@@ -10,7 +10,7 @@ import {
   startLoopback,
   toExchange,
 } from '../../apirequest/fixtures.ts'
-import { bookmark, changingSight, event, node, storeOf } from '../../resourcecache/fixtures.ts'
+import { bookmark, changingVisibility, event, node, storeOf } from '../../resourcecache/fixtures.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
@@ -37,7 +37,7 @@ describe('serveRead', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(store: ObjectStore = storeOf(items), sight?: Visible) {
+  async function start(store: ObjectStore = storeOf(items), visibility?: Visible) {
     const broadcaster = new WatchBroadcaster()
     const pages = new PageCache()
     const collectionOfPlural = (plural: string) => {
@@ -47,7 +47,7 @@ describe('serveRead', () => {
     }
     loopback = await startLoopback(async (req, res) => {
       try {
-        const visible = async () => sight
+        const visible = async () => visibility
         await serveRead(
           {
             timeSlices: createUserTimeSlices(),
@@ -76,10 +76,10 @@ describe('serveRead', () => {
      * check.
      */
     async function startChanging() {
-      const sight = changingSight('a', 'hidden0', 'hidden1', 'hidden2')
-      const confirm = () => async () => sight.give('a')
-      const { get, open, store } = await start(storeOf([...items, ...hidden], { confirm }), sight.visible)
-      return { sight, get, open, store }
+      const visibility = changingVisibility('a', 'hidden0', 'hidden1', 'hidden2')
+      const confirm = () => async () => visibility.give('a')
+      const { get, open, store } = await start(storeOf([...items, ...hidden], { confirm }), visibility.visible)
+      return { visibility, get, open, store }
     }
 
     for (const [path, as] of [
@@ -91,8 +91,8 @@ describe('serveRead', () => {
       ['/nodes?labelSelector=!none', 'application/json'],
     ] as const)
       it(`${path} as ${as} shows what the caller may see afterwards`, async () => {
-        const { sight, get } = await startChanging()
-        if (path.endsWith('=10')) sight.give('a')
+        const { visibility, get } = await startChanging()
+        if (path.endsWith('=10')) visibility.give('a')
         const { code, text } = await get(g + path, accept(as))
         expect(code).to.equal(200)
         expect(text).to.contain('"a"').and.not.contain('hidden')
@@ -120,13 +120,13 @@ describe('serveRead', () => {
       const large = Array.from({ length: 200 }, (_, i) =>
         node(`n${i}`, { version: 10, annotations: { text: 'x'.repeat(100_000) } }),
       )
-      const sight = changingSight(...large.map(({ metadata }) => metadata.name))
-      const { open } = await start(storeOf(large), sight.visible)
+      const visibility = changingVisibility(...large.map(({ metadata }) => metadata.name))
+      const { open } = await start(storeOf(large), visibility.visible)
       const res = await open(`${g}/nodes`)
       let length = 0
       const cut = await new Promise(resolve => {
         res.on('data', chunk => {
-          if (length === 0) sight.give('n0')
+          if (length === 0) visibility.give('n0')
           length += chunk.length
         })
         res.on('end', () => resolve(false))

@@ -6,7 +6,7 @@ import type { EventStream } from '../../httpserver/response/event-stream.ts'
 import { drained } from '../../httpserver/response/respond.ts'
 import { type ListRequest, listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import { assertCurrent, changedSight, type Visible } from '../../resourcecache/list/object-visibility.ts'
+import { assertCurrent, visibilityChanged, type Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
@@ -60,7 +60,7 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
   const sender = createSender(out, watch)
   const timer = setTimeout(sender.end, options.timeoutMs)
   const changes = followStore(store, signal)
-  const stopSight = visible?.onChange(() => sender.fail(expired(changedSight)))
+  const unsubscribe = visible?.onChange(() => sender.fail(expired(visibilityChanged)))
   try {
     await sender.send(pageEvent(store, first, watch.form))
     await follow({ ...watch, store, sender, signal, changes }, first)
@@ -69,7 +69,7 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
     if (!signal.aborted) sender.fail(error)
   } finally {
     clearTimeout(timer)
-    stopSight?.()
+    unsubscribe?.()
     changes.stop()
   }
 }

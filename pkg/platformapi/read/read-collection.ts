@@ -26,7 +26,7 @@ import { type ListRequest, listPage, listPageAt, type Page } from '../../resourc
 import { type Form, platformForm } from '../../resourcecache/list/list-body.ts'
 import { toListPredicate } from '../../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../../resourcecache/list/managed-fields-form.ts'
-import { assertCurrent, beginSight, readCurrent } from '../../resourcecache/list/object-visibility.ts'
+import { assertCurrent, recordVisibleFrom, readCurrent } from '../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
 import type { ServedKind } from '../../resourcecache/store/cached-object.ts'
@@ -132,7 +132,7 @@ async function listObjects(
   const request = await toListRequest(store, tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(store, version.resourceVersion)
   else if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
-  await beginSight(store, style.visible)
+  await recordVisibleFrom(store, style.visible)
   const form = toForm(request.query, style.form)
   if (exchange.res instanceof ListCollector) {
     exchange.res.collected = { store, request, visible: style.visible, form }
@@ -195,7 +195,7 @@ async function watchOnePage(
   const options = parsePageWatchQuery(exchange.query)
   const request = await toListRequest(store, tools, exchange, style)
   if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
-  await beginSight(store, style.visible)
+  await recordVisibleFrom(store, style.visible)
   const timeSlices = tools.timeSlices.of(exchange.identity.username)
   const form = toForm(request.query, style.form)
   const stream = toStream(exchange)

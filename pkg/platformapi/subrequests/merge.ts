@@ -4,7 +4,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isOver } from '../../httpserver/response/respond.ts'
 import { listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import { changedSight, isCurrent } from '../../resourcecache/list/object-visibility.ts'
+import { visibilityChanged, isCurrent } from '../../resourcecache/list/object-visibility.ts'
 import { type Order, toOrder } from '../../resourcecache/list/order.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
@@ -95,7 +95,7 @@ export async function mergeCurrent<Collected extends { readonly lists: readonly 
     const merged = await mergeLists(collected.lists, query, timeSlices)
     if (isOver(res)) return undefined
     if (collected.lists.every(({ list }) => isCurrent(list.visible))) return { ...collected, merged }
-    if (round === maxRounds) throw expired(changedSight)
+    if (round === maxRounds) throw expired(visibilityChanged)
   }
 }
 

@@ -35,12 +35,12 @@ export type Visible = {
 }
 
 /** The error message for a list or watch that continues one with other visible objects. */
-export const changedSight = 'the namespaces you may see have changed'
+export const visibilityChanged = 'the namespaces you may see have changed'
 
 /** The error if the visible objects have changed since the request was authorized. */
-class SightChanged extends Status {
+class VisibilityChanged extends Status {
   constructor() {
-    const { code, reason, message } = expired(changedSight)
+    const { code, reason, message } = expired(visibilityChanged)
     super(code, reason, message)
   }
 }
@@ -61,7 +61,7 @@ export async function readCurrent(
     try {
       return await read(seen)
     } catch (error) {
-      if (!(error instanceof SightChanged) || seen?.permissions === undefined || renewals === maxRenewals)
+      if (!(error instanceof VisibilityChanged) || seen?.permissions === undefined || renewals === maxRenewals)
         throw error
       seen = await seen.permissions.renew()
     }
@@ -69,21 +69,21 @@ export async function readCurrent(
 }
 
 /** The field of a result that shows whether it is still current. */
-export type Sight = { readonly permissions?: { readonly isCurrent: () => boolean } }
+export type Visibility = { readonly permissions?: { readonly isCurrent: () => boolean } }
 
 /** Reports whether the visible objects still correspond to the permissions of the caller. */
-export function isCurrent(visible: Sight | undefined): boolean {
+export function isCurrent(visible: Visibility | undefined): boolean {
   return visible?.permissions?.isCurrent() !== false
 }
 
 /** Call after the last wait before objects are sent. @throws Status 410 for readCurrent */
 export function assertCurrent(visible: Visible | undefined): void {
-  if (!isCurrent(visible)) throw new SightChanged()
+  if (!isCurrent(visible)) throw new VisibilityChanged()
 }
 
 /** Forwards chunks of a response, and aborts it when the caller may not see all. */
 export function* whileCurrent<T>(
-  visible: Sight | undefined,
+  visible: Visibility | undefined,
   chunks: Iterable<T>,
   destroy: () => void,
 ): Generator<T> {
@@ -99,7 +99,7 @@ export function* whileCurrent<T>(
  *
  * @throws Status 503, 504
  */
-export async function beginSight(store: ObjectStore, visible: Visible | undefined): Promise<void> {
+export async function recordVisibleFrom(store: ObjectStore, visible: Visible | undefined): Promise<void> {
   if (visible?.fixed === undefined || visible.fixed.versionShown() !== undefined) return
   await waitForLatest(store)
   visible.fixed.show(store.version)

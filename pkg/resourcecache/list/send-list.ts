@@ -4,7 +4,7 @@ import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Selection } from '../store/chunk.ts'
 import { joinGzip } from './gzip.ts'
 import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
-import { type Sight, whileCurrent } from './object-visibility.ts'
+import { type Visibility, whileCurrent } from './object-visibility.ts'
 import type { PageCache } from './page-cache.ts'
 
 const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
@@ -20,7 +20,7 @@ export function sendList(
     readonly selection: Selection
     readonly form: Form
     readonly frame: Frame
-    readonly visible?: Sight | undefined
+    readonly visible?: Visibility | undefined
   },
 ): Promise<void> | void {
   const { selection, form, frame, visible } = list

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { toEventStream } from '../../httpserver/response/event-stream.ts'
 import { until } from '../../kubeclient/fixtures.ts'
-import { changingSight, event, node, storeOf } from '../fixtures.ts'
+import { changingVisibility, event, node, storeOf } from '../fixtures.ts'
 import type { Visible } from '../list/object-visibility.ts'
 import { serveWatch } from './watch.ts'
 import { WatchBroadcaster } from './watch-broadcaster.ts'
@@ -148,13 +148,13 @@ describe('serveWatch', () => {
 
     it('stops its initial events after a change of permissions, and ends with 410', async () => {
       const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
-      const sight = changingSight(...names)
-      const { store, encoded, watch } = await start(sight.visible, names)
-      const { has } = sight.visible
+      const visibility = changingVisibility(...names)
+      const { store, encoded, watch } = await start(visibility.visible, names)
+      const { has } = visibility.visible
       // Changes in the middle of the initial events.
-      Object.assign(sight.visible, {
+      Object.assign(visibility.visible, {
         has(entry: Parameters<typeof has>[0]) {
-          if (encoded.length === 20) sight.give('n0')
+          if (encoded.length === 20) visibility.give('n0')
           return has(entry)
         },
       })
@@ -168,16 +168,16 @@ describe('serveWatch', () => {
 
     it('also ends with 410 if the permissions are restored before the end of its initial events', async () => {
       const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
-      const sight = changingSight(...names)
-      const { encoded, watch } = await start(sight.visible, names)
-      const { permissions } = sight.visible
+      const visibility = changingVisibility(...names)
+      const { encoded, watch } = await start(visibility.visible, names)
+      const { permissions } = visibility.visible
       let isTaken = false
       const isCurrent = () => {
         if (isTaken || encoded.length < 20) return true
         isTaken = true
         return false
       }
-      Object.assign(sight.visible, { permissions: { ...permissions, isCurrent } })
+      Object.assign(visibility.visible, { permissions: { ...permissions, isCurrent } })
       const client = await watch('0')
       await until(() => client.text.includes('n19\n'))
       await until(() => client.isEnded)
@@ -185,11 +185,11 @@ describe('serveWatch', () => {
     })
 
     it('that waits for a version ends with 410 if the permissions have changed by then', async () => {
-      const sight = changingSight('a')
-      const { store, watch } = await start(sight.visible)
+      const visibility = changingVisibility('a')
+      const { store, watch } = await start(visibility.visible)
       const client = await watch('12')
       await new Promise(resolve => setTimeout(resolve, 30))
-      sight.give('b')
+      visibility.give('b')
       store.apply([event('ADDED', node('a', { version: 12 }))])
       await until(() => client.isEnded)
       expect(client.text).to.contain(changed).and.not.contain('ADDED')
@@ -197,16 +197,16 @@ describe('serveWatch', () => {
 
     it('yields to other requests when it selects few of very many objects', async () => {
       const names = Array.from({ length: 3_000 }, (_, i) => `n${i}`)
-      const sight = changingSight('n2999')
-      const { has } = sight.visible
-      Object.assign(sight.visible, {
+      const visibility = changingVisibility('n2999')
+      const { has } = visibility.visible
+      Object.assign(visibility.visible, {
         has(entry: Parameters<typeof has>[0]) {
           const end = performance.now() + 0.02
           while (performance.now() < end);
           return has(entry)
         },
       })
-      const { watch } = await start(sight.visible, names)
+      const { watch } = await start(visibility.visible, names)
       let turns = 0
       const count = () => {
         turns++

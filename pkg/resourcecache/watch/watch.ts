@@ -7,8 +7,8 @@ import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for
 import { followVisibility } from '../list/follow-visibility.ts'
 import {
   assertCurrent,
-  beginSight,
-  changedSight,
+  recordVisibleFrom,
+  visibilityChanged,
   isCurrent,
   type Visible,
 } from '../list/object-visibility.ts'
@@ -77,7 +77,7 @@ export async function serveWatch(
     if (from === '' && request.isCached !== true) await waitForLatest(store)
     await waitForVersion(store, from)
   }
-  if (beginsWithState(options)) await beginSight(store, request.visible)
+  if (beginsWithState(options)) await recordVisibleFrom(store, request.visible)
   else if (Number(from) > 0 && request.visible?.fixed?.unfollowed) throw request.visible.fixed.unfollowed
   assertCurrent(request.visible)
   if (stream.isGone()) return
@@ -109,12 +109,12 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   if (store.isEnded) return void out.end()
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
   const end = (message: string) => stream.frame(encodeError(expired(message)))
-  const sight = visible?.fixed
+  const visibility = visible?.fixed
   // The permissions may have changed while the watch waited for a version.
-  if (!isCurrent(request.visible)) return void out.end(end(changedSight))
+  if (!isCurrent(request.visible)) return void out.end(end(visibilityChanged))
   const from = Number(options.resourceVersion)
-  if (sight && from > 0 && !beginsWithState(options) && from < (sight.versionShown() ?? Infinity))
-    return void out.end(end(changedSight))
+  if (visibility && from > 0 && !beginsWithState(options) && from < (visibility.versionShown() ?? Infinity))
+    return void out.end(end(visibilityChanged))
   let hasChanged = false
   const isShown = () => {
     // Remains true after permissions are restored: objects may have been hidden in between.
@@ -126,7 +126,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
   // The watch joins in the event-loop turn in which the state was read: no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
-  const key = visible ? `${channel} ${sight ? visible.key : randomUUID()}` : channel
+  const key = visible ? `${channel} ${visibility ? visible.key : randomUUID()}` : channel
   const watcher = broadcaster.join(store, { key, matches, encoder }, out)
   const { opening } = encoder
   const tell = (say: (telling: Telling) => Buffer) =>
@@ -135,16 +135,16 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const endChanged = () => {
     hasChanged = true
     // Pending events may contain objects that are now hidden.
-    if (isBegun && !out.writableEnded) out.end(end(changedSight))
+    if (isBegun && !out.writableEnded) out.end(end(visibilityChanged))
   }
   function* beginning(events: Iterable<Buffer>): Generator<Buffer> {
     yield* events
     isBegun = true
     if (isShown()) return
-    yield end(changedSight)
+    yield end(visibilityChanged)
     out.end()
   }
-  const stopSight = sight
+  const unsubscribe = visibility
     ? visible?.onChange(endChanged)
     : visible
       ? followVisibility(store, visible, {
@@ -157,7 +157,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const stopBookmarks = startBookmarks(request, () => tell(({ bookmark }) => bookmark(store.version, false)))
   out.once('close', () => {
     stopBookmarks()
-    stopSight?.()
+    unsubscribe?.()
     watcher.leave()
   })
   await watcher.begin(beginning(first))

@@ -12,7 +12,7 @@ import {
 } from '../../../apirequest/fixtures.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import {
-  changingSight,
+  changingVisibility,
   event,
   node,
   replaceAll,
@@ -63,7 +63,7 @@ describe('serveResources', () => {
       readonly store?: ObjectStore
       readonly requirePermission?: ReadOptions['requirePermission']
     } = {},
-    sight?: Visible,
+    visibility?: Visible,
   ) {
     const pages = new PageCache()
     const options = {
@@ -89,7 +89,7 @@ describe('serveResources', () => {
       isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
       owners: unusedOwners,
       printerColumns: async () => undefined,
-      narrowed: () => sight,
+      narrowed: () => visibility,
     }
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -111,9 +111,9 @@ describe('serveResources', () => {
       ['/nodes?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1', 200],
       ['/nodes/b', 404],
     ] as const) {
-      const sight = changingSight('a', 'b')
-      const store = storeOf(items, { decorate, confirm: () => async () => sight.give('a') })
-      const { get } = await start(store, {}, sight.visible)
+      const visibility = changingVisibility('a', 'b')
+      const store = storeOf(items, { decorate, confirm: () => async () => visibility.give('a') })
+      const { get } = await start(store, {}, visibility.visible)
       const answer = await get(`/kapi/resources.kapis.io/v1alpha3${path}`)
       expect(answer.code, path).to.equal(code)
       if (code === 200) expect(answer.text).to.contain('"a"').and.not.contain('"b"')
