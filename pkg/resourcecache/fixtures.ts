@@ -116,7 +116,7 @@ export function changingVisibility(...first: readonly string[]) {
     give(...names: readonly string[]) {
       now = names
     },
-    tell() {
+    notify() {
       for (const listener of [...listeners]) listener()
     },
   }

@@ -23,17 +23,17 @@ type Members = ReadonlyMap<string, readonly string[]>
 /** Lists the users of KubeSphere with groups and roles. @throws Status if they cannot be read */
 export async function planUsers(client: KubeClient, domains: Domains): Promise<readonly Step[]> {
   const unread: Step[] = []
-  const tell = (what: string) => (name: string) => {
+  const reportUnreadable = (what: string) => (name: string) => {
     const remarks = [`${what}cannot be read: it is not an object with name, uid and resourceVersion`]
     unread.push({ name, action: 'refused', remarks, isDisabled: false })
   }
   const { from, to } = domains
   const isInPlace = from === to
   const [users, there, groups, roles] = await Promise.all([
-    list(client, usersPath(from), tell('')),
+    list(client, usersPath(from), reportUnreadable('')),
     isInPlace ? [] : list(client, usersPath(to), () => undefined),
-    list(client, pathOf(from, 'groupbindings'), tell('GroupBinding ')),
-    list(client, pathOf(from, 'globalrolebindings'), tell('GlobalRoleBinding ')),
+    list(client, pathOf(from, 'groupbindings'), reportUnreadable('GroupBinding ')),
+    list(client, pathOf(from, 'globalrolebindings'), reportUnreadable('GlobalRoleBinding ')),
   ])
   const steps = toSteps(users, { there, groups, roles }, domains)
   const kept = (step: Step) => (step.action === 'create' ? { ...step, action: 'kept' as const } : step)

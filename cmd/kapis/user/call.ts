@@ -31,6 +31,6 @@ export function pathOf({ domain }: Call, rest = ''): string {
 }
 
 /** Prints a text for humans, or the response for programs. */
-export function tell({ platform, io }: Call, response: Members, done: string): void {
+export function printResult({ platform, io }: Call, response: Members, done: string): void {
   platform.show(response, () => io.err(`${done}\n`))
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../command.ts'
 import { Prompt } from '../session/prompt.ts'
-import { type Call, pathOf, tell } from './call.ts'
+import { type Call, pathOf, printResult } from './call.ts'
 
 export async function create(call: Call, name: string): Promise<void> {
   const { platform, domain, values, io } = call
@@ -22,14 +22,14 @@ export async function create(call: Call, name: string): Promise<void> {
     },
   }
   const made = await platform.call('create the user', pathOf(call), { method: 'POST', body })
-  tell(call, made, `user ${name} created`)
+  printResult(call, made, `user ${name} created`)
 }
 
 export async function setState(call: Call, name: string, state: string, done: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/status`)
   const body = { status: { state } }
   const changed = await call.platform.call('change the user', path, { method: 'PUT', body })
-  tell(call, changed, `user ${name} is ${done}`)
+  printResult(call, changed, `user ${name} is ${done}`)
 }
 
 /** Unlocks a user. It must not enable a user whom an administrator has disabled. */
@@ -50,17 +50,17 @@ export async function setPassword(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/password`)
   const body = { currentPassword, password }
   const answer = await platform.call('set the password', path, { method: 'PUT', body })
-  tell(call, answer, `password of user ${name} changed; all their logins have ended`)
+  printResult(call, answer, `password of user ${name} changed; all their logins have ended`)
 }
 
 export async function remove(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
   const answer = await call.platform.call('delete the user', path, { method: 'DELETE' })
-  tell(call, answer, `user ${name} deleted`)
+  printResult(call, answer, `user ${name} deleted`)
 }
 
 export async function resetFactors(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/factors`)
   const answer = await call.platform.call('reset the second factors', path, { method: 'DELETE' })
-  tell(call, answer, `second factors of user ${name} removed; all their logins have ended`)
+  printResult(call, answer, `second factors of user ${name} removed; all their logins have ended`)
 }

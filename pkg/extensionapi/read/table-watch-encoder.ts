@@ -21,11 +21,11 @@ export type Shape =
  */
 export function createEncoder(served: ServedKind, shape: Shape): Encoder {
   const name = `aggregated ${JSON.stringify(shape)}`
-  const plain = { name, ...telling(served, shape, false) }
-  return shape.as === 'table' ? { ...plain, opening: telling(served, shape, true) } : plain
+  const plain = { name, ...createEventEncoder(served, shape, false) }
+  return shape.as === 'table' ? { ...plain, opening: createEventEncoder(served, shape, true) } : plain
 }
 
-function telling(served: ServedKind, shape: Shape, showsColumns: boolean): Omit<Encoder, 'name' | 'opening'> {
+function createEventEncoder(served: ServedKind, shape: Shape, showsColumns: boolean): Omit<Encoder, 'name' | 'opening'> {
   const pieces = (type: EventType, entry: Entry) => eventParts(type, objectParts(entry, shape, showsColumns))
   return {
     event: (type, entry) => Buffer.concat(pieces(type, entry)),

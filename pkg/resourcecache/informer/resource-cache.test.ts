@@ -71,9 +71,9 @@ describe('ResourceCache', () => {
       limits: () => ({ idleSeconds: 60, maxMegabytes: 1024, ...limits }),
     })
     running = { fake, cache }
-    const tell = (path: string, type: string, object: object) =>
+    const emit = (path: string, type: string, object: object) =>
       watches.get(path)?.write(`${JSON.stringify({ type, object })}\n`)
-    return { cache, lists, watches, tell }
+    return { cache, lists, watches, emit }
   }
 
   const sample = (path: string) =>
@@ -91,13 +91,13 @@ describe('ResourceCache', () => {
   })
 
   it('follows nodes and pods; a change of pods causes no event of a node', async () => {
-    const { cache, watches, tell } = await start(sample)
+    const { cache, watches, emit } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)
-    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
+    emit('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
     await until(() => requestsOf(cache) === '1500m')
     expect(cache.store('nodes')?.version).to.equal(10)
-    tell(
+    emit(
       '/api/v1/nodes',
       'MODIFIED',
       node('n1', { version: 12, labels: { a: 'b' }, status: { allocatable } }),
@@ -121,7 +121,7 @@ describe('ResourceCache', () => {
     const resource = { resource: 'persistentvolumeclaims', scope: 'Namespaced', verbs: ['list', 'watch'] }
     const version = { version: 'v1', resources: [{ ...resource, responseKind: { kind: 'Claim' } }] }
     const core = [{ metadata: { name: '' }, versions: [version] }]
-    const { cache, watches, tell } = await start(answer, {}, { '/api': core })
+    const { cache, watches, emit } = await start(answer, {}, { '/api': core })
     await cache.start()
     const kind: Kind = {
       ...{ plural: 'storageclasses', singular: 'storageclass', kind: 'StorageClass', namespaced: false },
@@ -134,9 +134,9 @@ describe('ResourceCache', () => {
     expect(countOf()).to.equal('1')
     const claims = '/api/v1/persistentvolumeclaims'
     await until(() => watches.has(claims))
-    tell(claims, 'ADDED', claim(11, 'c', 'fast'))
+    emit(claims, 'ADDED', claim(11, 'c', 'fast'))
     await until(() => countOf() === '2')
-    tell(claims, 'DELETED', claim(12, 'a', 'fast'))
+    emit(claims, 'DELETED', claim(12, 'a', 'fast'))
     await until(() => countOf() === '1')
   })
 
@@ -147,25 +147,25 @@ describe('ResourceCache', () => {
   }
 
   it('watches pods once, even if they are cached', async () => {
-    const { cache, lists, watches, tell } = await start(sample)
+    const { cache, lists, watches, emit } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)
     const own = watches.get('/api/v1/pods')
     await cache.obtain(kindOfPods)
     await until(() => own?.closed === true && watches.get('/api/v1/pods') !== own)
     expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
-    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
+    emit('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
     await until(() => requestsOf(cache) === '1500m')
     const shared = watches.get('/api/v1/pods')
-    tell('/api/v1/pods', 'ERROR', { code: 404, message: 'no' })
+    emit('/api/v1/pods', 'ERROR', { code: 404, message: 'no' })
     await until(() => cache.stores().length === 1)
     await until(() => shared?.closed === true && watches.get('/api/v1/pods') !== shared)
-    tell('/api/v1/pods', 'ADDED', pod('p3', 12, '2'))
+    emit('/api/v1/pods', 'ADDED', pod('p3', 12, '2'))
     await until(() => requestsOf(cache) === '3')
   })
 
   it('sends the objects it already has to a later subscriber', async () => {
-    const { cache, lists, watches, tell } = await start(sample)
+    const { cache, lists, watches, emit } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)
     const own = watches.get('/api/v1/pods')
@@ -179,10 +179,10 @@ describe('ResourceCache', () => {
     expect(seen).to.deep.equal(['p1'])
     expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
     await until(() => watches.get('/api/v1/pods') !== own)
-    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '1'))
+    emit('/api/v1/pods', 'ADDED', pod('p2', 11, '1'))
     await until(() => seen.length === 2)
     watch.stop()
-    tell('/api/v1/pods', 'DELETED', pod('p2', 12, '1'))
+    emit('/api/v1/pods', 'DELETED', pod('p2', 12, '1'))
     await until(() => requestsOf(cache) === '1')
     expect(seen).to.deep.equal(['p1', 'ADDED p2'])
   })
@@ -259,7 +259,7 @@ describe('ResourceCache', () => {
 
     it('causes 404 after its CRD is deleted, ends its watches, and is watched again when it is created again', async () => {
       let isThere = true
-      const { cache, lists, watches, tell } = await start(path =>
+      const { cache, lists, watches, emit } = await start(path =>
         isThere || !path.startsWith('/apis/x.io') ? withGadgets(path) : 404,
       )
       await cache.start()
@@ -268,7 +268,7 @@ describe('ResourceCache', () => {
       before.subscribe({ changed: () => undefined, reset: () => resets++ })
       await until(() => watches.has('/apis/x.io/v1/gadgets'))
       isThere = false
-      tell('/apis/x.io/v1/gadgets', 'ERROR', { code: 404, message: 'no' })
+      emit('/apis/x.io/v1/gadgets', 'ERROR', { code: 404, message: 'no' })
       await until(() => resets === 1)
       expect(before.isEnded).to.equal(true)
       const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)

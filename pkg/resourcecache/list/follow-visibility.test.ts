@@ -25,7 +25,7 @@ function start(names: readonly string[], out = new Writable({ write: (_chunk, _e
     {
       matches: () => true,
       out,
-      tell(type, entry) {
+      send(type, entry) {
         sent.push(`${type} ${entry.name}@${entry.version}`)
         out.write(Buffer.alloc(100))
       },

@@ -13,7 +13,7 @@ const sliceMs = 4
  * Sends events for unchanged objects that become visible (ADDED) or invisible (DELETED) to the
  * caller. Works in time slices, and as fast as the client reads.
  *
- * @param options `tell` writes one event to the watcher, whose connection is `out`
+ * @param options `send` writes one event to the watcher, whose connection is `out`
  * @returns a function that stops it
  */
 export function followVisibility(
@@ -21,11 +21,11 @@ export function followVisibility(
   visible: Visible,
   options: {
     readonly matches: (entry: Entry) => boolean
-    readonly tell: (type: EventType, entry: Entry) => void
+    readonly send: (type: EventType, entry: Entry) => void
     readonly out: Writable
   },
 ): () => void {
-  const { matches, tell, out } = options
+  const { matches, send, out } = options
   const shown = new Set<string>()
   const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
   for (const entry of store.entries()) if (isShown(entry)) shown.add(entry.key)
@@ -42,7 +42,7 @@ export function followVisibility(
         const isUnsent = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
         if (is) shown.add(entry.key)
         else shown.delete(entry.key)
-        if (isUnsent) tell('DELETED', old)
+        if (isUnsent) send('DELETED', old)
       }
     },
     reset: () => undefined,
@@ -51,10 +51,10 @@ export function followVisibility(
   function compareOne({ key, namespace, name }: Entry): void {
     const entry = store.get(namespace, name)
     if (entry === undefined || isShown(entry) === shown.has(key)) return
-    if (shown.delete(key)) tell('DELETED', entry)
+    if (shown.delete(key)) send('DELETED', entry)
     else {
       shown.add(key)
-      tell('ADDED', entry)
+      send('ADDED', entry)
     }
   }
 

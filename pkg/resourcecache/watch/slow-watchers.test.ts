@@ -22,8 +22,8 @@ function createClient() {
     encoder: { name: 'x', event: () => Buffer.alloc(0), bookmark: () => Buffer.alloc(0) },
   })
   channel.members.add(member)
-  const tell = (bytes: number) => deliver(member, Buffer.alloc(bytes), undefined)
-  return { channel, member, tell, read: () => read?.(), isCut: () => out.destroyed }
+  const send = (bytes: number) => deliver(member, Buffer.alloc(bytes), undefined)
+  return { channel, member, send, read: () => read?.(), isCut: () => out.destroyed }
 }
 
 describe('LagGuard', () => {
@@ -31,7 +31,7 @@ describe('LagGuard', () => {
     const guard = new LagGuard({ stallMs: () => 60_000, maxBytes: 1_000_000 })
     const [stuck, quiet, slow] = [createClient(), createClient(), createClient()]
     const channels = [stuck, quiet, slow].map(({ channel }) => channel)
-    for (const client of [stuck, slow]) for (let i = 0; i < 9; i++) client.tell(100)
+    for (const client of [stuck, slow]) for (let i = 0; i < 9; i++) client.send(100)
     for (let second = 0; second < 59; second += 10) {
       guard.look(channels, second * 1_000)
       slow.read()
@@ -45,7 +45,7 @@ describe('LagGuard', () => {
     const guard = new LagGuard({ stallMs: () => 60_000, maxBytes: 2_000_000 })
     const clients = [300_000, 1_500_000, 100_000, 900_000, 10].map(bytes => {
       const client = createClient()
-      client.tell(bytes)
+      client.send(bytes)
       return client
     })
     guard.look(

@@ -158,7 +158,7 @@ export function deliver(member: Member, event: Buffer, opening: Opening | undefi
     return
   }
   if (member.waiting === undefined) {
-    tell(member, event, opening)
+    writeEvents(member, event, opening)
     return
   }
   if (member.waiting.length === 0) member.opening = opening
@@ -166,7 +166,7 @@ export function deliver(member: Member, event: Buffer, opening: Opening | undefi
   member.waitingBytes += event.length
 }
 
-function tell(member: Member, events: Buffer, opening: Opening | undefined): void {
+function writeEvents(member: Member, events: Buffer, opening: Opening | undefined): void {
   const isOpening = opening !== undefined && !member.isOpened
   const bytes = isOpening ? Buffer.concat([opening.make(), events.subarray(opening.bytes)]) : events
   member.writtenBytes += bytes.length
@@ -194,5 +194,5 @@ export async function begin(member: Member, events: Iterable<Buffer>): Promise<v
   member.waiting = undefined
   member.waitingBytes = 0
   if (waiting.length === 0 || out.destroyed || out.writableEnded) return
-  tell(member, Buffer.concat(waiting), opening)
+  writeEvents(member, Buffer.concat(waiting), opening)
 }

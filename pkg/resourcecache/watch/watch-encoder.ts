@@ -9,14 +9,14 @@ import type { Change } from '../store/watch-window.ts'
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** The encoding of a watch: one JSON object and a line feed per event. */
-export type Encoder = Telling & {
+export type Encoder = EventEncoder & {
   /** Identifies the encoding: encoders with the same name produce the same result. */
   readonly name: string
   /** Encodes the first event of a stream, if it differs from later events. */
-  readonly opening?: Telling
+  readonly opening?: EventEncoder
 }
 
-export type Telling = {
+export type EventEncoder = {
   readonly event: (type: EventType, entry: Entry) => Buffer
   /** Encodes an event in parts, whose large ones all watchers share. */
   readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
@@ -59,17 +59,17 @@ export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'f
   }
 }
 
-function frameEach(telling: Telling, { frame, pieces }: Pick<EventStream, 'frame' | 'pieces'>): Telling {
-  const inPieces = telling.pieces
+function frameEach(encoder: EventEncoder, { frame, pieces }: Pick<EventStream, 'frame' | 'pieces'>): EventEncoder {
+  const inPieces = encoder.pieces
   return {
-    event: (type, entry) => frame(telling.event(type, entry)),
+    event: (type, entry) => frame(encoder.event(type, entry)),
     ...(inPieces ? { pieces: (type, entry) => pieces([...inPieces(type, entry)]) } : {}),
-    bookmark: (version, endsInitialEvents) => frame(telling.bookmark(version, endsInitialEvents)),
+    bookmark: (version, endsInitialEvents) => frame(encoder.bookmark(version, endsInitialEvents)),
   }
 }
 
 /** Returns an encoder for initial events, the first of which opens the stream. */
-export function openingOnce(encoder: Encoder): Telling {
+export function openingOnce(encoder: Encoder): EventEncoder {
   const { opening } = encoder
   if (opening === undefined) return encoder
   let now = opening

@@ -22,7 +22,7 @@ import {
   type EventType,
   encodeError,
   openingOnce,
-  type Telling,
+  type EventEncoder,
   toFramed,
   toSelectedEvent,
 } from './watch-encoder.ts'
@@ -129,8 +129,8 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const key = visible ? `${channel} ${visibility ? visible.key : randomUUID()}` : channel
   const watcher = broadcaster.join(store, { key, matches, encoder }, out)
   const { opening } = encoder
-  const tell = (say: (telling: Telling) => Buffer) =>
-    watcher.write(say(encoder), opening && (() => say(opening)))
+  const send = (encode: (encoder: EventEncoder) => Buffer) =>
+    watcher.write(encode(encoder), opening && (() => encode(opening)))
   let isBegun = false
   const endChanged = () => {
     hasChanged = true
@@ -150,11 +150,11 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
       ? followVisibility(store, visible, {
           matches: request.matches,
           out,
-          tell: (type, entry) => tell(({ event }) => event(type, entry)),
+          send: (type, entry) => send(({ event }) => event(type, entry)),
         })
       : // If the caller may no longer see all objects, the rest follows with the next list.
         request.visible?.onChange(() => out.end())
-  const stopBookmarks = startBookmarks(request, () => tell(({ bookmark }) => bookmark(store.version, false)))
+  const stopBookmarks = startBookmarks(request, () => send(({ bookmark }) => bookmark(store.version, false)))
   out.once('close', () => {
     stopBookmarks()
     unsubscribe?.()
@@ -169,20 +169,20 @@ function firstEvents(
   { options, matches, encoder, visible }: Followed,
   isShown: () => boolean,
 ): Iterable<Buffer> | undefined {
-  const telling = openingOnce(encoder)
+  const encodeInitial = openingOnce(encoder)
   const { resourceVersion } = options
   if (beginsWithState(options)) {
     const { version } = store
     const state = whileShown(added(entriesWithin(store.snapshot(), visible?.namespaces), matches), isShown)
     // Clients that accept bookmarks are notified of the end of the initial events (KEP-3157).
-    return encodeAll(state, telling, () =>
-      options.allowWatchBookmarks && isShown() ? telling.bookmark(version, true) : undefined,
+    return encodeAll(state, encodeInitial, () =>
+      options.allowWatchBookmarks && isShown() ? encodeInitial.bookmark(version, true) : undefined,
     )
   }
   // Without a version, sendInitialEvents=false starts with the next change.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = store.since(Number(resourceVersion))
-  return missed && encodeAll(whileShown(changed(missed, matches), isShown), telling, () => undefined)
+  return missed && encodeAll(whileShown(changed(missed, matches), isShown), encodeInitial, () => undefined)
 }
 
 function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): boolean {
@@ -219,7 +219,7 @@ function* whileShown(steps: Iterable<Step>, isShown: () => boolean): Generator<S
  */
 function* encodeAll(
   steps: Iterable<Step>,
-  { event, pieces }: Telling,
+  { event, pieces }: EventEncoder,
   last: () => Buffer | undefined,
 ): Generator<Buffer> {
   let small: Buffer[] = []
