@@ -4,7 +4,7 @@ import { Status } from './status.ts'
 export type ErrorFields = { readonly code: number; readonly reason: string; readonly message: string }
 
 /** Returns the Status that `f` throws; the test fails if it throws anything else or nothing. */
-export function statusOf(f: () => unknown): Status {
+export function thrownStatus(f: () => unknown): Status {
   try {
     f()
   } catch (error) {
@@ -15,11 +15,11 @@ export function statusOf(f: () => unknown): Status {
 }
 
 /** Returns code, reason and message of the Status that `f` throws. */
-export function refusalOf(f: () => unknown): ErrorFields {
-  return toErrorFields(statusOf(f))
+export function thrownFields(f: () => unknown): ErrorFields {
+  return toErrorFields(thrownStatus(f))
 }
 
-export async function rejectionOf(promise: Promise<unknown>): Promise<Status> {
+export async function rejectedStatus(promise: Promise<unknown>): Promise<Status> {
   try {
     await promise
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
+import { thrownFields } from '../apierrors/fixtures.ts'
 import { parseTarget } from './target.ts'
 
 describe('parseTarget', () => {
@@ -153,7 +153,7 @@ describe('parseTarget', () => {
   ]
   for (const [url, message] of invalid) {
     it(`rejects ${JSON.stringify(url.slice(0, 60))}`, () => {
-      expect(refusalOf(() => parseTarget(url))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(() => parseTarget(url))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }
 })
@@ -188,7 +188,7 @@ describe('a path in a cluster', () => {
 
   for (const target of ['/kapis/clusters/other/v1/x', '/clusters/%68ost/api/v1', '/api/clusters/HOST?x'])
     it(`${target} causes 404`, () => {
-      const error = refusalOf(() => parseTarget(target))
+      const error = thrownFields(() => parseTarget(target))
       expect(error).to.include({ code: 404, reason: 'NotFound' })
       expect(error)
         .to.have.property('message')
@@ -228,5 +228,5 @@ describe('a path in a cluster', () => {
   ]
   for (const [target, code, message] of refused)
     it(`${target} causes ${code} if multicluster is enabled`, () =>
-      expect(refusalOf(() => parseTarget(target, 'all'))).to.include({ code, message }))
+      expect(thrownFields(() => parseTarget(target, 'all'))).to.include({ code, message }))
 })

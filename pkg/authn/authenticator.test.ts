@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../apierrors/fixtures.ts'
+import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { jane } from '../apirequest/fixtures.ts'
 import { createUnion } from './authenticator.ts'
@@ -28,7 +28,7 @@ describe('createUnion', () => {
     const none = createUnion([says('a', () => null)], () => undefined)
     expect((await none(req)).identity.username).to.equal('system:anonymous')
     const bad = createUnion([says('a', broken), says('b', () => null)], () => undefined)
-    expect(await rejectionOf((async () => bad(req))())).to.include({ code: 401, message: 'Unauthorized' })
+    expect(await rejectedStatus((async () => bad(req))())).to.include({ code: 401, message: 'Unauthorized' })
   })
 
   it('rejects an identity that cannot be forwarded unchanged, even if another authenticator succeeds', async () => {
@@ -41,7 +41,7 @@ describe('createUnion', () => {
       'the identity from a authentication cannot be used: group " system:masters" must not begin or end with a space or a tab'
     for (const _ of [1, 2]) {
       const req = await received([])
-      expect(await rejectionOf((async () => union(req))())).to.include({
+      expect(await rejectedStatus((async () => union(req))())).to.include({
         code: 403,
         reason: 'Forbidden',
         message,
@@ -55,6 +55,6 @@ describe('createUnion', () => {
       throw unavailable('down')
     }
     const union = createUnion([says('a', down), says('b', () => jane)], () => undefined)
-    expect(await rejectionOf((async () => union(await received([])))())).to.include({ code: 503 })
+    expect(await rejectedStatus((async () => union(await received([])))())).to.include({ code: 503 })
   })
 })

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect } from 'chai'
-import { rejectionOf } from '../apierrors/fixtures.ts'
+import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { createBasicAuthenticator } from './basic.ts'
 
 const agent = {
@@ -64,7 +64,7 @@ describe('createBasicAuthenticator', () => {
     await authenticate(request(basic('agent:p:1')))
     expect(checked).to.have.length(2)
     users.delete('agent')
-    expect(await rejectionOf(authenticate(request(basic('agent:p:1'))))).to.have.property('code', 401)
+    expect(await rejectedStatus(authenticate(request(basic('agent:p:1'))))).to.have.property('code', 401)
   })
 
   it('rejects a password that needs a second factor, with that reason', async () => {
@@ -73,7 +73,7 @@ describe('createBasicAuthenticator', () => {
       check: async () => ({ outcome: 'second-factor-required' }),
       users: { get: () => undefined },
     })
-    const error = await rejectionOf(Promise.resolve(authenticator.authenticate(request(basic('agent:p:1')))))
+    const error = await rejectedStatus(Promise.resolve(authenticator.authenticate(request(basic('agent:p:1')))))
     expect(error).to.include({
       code: 401,
       message: 'this user needs a second factor: use the token of a login',
@@ -84,7 +84,7 @@ describe('createBasicAuthenticator', () => {
     const { authenticate, users } = create()
     await authenticate(request(basic('agent:p:1')))
     users.set('agent', { ...agent, state: 'Disabled' })
-    expect(await rejectionOf(authenticate(request(basic('agent:p:1'))))).to.have.property('code', 401)
+    expect(await rejectedStatus(authenticate(request(basic('agent:p:1'))))).to.have.property('code', 401)
   })
 
   for (const header of [
@@ -124,7 +124,7 @@ describe('createBasicAuthenticator', () => {
   })
 
   it('answers a wrong password with a Basic challenge', async () => {
-    const error = await rejectionOf(create().authenticate(api('agent:wrong')))
+    const error = await rejectedStatus(create().authenticate(api('agent:wrong')))
     expect(error).to.deep.include({
       code: 401,
       message: 'Unauthorized',
@@ -133,17 +133,17 @@ describe('createBasicAuthenticator', () => {
   })
 
   it('reports when a locked user may try again', async () => {
-    const error = await rejectionOf(create().authenticate(api('agent:locked')))
+    const error = await rejectedStatus(create().authenticate(api('agent:locked')))
     expect(error).to.deep.include({ code: 429, headers: { 'retry-after': '7' } })
   })
 
   it('accepts a password that an administrator has set for log ingestion only', async () => {
     const { authenticate, users } = create()
     users.set('agent', { ...agent, mustChangePassword: true })
-    expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
+    expect(await rejectedStatus(authenticate(api('agent:p:1')))).to.have.property('code', 401)
     expect(await authenticate(request(basic('agent:p:1')))).to.deep.equal(identity)
     // The cached result for log lines does not apply to other paths.
-    expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
+    expect(await rejectedStatus(authenticate(api('agent:p:1')))).to.have.property('code', 401)
   })
 
   it('verifies one password once for concurrent requests', async () => {
@@ -156,7 +156,7 @@ describe('createBasicAuthenticator', () => {
   it('counts each wrong password of concurrent requests', async () => {
     const { authenticate, checked } = create()
     const codes = await Promise.all(
-      Array.from({ length: 3 }, async () => (await rejectionOf(authenticate(api('agent:wrong')))).code),
+      Array.from({ length: 3 }, async () => (await rejectedStatus(authenticate(api('agent:wrong')))).code),
     )
     expect([codes, checked]).to.deep.equal([[401, 401, 401], Array(3).fill('agent wrong')])
   })
@@ -182,7 +182,7 @@ describe('createBasicAuthenticator', () => {
       for (const url of ['/kapis/api/users', '/ingest/_bulk']) {
         // A page of the same origin has sent the password before, so it is cached.
         await authenticate(request(basic('agent:p:1'), url, { 'sec-fetch-site': 'same-origin' }))
-        const error = await rejectionOf(authenticate(request(basic('agent:p:1'), url, headers)))
+        const error = await rejectedStatus(authenticate(request(basic('agent:p:1'), url, headers)))
         expect(error).to.deep.include({
           code: 403,
           message: 'HTTP Basic is not accepted from a page of another origin',

@@ -45,7 +45,7 @@ export function nodeOf(username: string): string | undefined {
  * @throws Status 403 of the first applicable mode if no mode allows it; 503
  */
 export async function impersonateConstrained(attempt: Attempt): Promise<readonly string[] | undefined> {
-  let refusal: Status | undefined
+  let rejection: Status | undefined
   for (const mode of modesOf(attempt)) {
     try {
       await checkMode(mode, mode === 'associated-node' ? withoutExtra(attempt) : attempt)
@@ -53,10 +53,10 @@ export async function impersonateConstrained(attempt: Attempt): Promise<readonly
       return nodeOf(username) === undefined ? groups : [nodesGroup]
     } catch (error) {
       if (!isForbidden(error)) throw error
-      refusal ??= error
+      rejection ??= error
     }
   }
-  if (refusal !== undefined) throw refusal
+  if (rejection !== undefined) throw rejection
   return undefined
 }
 

@@ -96,18 +96,18 @@ async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity>
 /** Tries constrained impersonation first, for nodes: it adds the group of nodes to the identity. */
 async function constrainedFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
   if (!(await asked.isConstrained())) return asked.legacy()
-  let refusal: unknown
+  let rejection: unknown
   try {
     const groups = await constrained(claimed, asked)
     if (groups !== undefined) return withAuthenticatedGroup({ ...claimed, groups })
   } catch (error) {
     if (!isForbidden(error)) throw error
-    refusal = error
+    rejection = error
   }
   try {
     return await asked.legacy()
   } catch (error) {
-    throw isForbidden(error) ? (refusal ?? error) : error
+    throw isForbidden(error) ? (rejection ?? error) : error
   }
 }
 

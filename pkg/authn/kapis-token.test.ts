@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../apierrors/fixtures.ts'
+import { rejectedStatus } from '../apierrors/fixtures.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { noAccess } from '../iam/accessrequests/access-request-store.ts'
 import { received } from './fixtures.ts'
@@ -87,7 +87,7 @@ describe('createKapisTokenAuthenticator', () => {
       const { state, ask } = start()
       await ask()
       change(state)
-      expect(await rejectionOf(ask())).to.include({ code: 401, message: 'Unauthorized' })
+      expect(await rejectedStatus(ask())).to.include({ code: 401, message: 'Unauthorized' })
     })
   }
 

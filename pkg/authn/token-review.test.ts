@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { rejectionOf } from '../apierrors/fixtures.ts'
+import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { unavailable } from '../apierrors/status.ts'
 import { withClocks } from '../scheduling/clock-fixtures.ts'
 import { received } from './fixtures.ts'
@@ -37,7 +37,7 @@ describe('createTokenReviewAuthenticator', () => {
 
   it('also caches a rejection', async () => {
     const { ask, calls } = start(() => ({ status: { authenticated: false } }))
-    for (let i = 0; i < 2; i++) expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 401 })
+    for (let i = 0; i < 2; i++) expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 401 })
     expect(calls()).to.equal(1)
   })
 
@@ -47,7 +47,7 @@ describe('createTokenReviewAuthenticator', () => {
     await ask('t')
     authenticated = false
     await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
-      expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 401 })
+      expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 401 })
     })
   })
 
@@ -57,7 +57,7 @@ describe('createTokenReviewAuthenticator', () => {
       if (isDown) throw unavailable('down')
       return { status: { authenticated: true, user } }
     })
-    expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 503 })
+    expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 503 })
     isDown = false
     expect(await ask('t')).to.deep.equal(user)
   })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../apierrors/fixtures.ts'
+import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { unavailable } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { anonymous } from '../apirequest/identity/identity.ts'
@@ -55,23 +55,23 @@ describe('createAuthorizer', () => {
     const isRoles = ({ resourceAttributes }: ReviewSpec) => resourceAttributes?.resource === 'clusterroles'
     const { ask } = start(spec => ({ allowed: isRoles(spec), reason: 'no' }), explain)
     for (let i = 0; i < 2; i++) {
-      const { message } = await rejectionOf(ask(jane, 'GET', store))
+      const { message } = await rejectedStatus(ask(jane, 'GET', store))
       expect(message).to.match(/ at the cluster scope: no; the rule is missing$/)
     }
     const other = start(() => ({ allowed: false }), explain)
-    const { message } = await rejectionOf(other.ask(jane, 'GET', store))
+    const { message } = await rejectedStatus(other.ask(jane, 'GET', store))
     expect(message).to.match(/ at the cluster scope$/)
   })
 
   it('denies even if the explanation fails', async () => {
     const explain: Explain = () => Promise.reject(unavailable('not yet'))
     const { ask } = start(() => ({ allowed: false }), explain)
-    expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
+    expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
   })
 
   it('also caches a denial', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
-    for (let i = 0; i < 3; i++) expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
+    for (let i = 0; i < 3; i++) expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
@@ -82,7 +82,7 @@ describe('createAuthorizer', () => {
     allowed = false
     await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => ask(jane, 'GET', store))
     await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
-      expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
+      expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
     })
   })
 
@@ -118,13 +118,13 @@ describe('createAuthorizer', () => {
   it('sends a review for a superuser whose name may have lost blanks in transit', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
     const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
-    expect(await rejectionOf(ask(trimmed, 'DELETE', store))).to.include({ code: 403 })
+    expect(await rejectedStatus(ask(trimmed, 'DELETE', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
   it('prefers an explicit denial to a permission', async () => {
     const { ask } = start(() => ({ allowed: true, denied: true }))
-    expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
+    expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
   })
 
   it('also caches the decision about a long request, by its digest', async () => {
@@ -141,7 +141,7 @@ describe('createAuthorizer', () => {
       if (isDown) throw unavailable('down')
       return { allowed: true }
     })
-    expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 503 })
+    expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 503 })
     isDown = false
     await ask(jane, 'GET', store)
   }).timeout(10_000)
@@ -210,7 +210,7 @@ describe('createAuthorizer', () => {
   for (const [method, path, message] of messages) {
     it(`decides ${method} ${path} as kube-apiserver does`, async () => {
       const { ask } = start(() => ({ allowed: false, reason: 'because' }))
-      expect(await rejectionOf(ask(jane, method, path))).to.include({
+      expect(await rejectedStatus(ask(jane, method, path))).to.include({
         code: 403,
         reason: 'Forbidden',
         message: `${message}: because`,
@@ -237,14 +237,14 @@ describe('createAuthorizer', () => {
   for (const [path, code] of withoutCredentials) {
     it(`answers ${code} to a caller without credentials at ${path}`, async () => {
       const { ask } = start(() => ({ allowed: false }))
-      const refusal = await rejectionOf(ask(anonymous, 'GET', path))
+      const refusal = await rejectedStatus(ask(anonymous, 'GET', path))
       expect(refusal.code).to.equal(code)
       expect(refusal.headers['www-authenticate']).to.equal(code === 401 ? 'Bearer realm="kapis"' : undefined)
     })
 
     it(`answers 403 to a caller who impersonates the anonymous user at ${path}`, async () => {
       const { ask } = start(() => ({ allowed: false }))
-      const refusal = await rejectionOf(ask({ ...anonymous }, 'GET', path))
+      const refusal = await rejectedStatus(ask({ ...anonymous }, 'GET', path))
       expect(refusal).to.include({ code: 403, reason: 'Forbidden' })
       expect(refusal.message).to.include('User "system:anonymous" cannot')
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
+import { thrownFields } from '../apierrors/fixtures.ts'
 import { readDockerConfig } from './docker-config.ts'
 
 const metadata = { name: 's', uid: '', resourceVersion: '', creationTimestamp: '' }
@@ -61,7 +61,7 @@ describe('readDockerConfig', () => {
   ]
   for (const [what, secret, message] of refused) {
     it(`rejects ${what}, without quoting its content`, () => {
-      expect(refusalOf(() => readDockerConfig(secret))).to.deep.equal({
+      expect(thrownFields(() => readDockerConfig(secret))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message,

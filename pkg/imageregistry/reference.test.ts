@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
+import { thrownFields } from '../apierrors/fixtures.ts'
 import { parseImageReference } from './reference.ts'
 
 const digest = `sha256:${'a1'.repeat(32)}`
@@ -46,7 +46,7 @@ describe('parseImageReference', () => {
   ]
   for (const text of invalid) {
     it(`rejects ${JSON.stringify(text.slice(0, 60))}`, () => {
-      expect(refusalOf(() => parseImageReference(text, 'image'))).to.deep.equal({
+      expect(thrownFields(() => parseImageReference(text, 'image'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: `image ${JSON.stringify(text)} is not a valid image name; example: registry.example.com/team/app:1.2`,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { exportSPKI, importJWK } from 'jose'
-import { rejectionOf } from '../apierrors/fixtures.ts'
+import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { Status } from '../apierrors/status.ts'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
 import { createTokenIssuer } from './issue.ts'
@@ -106,7 +106,7 @@ describe('createTokenVerifier', () => {
 
   it('accepts a token without a uid from an earlier release', async () => {
     expect(await verifier.verifyAccess(await forge(es))).to.deep.include({ sub: 'alice', uid: '' })
-    expect(await rejectionOf(verifier.verifyAccess(await forge(es, { uid: 7 })))).to.include({ code: 401 })
+    expect(await rejectedStatus(verifier.verifyAccess(await forge(es, { uid: 7 })))).to.include({ code: 401 })
   })
 
   it('gives a read-only or long-lived token an audience that kube-apiserver rejects', async () => {
@@ -116,7 +116,7 @@ describe('createTokenVerifier', () => {
     const long = await tokens.access({ ...alice, scope: 'full', isLive: true }, 60)
     expect(await verifier.verifyAccess(long.token)).to.deep.include({ scope: 'full', aud })
     const wide = verifier.verifyAccess(await forge(es, { scope: 'read' }))
-    expect(await rejectionOf(wide)).to.include({ code: 401 })
+    expect(await rejectedStatus(wide)).to.include({ code: 401 })
   })
 
   describe('readIdTokenHint', () => {
@@ -167,8 +167,8 @@ describe('createTokenVerifier', () => {
     const access = await tokens.access(alice, 60)
     const refresh = await tokens.refresh(alice, 60)
     expect(await verifier.verifyRefresh(refresh.token)).to.include({ sub: 'alice', jti: refresh.jti })
-    expect(await rejectionOf(verifier.verifyAccess(refresh.token))).to.include({ code: 401 })
-    expect(await rejectionOf(verifier.verifyRefresh(access.token))).to.include({ code: 401 })
+    expect(await rejectedStatus(verifier.verifyAccess(refresh.token))).to.include({ code: 401 })
+    expect(await rejectedStatus(verifier.verifyRefresh(access.token))).to.include({ code: 401 })
   })
 
   it('accepts RS256 with its key', async () => {
@@ -193,7 +193,7 @@ describe('createTokenVerifier', () => {
         },
       },
     })
-    expect(await rejectionOf(none.verifyAccess(await forge(es)))).to.include({ code: 503 })
+    expect(await rejectedStatus(none.verifyAccess(await forge(es)))).to.include({ code: 503 })
   })
 
   const claims: readonly [string, Readonly<Record<string, unknown>>][] = [
@@ -221,7 +221,7 @@ describe('createTokenVerifier', () => {
   ]
   for (const [what, changes] of claims) {
     it(`rejects a token ${what}`, async () => {
-      const status = await rejectionOf(verifier.verifyAccess(await forge(es, changes)))
+      const status = await rejectedStatus(verifier.verifyAccess(await forge(es, changes)))
       expect(status).to.include({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' })
     })
   }
@@ -282,7 +282,7 @@ describe('createTokenVerifier', () => {
   ]
   for (const [what, make] of hostile) {
     it(`rejects ${what}`, async () => {
-      expect(await rejectionOf(verifier.verifyAccess(await make()))).to.include({ code: 401 })
+      expect(await rejectedStatus(verifier.verifyAccess(await make()))).to.include({ code: 401 })
     })
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { rejectionOf, toErrorFields } from '../apierrors/fixtures.ts'
+import { rejectedStatus, toErrorFields } from '../apierrors/fixtures.ts'
 import { createKubeClient } from './client.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
 
@@ -69,7 +69,7 @@ describe('createKubeClient', () => {
           details,
         }),
       )
-      const status = await rejectionOf(client.call({ path: '/x' }))
+      const status = await rejectedStatus(client.call({ path: '/x' }))
       expect(toErrorFields(status)).to.deep.equal({
         code: 409,
         reason: 'AlreadyExists',
@@ -90,7 +90,7 @@ describe('createKubeClient', () => {
     for (const [code, text, reason, message] of strange) {
       it(`throws a Status of ${code} for ${JSON.stringify(text.slice(0, 30))}`, async () => {
         const { client } = await start((_req, res) => res.writeHead(code).end(text))
-        expect(toErrorFields(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+        expect(toErrorFields(await rejectedStatus(client.call({ path: '/x' })))).to.deep.equal({
           code,
           reason,
           message,
@@ -105,7 +105,7 @@ describe('createKubeClient', () => {
         const { client, requests } = await start((_req, res) => {
           res.writeHead(code, { location: '/elsewhere' }).write('<html>')
         })
-        const status = await rejectionOf(client.call({ path: '/x' }))
+        const status = await rejectedStatus(client.call({ path: '/x' }))
         expect(toErrorFields(status)).to.deep.equal({
           ...silent,
           message: 'kube-apiserver redirects, which is not supported',
@@ -117,7 +117,7 @@ describe('createKubeClient', () => {
     it('throws 503 without a listener, and keeps the address for the log', async () => {
       const { endpoint, close } = await start(() => undefined)
       await close()
-      const status = await rejectionOf(createKubeClient(endpoint).call({ path: '/x' }))
+      const status = await rejectedStatus(createKubeClient(endpoint).call({ path: '/x' }))
       fake = undefined
       expect(toErrorFields(status)).to.deep.equal(silent)
       expect(status.cause).to.have.property('code', 'ECONNREFUSED')
@@ -126,7 +126,7 @@ describe('createKubeClient', () => {
     it('throws 503 when no response arrives in time', async () => {
       const { client } = await start(() => undefined)
       const startedAt = Date.now()
-      expect(toErrorFields(await rejectionOf(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(
+      expect(toErrorFields(await rejectedStatus(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(
         silent,
       )
       expect(Date.now() - startedAt).to.be.below(3_000)
@@ -134,7 +134,7 @@ describe('createKubeClient', () => {
 
     it('throws 503 for a response that is not JSON', async () => {
       const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
-      expect(toErrorFields(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+      expect(toErrorFields(await rejectedStatus(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
         message: 'kube-apiserver returned a response that is not valid JSON',
       })
@@ -145,7 +145,7 @@ describe('createKubeClient', () => {
         res.writeHead(200, { 'content-length': 1000 })
         res.write('{"a":', () => res.destroy())
       })
-      expect(toErrorFields(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+      expect(toErrorFields(await rejectedStatus(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
         message: 'kube-apiserver closed the connection before the response was complete',
       })
@@ -154,14 +154,14 @@ describe('createKubeClient', () => {
     it('rejects a certificate of an unknown CA', async () => {
       const { endpoint } = await start((_req, res) => answerJson(res, 200, {}))
       const client = createKubeClient({ ...endpoint, access: () => ({ tls: {}, headers: [] }) })
-      const status = await rejectionOf(client.call({ path: '/x' }))
+      const status = await rejectedStatus(client.call({ path: '/x' }))
       expect(toErrorFields(status)).to.deep.equal(silent)
     })
 
     it('can be aborted', async () => {
       const { client, requests } = await start(() => undefined)
       const abort = new AbortController()
-      const calling = rejectionOf(client.call({ path: '/x', signal: abort.signal }))
+      const calling = rejectedStatus(client.call({ path: '/x', signal: abort.signal }))
       while (requests.length === 0) await sleep(1)
       abort.abort()
       expect(toErrorFields(await calling)).to.deep.equal(silent)
@@ -192,7 +192,7 @@ describe('createKubeClient', () => {
       const { client } = await start((_req, res) =>
         answerJson(res, 410, { reason: 'Expired', message: 'too old', code: 410 }),
       )
-      expect(toErrorFields(await rejectionOf(client.stream({ path: '/x' })))).to.deep.equal({
+      expect(toErrorFields(await rejectedStatus(client.stream({ path: '/x' })))).to.deep.equal({
         code: 410,
         reason: 'Expired',
         message: 'too old',

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
+import { thrownFields } from '../apierrors/fixtures.ts'
 import { bucketStart, fillBuckets, type Interval, nextBucket, parseInterval } from './histogram-interval.ts'
 
 describe('parseInterval', () => {
@@ -28,7 +28,7 @@ describe('parseInterval', () => {
   ]
   for (const [text, message] of invalid) {
     it(`rejects ${JSON.stringify(text)}`, () => {
-      expect(refusalOf(() => parseInterval(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(() => parseInterval(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }
 })
@@ -74,7 +74,7 @@ describe('fillBuckets', () => {
       [0, 1],
       [180_000, 1],
     ])
-    expect(refusalOf(() => fillBuckets(minute, counts, 3))).to.deep.equal({
+    expect(thrownFields(() => fillBuckets(minute, counts, 3))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
       message: 'interval is too short: there would be more than 3 buckets; choose a longer one',

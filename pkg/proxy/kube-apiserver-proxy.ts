@@ -30,7 +30,7 @@ export type KubeServer = {
   /** Headers that are added to each response. */
   readonly added?: HeaderLines
   /** Returns an error to send in place of a response; undefined to pass the response on. */
-  readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
+  readonly rejection?: (code: number, lines: HeaderLines) => Status | undefined
 }
 
 /** Serves requests for pods that kube-apiserver no longer has, such as reads of stored logs. */
@@ -75,13 +75,13 @@ export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handle
 
 /** Returns a function for the properties that proxied requests and upgrades share. */
 export function toTarget(server: KubeServer) {
-  const { endpoint, name: upstream, refusal, withheld, added } = server
+  const { endpoint, name: upstream, rejection, withheld, added } = server
   const base = basePath(endpoint)
   const errorByBody = createErrorByBody(server)
   const fixed = {
     upstream,
     errorByBody,
-    ...(refusal && { refusal }),
+    ...(rejection && { rejection }),
     ...(withheld && { withheld }),
     ...(added && { added }),
   }

@@ -30,7 +30,7 @@ export type Outgoing = {
   /** Headers that are added to the response. */
   readonly added?: HeaderLines
   /** Returns an error to send in place of a response; by default all are passed on. */
-  readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
+  readonly rejection?: (code: number, lines: HeaderLines) => Status | undefined
   /** The same for a 401 or 403, by its body. Bodies of more than 64 KiB are passed on. */
   readonly errorByBody?: ErrorByBody
   /** Called with the body of a 404: sends another response in its place, or resolves to false. */
@@ -60,7 +60,7 @@ const maxHeldBytes = 65_536
  * side disconnects, the other is disconnected too.
  *
  * @throws Status 400 for an invalid request; 502, 503 or 504 if the upstream server is not
- * responding; the error that `refusal` or `errorByBody` returns. All other responses are passed
+ * responding; the error that `rejection` or `errorByBody` returns. All other responses are passed
  * on, including errors
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
@@ -133,7 +133,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (outgoing.added !== undefined) lines.push(...outgoing.added)
       if (upgrade !== undefined) lines.push('Connection', 'close')
       const head = { ...rest, lines }
-      const refused = outgoing.refusal?.(code, lines)
+      const refused = outgoing.rejection?.(code, lines)
       if (refused !== undefined) {
         finish(refused)
         given.abort(refused)

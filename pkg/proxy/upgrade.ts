@@ -43,7 +43,7 @@ export function componentUpgrade(target: ComponentUpstream, exchange: Authentica
     path: url.pathname.replace(/\/$/, '') + formatTarget(exchange),
     headers: componentHeaders(target, exchange),
     upstream: `the component ${name}`,
-    refusal: rejectRedirect(`the component ${name}`, exchange.req),
+    rejection: rejectRedirect(`the component ${name}`, exchange.req),
   }
 }
 

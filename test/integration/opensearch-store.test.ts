@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { hasJava } from '../../hack/opensearch/command.ts'
 import { findEngine } from '../../hack/opensearch/engines.ts'
-import { rejectionOf } from '../../pkg/apierrors/fixtures.ts'
+import { rejectedStatus } from '../../pkg/apierrors/fixtures.ts'
 import { allOf, anyOf, type Expression, isOneOf, match } from '../../pkg/logs/filter/expression.ts'
 import type { LogFilter, Scope } from '../../pkg/logs/filter/filter.ts'
 import { wordsOf } from '../../pkg/logs/filter/words.ts'
@@ -209,7 +209,7 @@ describe('the OpenSearch store compared to a scan of every record', function () 
       put('/_cluster/settings', { persistent: { 'cluster.max_shards_per_node': value } })
     await limit(1)
     try {
-      const { code, message, headers } = await rejectionOf(full.append({ records: [record()] }))
+      const { code, message, headers } = await rejectedStatus(full.append({ records: [record()] }))
       expect([code, headers['retry-after']]).to.deep.equal([503, '5'])
       expect(message).to.match(/^the log store responded with 400: validation_exception: .*maximum .*shards/)
       await limit(null)
@@ -324,7 +324,7 @@ describe('the OpenSearch store compared to a scan of every record', function () 
       )
       const query = { filter: { scope: 'everything', expression }, order: 'desc', size: 1 } as const
       const asked = costly.query({ ...query, start: { from: 0 }, withTotal: true }, { timeoutMs: 20 })
-      const { code, message } = await rejectionOf(asked)
+      const { code, message } = await rejectedStatus(asked)
       expect([code, message]).to.deep.equal([504, 'the log query timed out'])
     } finally {
       await costly.close()
@@ -339,13 +339,13 @@ describe('the OpenSearch store compared to a scan of every record', function () 
       start: { from: 0 },
       withTotal: true,
     } as const
-    const { code, message, headers } = await rejectionOf(other.query(query, limits))
+    const { code, message, headers } = await rejectedStatus(other.query(query, limits))
     expect([code, message, headers['retry-after']]).to.deep.equal([
       503,
       'the log store is not responding',
       '5',
     ])
-    expect(await rejectionOf(other.append({ records: [record()] }))).to.have.property('code', 503)
+    expect(await rejectedStatus(other.append({ records: [record()] }))).to.have.property('code', 503)
     expect(await other.check()).to.equal('the log store is not responding')
     expect(await store.check()).to.equal(undefined)
   })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { hasJavaFor } from '../../hack/opensearch/command.ts'
 import { findSecured } from '../../hack/opensearch/engines.ts'
-import { rejectionOf } from '../../pkg/apierrors/fixtures.ts'
+import { rejectedStatus } from '../../pkg/apierrors/fixtures.ts'
 import { createCa } from '../../pkg/certs/issue.ts'
 import { record } from '../../pkg/logs/fixtures.ts'
 import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
@@ -81,7 +81,7 @@ describe('a store in a secured Elasticsearch', function () {
   }
   async function isRejected(store: LogStore, secret: string): Promise<void> {
     for (const asked of [store.query(everything, limits), store.append({ records: [record()] })]) {
-      const { code, message, cause } = await rejectionOf(asked)
+      const { code, message, cause } = await rejectedStatus(asked)
       expect([code, message]).to.deep.equal([503, refused])
       expect(`${String(cause)} ${JSON.stringify(cause)}`).to.not.include(secret)
     }
@@ -141,7 +141,7 @@ describe('a store in a secured Elasticsearch', function () {
     expect((await store.query(everything, limits)).hits).to.not.deep.equal([])
     // The engine responds with 200 and rejects each line. With a 200 of Kapis, a log shipper would
     // drop them.
-    const { code, message, cause } = await rejectionOf(store.append({ records: [record()] }))
+    const { code, message, cause } = await rejectedStatus(store.append({ records: [record()] }))
     expect([code, message]).to.deep.equal([503, refused])
     expect(String(cause)).to.include('is unauthorized for API key')
   })
@@ -164,7 +164,7 @@ describe('a store in a secured Elasticsearch', function () {
   it('connects to no server with a certificate of another CA', async () => {
     const ca = createCa({ commonName: 'other', validityDays: 2 }).certPem
     const { username, password } = engine
-    const { code, message } = await rejectionOf(open({ username, password, ca }).query(everything, limits))
+    const { code, message } = await rejectedStatus(open({ username, password, ca }).query(everything, limits))
     expect([code, message]).to.deep.equal([503, 'the log store is not responding'])
   })
 })

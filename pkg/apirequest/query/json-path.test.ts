@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { findPaths } from '../../json/path.ts'
 import { parseJsonPath } from './json-path.ts'
 
@@ -58,7 +58,7 @@ describe('parseJsonPath', () => {
   ]
   for (const [path, at] of refused) {
     it(`rejects ${JSON.stringify(path)} at position ${at}`, () => {
-      expect(refusalOf(() => parseJsonPath(path, 'fields'))).to.deep.equal({
+      expect(thrownFields(() => parseJsonPath(path, 'fields'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: `fields ${JSON.stringify(path)} is invalid at position ${at}: expected a path such as .spec.nodeName, .status.conditions[0].type or .metadata.labels['a.b/c']`,
@@ -68,7 +68,7 @@ describe('parseJsonPath', () => {
 
   it('rejects more than 64 steps', () => {
     expect(parseJsonPath('.a'.repeat(64), 'fields')).to.have.length(64)
-    expect(refusalOf(() => parseJsonPath('.a'.repeat(65), 'fields')).message).to.equal(
+    expect(thrownFields(() => parseJsonPath('.a'.repeat(65), 'fields')).message).to.equal(
       'fields names a path of more than 64 steps',
     )
   })

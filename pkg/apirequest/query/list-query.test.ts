@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { type ListQuery, parseListQuery } from './list-query.ts'
 import { QueryParameters } from './query-parameters.ts'
 
@@ -119,7 +119,7 @@ describe('parseListQuery', () => {
   ]
   for (const [query, message] of invalid) {
     it(`rejects ?${query}`, () => {
-      expect(refusalOf(() => parseListQuery(new QueryParameters(query)))).to.deep.equal({
+      expect(thrownFields(() => parseListQuery(new QueryParameters(query)))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from './query-parameters.ts'
 
 describe('QueryParameters', () => {
@@ -64,8 +64,8 @@ describe('QueryParameters', () => {
       expect(parameters.problem).to.equal(problem)
       if (problem !== undefined) {
         const refusal = { code: 400, reason: 'BadRequest', message: problem }
-        expect(refusalOf(() => parameters.rejectAmbiguous())).to.deep.equal(refusal)
-        expect(refusalOf(() => parameters.rejectAmbiguousSelection())).to.deep.equal(refusal)
+        expect(thrownFields(() => parameters.rejectAmbiguous())).to.deep.equal(refusal)
+        expect(thrownFields(() => parameters.rejectAmbiguousSelection())).to.deep.equal(refusal)
       }
     })
   }
@@ -101,7 +101,7 @@ describe('QueryParameters', () => {
         () => parameters.rejectAmbiguousSelection(),
       ]
       for (const read of refuse) {
-        const { code, message } = refusalOf(read)
+        const { code, message } = thrownFields(read)
         expect([code, message.toLowerCase()]).to.deep.equal([400, 'fieldselector is given more than once'])
       }
     })
@@ -110,10 +110,10 @@ describe('QueryParameters', () => {
   it('rejects repeated parameters where each has one value, otherwise only those that affect authorization', () => {
     const parameters = new QueryParameters('command=sh&command=-c&dryRun=All')
     parameters.rejectAmbiguousSelection()
-    expect(refusalOf(() => parameters.rejectAmbiguous()).message).to.equal('command is given more than once')
+    expect(thrownFields(() => parameters.rejectAmbiguous()).message).to.equal('command is given more than once')
     for (const name of ['fieldSelector', 'labelSelector', 'watch']) {
       const given = new QueryParameters(`${name}=a&command=sh&command=x&${name}=a`)
-      expect(refusalOf(() => given.rejectAmbiguousSelection())).to.include({ code: 400 })
+      expect(thrownFields(() => given.rejectAmbiguousSelection())).to.include({ code: 400 })
     }
   })
 
@@ -148,7 +148,7 @@ describe('QueryParameters', () => {
     const given = new QueryParameters(`short=x&fields=${long}`)
     const message = 'the query parameter "fields" is longer than the 8192 characters that are allowed'
     for (const refuse of [() => given.rejectAmbiguous(), () => given.rejectAmbiguousSelection()])
-      expect(refusalOf(refuse)).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(refuse)).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     expect(given.first('fields')).to.equal(long)
     new QueryParameters(`fields=${long}`, 9_000).rejectAmbiguous()
     new QueryParameters(`a=${long.slice(1)}`).rejectAmbiguous()

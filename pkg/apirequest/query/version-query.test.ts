@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf, statusOf } from '../../apierrors/fixtures.ts'
+import { thrownFields, thrownStatus } from '../../apierrors/fixtures.ts'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { QueryParameters } from './query-parameters.ts'
 import { parseVersion, parseVersionQuery } from './version-query.ts'
@@ -77,7 +77,7 @@ describe('parseVersionQuery', () => {
   for (const [query, verb, whys] of contradictory) {
     it(`rejects a ${verb} ?${query} as kube-apiserver does`, () => {
       const texts = whys.map(([, field, text]) => `${field}: ${text}`)
-      expect(toKubeStatus(statusOf(() => parse(query, verb)))).to.deep.equal({
+      expect(toKubeStatus(thrownStatus(() => parse(query, verb)))).to.deep.equal({
         kind: 'Status',
         apiVersion: 'v1',
         metadata: {},
@@ -102,7 +102,7 @@ describe('parseVersion', () => {
   }
   for (const text of ['x', '-1', '007', '00', '1.5', '1e3', '0x1', ' 5', '18446744073709551616']) {
     it(`rejects ${JSON.stringify(text)}`, () =>
-      expect(refusalOf(() => parseVersion(new QueryParameters(`resourceVersion=${text}`)))).to.deep.equal({
+      expect(thrownFields(() => parseVersion(new QueryParameters(`resourceVersion=${text}`)))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: `Invalid value: ${JSON.stringify(text)}: resourceVersion must be a decimal integer without leading zeros`,

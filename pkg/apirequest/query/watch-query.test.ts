@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { parseLine } from '../request-line.ts'
 import { QueryParameters } from './query-parameters.ts'
 import { isPageWatch, parseListVersion, parsePageWatchQuery, parseWatchQuery } from './watch-query.ts'
@@ -41,7 +41,7 @@ describe('parseWatchQuery', () => {
   ]
   for (const [query, message] of refused) {
     it(`rejects ${query}`, () => {
-      expect(refusalOf(() => parse(`watch=true&${query}`))).to.deep.equal({
+      expect(thrownFields(() => parse(`watch=true&${query}`))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message,
@@ -82,7 +82,7 @@ describe('parsePageWatchQuery', () => {
   ]
   for (const [query, message] of refused)
     it(`rejects ${query}`, () => {
-      expect(refusalOf(() => parsePage(query))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(() => parsePage(query))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
 })
 
@@ -109,7 +109,7 @@ describe('parseListVersion', () => {
   ]
   for (const [query, code, message] of refused) {
     it(`rejects ${query}`, () => {
-      const refusal = refusalOf(() => parseList(query))
+      const refusal = thrownFields(() => parseList(query))
       expect(refusal).to.include({ code })
       expect(refusal.message).to.include(message)
     })

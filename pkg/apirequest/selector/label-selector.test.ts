@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf, statusOf } from '../../apierrors/fixtures.ts'
+import { thrownFields, thrownStatus } from '../../apierrors/fixtures.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from './label-selector.ts'
 
 type Operator = LabelRequirement['operator']
@@ -123,7 +123,7 @@ describe('parseLabelSelector', () => {
   ]
   for (const [text, why] of invalid) {
     it(`rejects ${JSON.stringify(text)}`, () => {
-      const { code, reason, message } = statusOf(() => parseLabelSelector(text))
+      const { code, reason, message } = thrownStatus(() => parseLabelSelector(text))
       expect({ code, reason, message }).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
@@ -133,7 +133,7 @@ describe('parseLabelSelector', () => {
   }
 
   it('names the parameter of an invalid selector', () => {
-    expect(statusOf(() => parseLabelSelector('=', 'annotation')).message).to.match(/^annotation "=" cannot/)
+    expect(thrownStatus(() => parseLabelSelector('=', 'annotation')).message).to.match(/^annotation "=" cannot/)
   })
 
   it('parses a hostile text quickly', () => {
@@ -206,7 +206,7 @@ describe('matchesLabels', () => {
     const terms = (count: number) => Array.from({ length: count }, (_, i) => `a${i}=b`).join(',')
     expect(parseLabelSelector(terms(32))).to.have.length(32)
     const began = process.threadCpuUsage()
-    expect(refusalOf(() => parseLabelSelector(terms(100_000))).message).to.equal(
+    expect(thrownFields(() => parseLabelSelector(terms(100_000))).message).to.equal(
       'labelSelector has 100000 terms; at most 32 are allowed',
     )
     expect(process.threadCpuUsage(began).user / 1_000, 'ms of CPU').to.be.below(3_000)

@@ -22,16 +22,16 @@ export function checkCredential({
   everyMs = 10_000,
   againMs = 1_000,
 }: CredentialCheckOptions): Check {
-  let refusals = 0
+  let rejections = 0
   async function follow(): Promise<void> {
     while (!signal.aborted) {
       try {
         await client.call({ path: '/version', timeoutMs: 5_000 })
-        refusals = 0
+        rejections = 0
       } catch (error) {
-        if (isStatus(error, 401)) refusals += 1
+        if (isStatus(error, 401)) rejections += 1
       }
-      await sleep(refusals === 0 ? everyMs : againMs, undefined, { ref: false, signal }).catch(
+      await sleep(rejections === 0 ? everyMs : againMs, undefined, { ref: false, signal }).catch(
         () => undefined,
       )
     }
@@ -39,6 +39,6 @@ export function checkCredential({
   void follow()
   return {
     name: 'credential',
-    problem: () => (refusals > 1 ? 'kube-apiserver rejects the credential of Kapis' : undefined),
+    problem: () => (rejections > 1 ? 'kube-apiserver rejects the credential of Kapis' : undefined),
   }
 }

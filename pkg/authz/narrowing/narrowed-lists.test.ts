@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { jane } from '../../apirequest/fixtures.ts'
 import { anonymous, type Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
@@ -246,7 +246,7 @@ describe('createNarrowedLists', () => {
     expect([has('a'), has('b')]).to.deep.equal([false, true])
     expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
     bind()
-    const refusal = await rejectionOf(Promise.resolve(second?.permissions?.renew()))
+    const refusal = await rejectedStatus(Promise.resolve(second?.permissions?.renew()))
     expect(refusal).to.include({ code: 403 })
     // A binding for the whole cluster.
     bind('')
@@ -268,7 +268,7 @@ describe('createNarrowedLists', () => {
     isBound = true
     bind('')
     expect(first?.permissions?.isCurrent()).to.equal(false)
-    const refusal = await rejectionOf(Promise.resolve(first?.permissions?.renew()))
+    const refusal = await rejectedStatus(Promise.resolve(first?.permissions?.renew()))
     expect(refusal).to.include({ code: 403 })
   })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { jane } from '../../apirequest/fixtures.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import { membersOf, textOf } from '../../kubeclient/object/object.ts'
@@ -119,7 +119,7 @@ describe('createNarrowingRole', () => {
     })
     await authorize(list('pods', 'a'), jane)
     for (const info of [list('pods'), list('pods', 'b')])
-      expect(await rejectionOf(Promise.resolve(authorize(info, jane)))).to.include({ code: 403 })
+      expect(await rejectedStatus(Promise.resolve(authorize(info, jane)))).to.include({ code: 403 })
     const narrowed: string[] = []
     await authorize(list('pods'), jane, async refused => {
       narrowed.push(`${refused.group}/${refused.resource}`)

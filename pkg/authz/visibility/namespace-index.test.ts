@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { NamespaceIndex } from './namespace-index.ts'
 
@@ -17,7 +17,7 @@ describe('NamespaceIndex', () => {
   it('is empty before the first list', () => {
     const index = new NamespaceIndex('kapis.io')
     for (const read of [() => index.created, () => index.workspaces])
-      expect(refusalOf(read)).to.include({ code: 503, reason: 'ServiceUnavailable' })
+      expect(thrownFields(read)).to.include({ code: 503, reason: 'ServiceUnavailable' })
   })
 
   it('tracks the creation time and the workspace of each namespace', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { jane } from '../../apirequest/fixtures.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
@@ -133,7 +133,7 @@ describe('createVisibility', () => {
     const { find, asked } = start([], true)
     for (const kind of ['namespaces', 'workspaces']) {
       const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
-      expect(await rejectionOf(Promise.resolve(find(list(kind), trimmed)))).to.include({
+      expect(await rejectedStatus(Promise.resolve(find(list(kind), trimmed)))).to.include({
         code: 403,
         reason: 'Forbidden',
       })

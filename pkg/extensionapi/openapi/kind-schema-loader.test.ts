@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { createKindSchemas } from './kind-schema-loader.ts'
 
 const kinds = [{ kind: 'Widget', source: { group: 'example.org', version: 'v1' } }]
@@ -51,7 +51,7 @@ describe('createKindSchemas', () => {
         return Promise.reject(new Error('secret'))
       },
     })
-    const error = await rejectionOf(schemas())
+    const error = await rejectedStatus(schemas())
     expect(error).to.include({ code: 503 })
     expect(String(error)).to.not.include('secret')
     isUp = true
@@ -68,8 +68,8 @@ describe('createKindSchemas', () => {
         return read(path)
       },
     })
-    expect(await rejectionOf(schemas())).to.include({ code: 503 })
-    expect(await rejectionOf(schemas())).to.include({ code: 503 })
+    expect(await rejectedStatus(schemas())).to.include({ code: 503 })
+    expect(await rejectedStatus(schemas())).to.include({ code: 503 })
     release()
     await pause()
     expect(await schemas()).to.have.property('Widget')

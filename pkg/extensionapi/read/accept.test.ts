@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { statusOf } from '../../apierrors/fixtures.ts'
+import { thrownStatus } from '../../apierrors/fixtures.ts'
 import { parseAccept } from '../../httpserver/request/accept-clause.ts'
 import { type Accepted, type AcceptTarget, negotiate } from './accept.ts'
 
@@ -77,7 +77,7 @@ describe('negotiate', () => {
   ]
   for (const [accept, target, message] of refused) {
     it(`rejects ${accept} for a ${target}`, () => {
-      const errors = [1, 2].map(() => statusOf(() => negotiate(accept, target)))
+      const errors = [1, 2].map(() => thrownStatus(() => negotiate(accept, target)))
       for (const error of errors) {
         expect(error).to.include({ code: 406, reason: 'NotAcceptable', message })
       }

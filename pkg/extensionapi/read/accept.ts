@@ -55,7 +55,7 @@ function choose(accept: string, target: AcceptTarget): Accepted | Status {
     const conversion = conversionOf(clause)
     if (media === undefined || conversion === undefined) continue
     const pretty = clause.parameters.get('pretty') === '1'
-    return refusal(conversion.as, target) ?? { media, ...conversion, pretty }
+    return unsupported(conversion.as, target) ?? { media, ...conversion, pretty }
   }
   return notAcceptable(target === 'watch' ? streamTypes : mediaTypes)
 }
@@ -86,7 +86,7 @@ function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> 
  * Returns an error for a known conversion that does not fit the target (list or object). As in
  * kube-apiserver, it ends the negotiation.
  */
-function refusal(as: Accepted['as'], target: AcceptTarget): Status | undefined {
+function unsupported(as: Accepted['as'], target: AcceptTarget): Status | undefined {
   if (as === 'partial' && target === 'list') {
     return mismatch('you requested PartialObjectMetadata, but the requested object is a list')
   }

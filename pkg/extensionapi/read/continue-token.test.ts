@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 
 const encode = (value: unknown) =>
@@ -47,7 +47,7 @@ describe('parseContinueToken', () => {
   ]
   for (const [what, text] of invalid) {
     it(`rejects ${what}`, () => {
-      expect(refusalOf(() => parseContinueToken(text))).to.deep.equal({
+      expect(thrownFields(() => parseContinueToken(text))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message:

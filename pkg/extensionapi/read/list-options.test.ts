@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { entry } from '../../resourcecache/fixtures.ts'
 import { isSelective, type ListOptions, matchesOptions, parseListOptions } from './list-options.ts'
@@ -107,7 +107,7 @@ describe('parseListOptions', () => {
   for (const [query, message] of malformed) {
     for (const verb of ['list', 'watch'] as const) {
       it(`rejects a ${verb} ?${query} as malformed`, () => {
-        expect(refusalOf(() => parse(query, verb))).to.deep.equal({
+        expect(thrownFields(() => parse(query, verb))).to.deep.equal({
           code: 400,
           reason: 'BadRequest',
           message,
@@ -118,7 +118,7 @@ describe('parseListOptions', () => {
 
   for (const selector of ['metadata.name=n2', 'metadata.name!=n1', 'metadata.name=']) {
     it(`rejects ${selector} on the path of n1`, () => {
-      expect(refusalOf(() => parse(`fieldSelector=${selector}`, 'watch', 'n1'))).to.deep.equal({
+      expect(thrownFields(() => parse(`fieldSelector=${selector}`, 'watch', 'n1'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: "fieldSelector metadata.name doesn't match requested name",
@@ -127,7 +127,7 @@ describe('parseListOptions', () => {
   }
 
   it('rejects a version next to a continue token, which contains one', () => {
-    expect(refusalOf(() => parse('limit=5&continue=x&resourceVersion=5'))).to.deep.equal({
+    expect(thrownFields(() => parse('limit=5&continue=x&resourceVersion=5'))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
       message: 'specifying resource version is not allowed when using continue',
@@ -137,15 +137,15 @@ describe('parseListOptions', () => {
   })
 
   it('rejects contradictory options as kube-apiserver does', () => {
-    expect(refusalOf(() => parse('resourceVersionMatch=Exact'))).to.deep.include({
+    expect(thrownFields(() => parse('resourceVersionMatch=Exact'))).to.deep.include({
       code: 422,
       reason: 'Invalid',
     })
-    expect(refusalOf(() => parse('sendInitialEvents', 'watch'))).to.deep.include({
+    expect(thrownFields(() => parse('sendInitialEvents', 'watch'))).to.deep.include({
       code: 422,
       reason: 'Invalid',
     })
-    expect(refusalOf(() => parse('sendInitialEvents', 'list'))).to.deep.include({
+    expect(thrownFields(() => parse('sendInitialEvents', 'list'))).to.deep.include({
       code: 422,
       reason: 'Invalid',
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf, toErrorFields } from '../../apierrors/fixtures.ts'
+import { rejectedStatus, toErrorFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { bookmark, createRandom, event, node, replaceAll, storeOf } from '../../resourcecache/fixtures.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
@@ -94,10 +94,10 @@ describe('listObjects', () => {
       store.apply([event('DELETED', node('c', { version: 11 }))])
       expect((await list(store, more, narrowed('a', 'c'))).names).to.deep.equal(['c@3'])
       for (const visible of [undefined, narrowed('a'), narrowed('a', 'c', 'd')])
-        expect(toErrorFields(await rejectionOf(list(store, more, visible)))).to.include({ code: 410 })
+        expect(toErrorFields(await rejectedStatus(list(store, more, visible)))).to.include({ code: 410 })
       const all = await list(store, 'limit=1')
       const rest = { limit: '1', continue: all.metadata.continue ?? '' }
-      expect(toErrorFields(await rejectionOf(list(store, rest, narrowed('a'))))).to.include({ code: 410 })
+      expect(toErrorFields(await rejectedStatus(list(store, rest, narrowed('a'))))).to.include({ code: 410 })
     })
   })
 
@@ -161,7 +161,7 @@ describe('listObjects', () => {
         ['a', 'c', 'f'].map(name => node(name, { version: 30 })),
         '40',
       )
-      const status = await rejectionOf(list(store, { limit: '2', continue: metadata.continue ?? '' }))
+      const status = await rejectedStatus(list(store, { limit: '2', continue: metadata.continue ?? '' }))
       expect(toErrorFields(status)).to.include({ code: 410, reason: 'Expired' })
       expect(status.message).to.match(
         /^The provided continue parameter is too old to display a consistent list/,
@@ -194,7 +194,7 @@ describe('listObjects', () => {
     })
 
     it('rejects an invalid token', async () => {
-      expect(toErrorFields(await rejectionOf(list(five(), 'limit=2&continue=abc')))).to.deep.equal({
+      expect(toErrorFields(await rejectedStatus(list(five(), 'limit=2&continue=abc')))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message:
@@ -268,7 +268,7 @@ describe('listObjects', () => {
         'd@4',
         'e@5',
       ])
-      const status = await rejectionOf(list(changed(), 'resourceVersion=9&limit=2'))
+      const status = await rejectedStatus(list(changed(), 'resourceVersion=9&limit=2'))
       expect(status).to.include({ code: 410, reason: 'Expired' })
     })
 
@@ -281,7 +281,7 @@ describe('listObjects', () => {
 
     it('answers 410 to an Exact version that has expired', async () => {
       const query = 'resourceVersion=9&resourceVersionMatch=Exact'
-      expect(toErrorFields(await rejectionOf(list(changed(), query)))).to.deep.equal({
+      expect(toErrorFields(await rejectedStatus(list(changed(), query)))).to.deep.equal({
         code: 410,
         reason: 'Expired',
         message: 'The resourceVersion for the provided list is too old: 9',
@@ -296,7 +296,7 @@ describe('listObjects', () => {
     })
 
     it('answers 504 to a version that does not arrive', async () => {
-      const status = await rejectionOf(list(five(), 'resourceVersion=18446744073709551615'))
+      const status = await rejectedStatus(list(five(), 'resourceVersion=18446744073709551615'))
       expect(toErrorFields(status)).to.deep.equal({
         code: 504,
         reason: 'Timeout',

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { entry, node, storeOf } from '../../resourcecache/fixtures.ts'
 import { nodes } from '../../resourcecache/kinds/nodes.ts'
@@ -136,7 +136,7 @@ describe('parseIncludeObject', () => {
   for (const value of ['object', 'none', 'All', 'constructor']) {
     it(`rejects ${value}`, () => {
       expect(
-        refusalOf(() => parseIncludeObject(new QueryParameters(`includeObject=${value}`))),
+        thrownFields(() => parseIncludeObject(new QueryParameters(`includeObject=${value}`))),
       ).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

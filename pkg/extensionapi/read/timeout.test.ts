@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { checkTimeout } from './timeout.ts'
 
@@ -38,7 +38,7 @@ describe('checkTimeout', () => {
   for (const [text, why] of faults) {
     it(`rejects ${JSON.stringify(text)}`, () => {
       const message = `invalid timeout specified in the request URL - time: ${why}`
-      expect(refusalOf(() => check(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(() => check(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }
 })

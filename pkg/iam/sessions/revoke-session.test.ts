@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { endBrowserSession, endLogin, endLoginsWithoutFactor, endOtherLogins } from './revoke-session.ts'
 import type { Session } from './session.ts'
 
@@ -57,7 +57,7 @@ describe('endLogin', () => {
   })
 
   it('reports a failure', async () => {
-    expect(await rejectionOf(endLogin(store([login], 100), login, 'logout'))).to.include({ code: 503 })
+    expect(await rejectedStatus(endLogin(store([login], 100), login, 'logout'))).to.include({ code: 503 })
   })
 })
 
@@ -128,7 +128,7 @@ describe('endBrowserSession', () => {
 
   it('keeps the browser session when a session cannot be ended', async () => {
     const sessions = store([browser, { ...login, browserSid: 'b2' }], 5)
-    expect(await rejectionOf(endBrowserSession(sessions, browser, 'logout'))).to.include({ code: 503 })
+    expect(await rejectedStatus(endBrowserSession(sessions, browser, 'logout'))).to.include({ code: 503 })
     expect(sessions.endOf('b2')).to.equal('')
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { statusOf } from '../../apierrors/fixtures.ts'
+import { thrownStatus } from '../../apierrors/fixtures.ts'
 import type { Status } from '../../apierrors/status.ts'
 import { parseUserDraft } from './parse-user.ts'
 
@@ -7,7 +7,7 @@ const hash = `$2b$10$${'a'.repeat(53)}`
 const alice = { metadata: { name: 'alice' }, spec: { email: 'alice@kapis.io' } }
 
 function refusal(body: unknown, name?: string): Status {
-  return statusOf(() => parseUserDraft(body, 'kapis.io', name))
+  return thrownStatus(() => parseUserDraft(body, 'kapis.io', name))
 }
 
 describe('parseUserDraft', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf, toErrorFields } from '../../apierrors/fixtures.ts'
+import { rejectedStatus, toErrorFields } from '../../apierrors/fixtures.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../fixtures.ts'
 import { withServiceAccountErrors } from './service-account-errors.ts'
 
@@ -14,7 +14,7 @@ describe('withServiceAccountErrors', () => {
     const body = { kind: 'Status', code, reason: 'Forbidden', message }
     fake = await startFakeKubeApiserver((_req, res) => answerJson(res, code, body))
     const client = withServiceAccountErrors(fake.client)
-    return rejectionOf(how === 'call' ? client.call({ path: '/x' }) : client.stream({ path: '/x' }))
+    return rejectedStatus(how === 'call' ? client.call({ path: '/x' }) : client.stream({ path: '/x' }))
   }
 
   for (const code of [401, 403, 500, 502, 504]) {

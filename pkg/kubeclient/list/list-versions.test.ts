@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { writeVarint } from '../../protobuf/wire.ts'
 import { answerJson, startFakeKubeApiserver } from '../fixtures.ts'
 import { readObjectVersion, readVersionPage, type VersionPage } from './list-versions.ts'
@@ -106,7 +106,7 @@ describe('readVersionPage', () => {
     ['nothing', Buffer.from('k8s\0')],
   ] as const) {
     it(`throws 503 for ${what}`, async () => {
-      const refusal = await rejectionOf(readFrom(body))
+      const refusal = await rejectedStatus(readFrom(body))
       expect(refusal).to.include({ code: 503, message: 'kube-apiserver returned a list that is not valid' })
     })
   }
@@ -131,7 +131,7 @@ describe('readObjectVersion', () => {
     ))
 
   it('throws for any other response', async () => {
-    const refusal = await rejectionOf(readFrom(500, { code: 500, reason: 'InternalError', message: 'no' }))
+    const refusal = await rejectedStatus(readFrom(500, { code: 500, reason: 'InternalError', message: 'no' }))
     expect(refusal).to.include({ code: 500, message: 'no' })
   })
 })

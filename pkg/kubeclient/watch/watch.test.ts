@@ -1,6 +1,6 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { rejectionOf, toErrorFields } from '../../apierrors/fixtures.ts'
+import { rejectedStatus, toErrorFields } from '../../apierrors/fixtures.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
 const object = (name: string, version: string) => ({
@@ -114,7 +114,7 @@ describe('readWatch', () => {
       message: 'too old resource version: 1 (5)',
       details: { kind: 'nodes' },
     }
-    const error = await rejectionOf(read([Buffer.from(line('ERROR', status))]))
+    const error = await rejectedStatus(read([Buffer.from(line('ERROR', status))]))
     expect(toErrorFields(error)).to.deep.equal({
       code: 410,
       reason: 'Expired',
@@ -125,7 +125,7 @@ describe('readWatch', () => {
 
   for (const thing of [undefined, null, 'text', {}]) {
     it(`treats an ERROR event with ${JSON.stringify(thing)} as a server error`, async () => {
-      expect(toErrorFields(await rejectionOf(read([Buffer.from(line('ERROR', thing))])))).to.deep.equal({
+      expect(toErrorFields(await rejectedStatus(read([Buffer.from(line('ERROR', thing))])))).to.deep.equal({
         code: 500,
         reason: 'InternalError',
         message: 'watch error',

@@ -18,8 +18,8 @@ export function createIngestRecords(append: LogStore['append'], timeSlices: Time
       records.length === 0 ? none : await append({ records, id: batchName(batch) })
     await timeSlices.next()
     const { counts, problems, changes } = outcome.close(rejected)
-    const refusal = reading.refusal?.(problems)
-    if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
+    const rejection = reading.rejection?.(problems)
+    if (rejection !== undefined) return { ...counts, answer: Buffer.alloc(0), rejection }
     return {
       ...counts,
       answer: joinPieces(await collect(reading.answer(problems, changes, duplicate), timeSlices)),

@@ -49,7 +49,7 @@ export type BatchReading = {
    */
   readonly answer: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
   /** Returns the error of a response to a protocol without partial success; or undefined. */
-  readonly refusal?: (problems: Problems) => string | undefined
+  readonly rejection?: (problems: Problems) => string | undefined
 }
 
 export type Ingested = {
@@ -63,5 +63,5 @@ export type Ingested = {
   /** The response body in the format of the protocol. For `bulk` only the fields after `took`. */
   readonly answer: Uint8Array
   /** Message of an error response, which replaces `answer`. */
-  readonly refusal?: string
+  readonly rejection?: string
 }

@@ -20,8 +20,8 @@ export function readRecords(batch: RawBatch): BatchRecords {
     records: outcome.records,
     respond: ({ rejected, duplicate }) => {
       const { counts, problems, changes } = outcome.close(rejected)
-      const refusal = reading.refusal?.(problems)
-      if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
+      const rejection = reading.rejection?.(problems)
+      if (rejection !== undefined) return { ...counts, answer: Buffer.alloc(0), rejection }
       return { ...counts, answer: joinPieces(reading.answer(problems, changes, duplicate)) }
     },
   }

@@ -26,7 +26,7 @@ async function rowsOf(store: LogStore, query: string, more: { maxBytes?: number;
   return found
 }
 
-async function refusalOf(work: Promise<unknown>): Promise<string> {
+async function thrownFields(work: Promise<unknown>): Promise<string> {
   try {
     await work
   } catch (error) {
@@ -210,13 +210,13 @@ describe('runQuery', () => {
         }
       },
     }
-    expect(await refusalOf(rowsOf(endless, '* | stats count(_time)', { timeoutMs: 100 }))).to.equal(
+    expect(await thrownFields(rowsOf(endless, '* | stats count(_time)', { timeoutMs: 100 }))).to.equal(
       '504 the query was stopped: it took longer than 100 ms',
     )
-    expect(await refusalOf(rowsOf(store, '* | sort by (_msg)', { maxBytes: 50_000 }))).to.match(
+    expect(await thrownFields(rowsOf(store, '* | sort by (_msg)', { maxBytes: 50_000 }))).to.match(
       /^400 query: needs more than/,
     )
-    expect(await refusalOf(rowsOf(store, '* | sort by (_msg) limit 5', { maxBytes: 500_000 }))).to.equal(
+    expect(await thrownFields(rowsOf(store, '* | sort by (_msg) limit 5', { maxBytes: 500_000 }))).to.equal(
       'none',
     )
   })
@@ -229,7 +229,7 @@ describe('runQuery', () => {
         throw timedOut(`the query was stopped: it took longer than ${timeoutMs - 1} ms`)
       },
     }
-    expect(await refusalOf(rowsOf(slow, 'a', { timeoutMs: 50 }))).to.equal(
+    expect(await thrownFields(rowsOf(slow, 'a', { timeoutMs: 50 }))).to.equal(
       '504 the query was stopped: it took longer than 50 ms',
     )
   })
@@ -237,7 +237,7 @@ describe('runQuery', () => {
   it('counts the sort keys of each row in addition to the row', async () => {
     const by = Array.from({ length: 490 }, (_, i) => `f${i}`)
     const sorted = rowsOf(store, `* | fields _msg | sort by (${by})`, { maxBytes: 2 * 1024 ** 2 })
-    expect(await refusalOf(sorted)).to.match(/^400 query: needs more than/)
+    expect(await thrownFields(sorted)).to.match(/^400 query: needs more than/)
   })
 
   const many = (term: (i: number) => string) => Array.from({ length: 480 }, (_, i) => term(i)).join(' or ')

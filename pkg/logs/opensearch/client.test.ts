@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
 import { createCa, issueCertificate } from '../../certs/issue.ts'
 import { BodyTooLargeError } from '../../http/read-body.ts'
@@ -131,7 +131,7 @@ describe('createSearchClient', () => {
   for (const [what, listener, code, message] of faults) {
     it(`answers ${code} to ${what}`, async () => {
       const asked = await start(listener)
-      const status = await rejectionOf(asked.call({ ...call, timeoutMs: 300 }))
+      const status = await rejectedStatus(asked.call({ ...call, timeoutMs: 300 }))
       expect([status.code, status.message]).to.deep.equal([code, message])
     })
   }
@@ -143,7 +143,7 @@ describe('createSearchClient', () => {
       answer(500, {})(req, res)
     }
     const basic = await start(listener, { username: 'kapis' }, { ...none, password: 's3cret' })
-    const status = await rejectionOf(basic.call(call))
+    const status = await rejectedStatus(basic.call(call))
     const logged = JSON.stringify([
       status,
       status.cause,
@@ -153,7 +153,7 @@ describe('createSearchClient', () => {
     expect(logged).to.not.include('s3cret').and.not.include(Buffer.from('kapis:s3cret').toString('base64'))
     await basic.close()
     if (server) await closeServer(server)
-    await rejectionOf((await start(listener, {}, { ...none, apiKey: 'k3y' })).call(call))
+    await rejectedStatus((await start(listener, {}, { ...none, apiKey: 'k3y' })).call(call))
     expect(seen).to.deep.equal([`Basic ${Buffer.from('kapis:s3cret').toString('base64')}`, 'ApiKey k3y'])
   })
 
@@ -164,7 +164,7 @@ describe('createSearchClient', () => {
     if (server) await closeServer(server)
     const other = createCa({ commonName: 'other', validityDays: 2 })
     const wary = await start(answer(200, { ok: true }), { tls: true, ca: other.certPem })
-    expect(await rejectionOf(wary.call(call))).to.have.property('code', 503)
+    expect(await rejectedStatus(wary.call(call))).to.have.property('code', 503)
   })
 
   it('preserves numbers that do not fit into a double', async () => {
@@ -194,7 +194,7 @@ describe('createSearchClient', () => {
     await large.close()
     if (server) await closeServer(server)
     const slow = await start((_, res) => void res.writeHead(200).write('{'))
-    expect(await rejectionOf(slow.call({ ...call, timeoutMs: 200 }))).to.include({
+    expect(await rejectedStatus(slow.call({ ...call, timeoutMs: 200 }))).to.include({
       code: 504,
       message: 'the log query timed out',
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { type Place, parseCursor, placeOf, searchAfter, toCursor } from './cursor.ts'
 
 const time = '2020-05-16T16:00:42.608962453Z'
@@ -49,7 +49,7 @@ describe('cursors of OpenSearch and Elasticsearch', () => {
   for (const given of invalid) {
     it(`are rejected: ${JSON.stringify(given)}`, () => {
       const cursor = Buffer.from(JSON.stringify(given)).toString('base64url')
-      expect(refusalOf(() => parseCursor(cursor))).to.deep.equal({
+      expect(thrownFields(() => parseCursor(cursor))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: 'invalid cursor: use the cursor of a record from an earlier response',

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { match } from '../filter/expression.ts'
 import type { Scope } from '../filter/filter.ts'
 import { toDsl } from './dsl.ts'
@@ -85,7 +85,7 @@ describe('toDsl', () => {
 
   it('reports which filters it cannot express', () => {
     const expression = match('log', { kind: 'regex', source: 'a\\bb', caseSensitive: true })
-    expect(refusalOf(() => toDsl({ scope: 'everything', expression }))).to.deep.equal({
+    expect(thrownFields(() => toDsl({ scope: 'everything', expression }))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
       message:

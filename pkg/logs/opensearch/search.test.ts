@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { BodyTooLargeError } from '../../http/read-body.ts'
 import type { LogQuery } from '../store.ts'
 import type { SearchCall, SearchClient } from './client.ts'
@@ -55,7 +55,7 @@ describe('queryRecords', () => {
 
   it('reports a single record that is too large', async () => {
     const { search } = createEngine(['a'.repeat(1000)], 100)
-    expect(await rejectionOf(queryRecords(search, query, limits))).to.include({
+    expect(await rejectedStatus(queryRecords(search, query, limits))).to.include({
       code: 503,
       message: 'failed to read a log record: it exceeds the size limit of responses',
     })

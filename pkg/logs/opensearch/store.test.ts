@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { createLogger } from '../../telemetry/logger.ts'
@@ -71,8 +71,8 @@ describe('createOpenSearchStore', () => {
   for (const code of [429, 500]) {
     it(`stores nothing until the index template exists after ${code}, which may be temporary`, async () => {
       const { templates, append } = await start(() => [code, reason('x', 'y')])
-      expect((await rejectionOf(append())).code).to.equal(code === 429 ? 429 : 503)
-      await rejectionOf(append())
+      expect((await rejectedStatus(append())).code).to.equal(code === 429 ? 429 : 503)
+      await rejectedStatus(append())
       expect(templates).to.deep.equal(['wildcard', 'wildcard'])
     })
   }

@@ -55,11 +55,11 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   }
 
   async function prepare(): Promise<void> {
-    const refusal = await putTemplate(client, prefix)
-    if (refusal === undefined) return
+    const error = await putTemplate(client, prefix)
+    if (error === undefined) return
     // Another template may have precedence, or Kapis may lack the permission. Both may change
     // later; until then lines are stored without this template.
-    logger.warn({ err: refusal }, 'failed to create the index template of the log store')
+    logger.warn({ err: error }, 'failed to create the index template of the log store')
     retrying = setTimeout(() => {
       setUp = undefined
     }, setUpAgainMs).unref()

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import { type Expression, isOneOf, match } from '../filter/expression.ts'
 import { createExpressionTest } from '../filter/matcher.ts'
@@ -150,7 +150,7 @@ describe('parseQuery', () => {
   for (const [text, message, position] of invalid) {
     it(`rejects ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`, () => {
       const expected = { code: 400, reason: 'BadRequest', message: `q: ${message} (at position ${position})` }
-      expect(refusalOf(() => parseQuery(text))).to.deep.equal(expected)
+      expect(thrownFields(() => parseQuery(text))).to.deep.equal(expected)
     })
   }
 

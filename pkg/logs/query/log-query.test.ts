@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { match } from '../filter/expression.ts'
 import { parseLogQuery } from './log-query.ts'
@@ -35,7 +35,7 @@ describe('parseLogQuery', () => {
   }
   for (const [query, name] of Object.entries(invalid)) {
     it(`rejects ${query}`, () => {
-      const refusal = refusalOf(() => parse(query))
+      const refusal = thrownFields(() => parse(query))
       expect(refusal).to.include({ code: 400 })
       expect(refusal)
         .to.have.property('message')
@@ -63,7 +63,7 @@ describe('parseLogQuery', () => {
     'namespaces=&namespaces=a',
   ]) {
     it(`rejects ?${query}`, () => {
-      expect(refusalOf(() => parse(query))).to.deep.include({
+      expect(thrownFields(() => parse(query))).to.deep.include({
         code: 400,
         message: 'namespaces is given more than once',
       })

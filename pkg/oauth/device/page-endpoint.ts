@@ -148,9 +148,9 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
         const userCode = readUserCode(typed) ?? ''
         return sendDecisionPage(product, { req, res }, { device, userCode, username: login.user.name })
       }
-      const refusal = await decide({ req, res }, { device, login, decision })
-      if (refusal === undefined) audit.succeeded(req, event)
-      else audit.refused(req, event, refusal)
+      const rejection = await decide({ req, res }, { device, login, decision })
+      if (rejection === undefined) audit.succeeded(req, event)
+      else audit.refused(req, event, rejection)
     } catch (error) {
       audit.failed(req, event, error)
       throw error

@@ -59,10 +59,10 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
       logger.info({ ...toLine(req, event), outcome: 'success' }, 'request granted')
     },
     failed(req, event, error) {
-      const refusal =
+      const rejection =
         error instanceof Status && error.cause instanceof RejectionCause ? error.cause : undefined
-      const reason = refusal?.message ?? 'error'
-      const { user = event.user, provider = event.provider } = refusal ?? {}
+      const reason = rejection?.message ?? 'error'
+      const { user = event.user, provider = event.provider } = rejection ?? {}
       refused(req, { ...event, user, provider }, reason)
     },
     pending(req, event, reason) {

@@ -162,17 +162,17 @@ async function sendPage(
 ): Promise<void> {
   const { parts, lists, merged } = page
   const { res } = exchange
-  const refusals = parts.flatMap(part => ('refusal' in part ? [part.refusal] : []))
+  const rejections = parts.flatMap(part => ('rejection' in part ? [part.rejection] : []))
   // A 404 would claim that no cluster serves the kind, but those with other errors may serve it.
-  const refusal = refusals.find(({ code }) => code !== 404) ?? refusals[0]
-  if (lists.length === 0 && refusal !== undefined) throw refusal
+  const rejection = rejections.find(({ code }) => code !== 404) ?? rejections[0]
+  if (lists.length === 0 && rejection !== undefined) throw rejection
   let totalItems = 0
   const clusters = parts.map(part => {
     const { cluster } = part
     const where = `cluster ${JSON.stringify(cluster)}`
-    if ('refusal' in part) {
-      addWarning(res, `${where} is missing: ${part.refusal.message}`)
-      return { cluster, status: toKubeStatus(part.refusal) }
+    if ('rejection' in part) {
+      addWarning(res, `${where} is missing: ${part.rejection.message}`)
+      return { cluster, status: toKubeStatus(part.rejection) }
     }
     passWarnings(part.headers, res)
     const total = part.total ?? merged.totals[lists.indexOf(part)] ?? 0

@@ -44,7 +44,7 @@ export type ClusterPart = CollectedPart & {
 }
 
 /** Why the list of a cluster is missing. */
-export type ClusterError = { readonly cluster: string; readonly refusal: Status }
+export type ClusterError = { readonly cluster: string; readonly rejection: Status }
 
 export type ClusterReader = (cluster: string) => Promise<ClusterPart | ClusterError>
 
@@ -105,7 +105,7 @@ export function createClusterReader(
     try {
       return await (cluster === hostCluster ? readHost() : readMember(cluster))
     } catch (error) {
-      return { cluster, refusal: toStatus(error) }
+      return { cluster, rejection: toStatus(error) }
     }
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { parseSubscriptionMessage, parseSubscriptions } from './message.ts'
 
 const refused = (message: string) => ({ code: 400, reason: 'BadRequest', message })
@@ -39,7 +39,7 @@ describe('parseSubscriptionMessage', () => {
   ]
   for (const [text, message] of invalid)
     it(`rejects ${text.slice(0, 60)}`, () => {
-      expect(refusalOf(() => parseSubscriptionMessage(text))).to.deep.equal(refused(message))
+      expect(thrownFields(() => parseSubscriptionMessage(text))).to.deep.equal(refused(message))
     })
 })
 
@@ -52,6 +52,6 @@ describe('parseSubscriptions', () => {
 
   for (const text of ['', 'x', '{}', '[]', '[1]'])
     it(`rejects ${JSON.stringify(text)}`, () => {
-      expect(refusalOf(() => parseSubscriptions(text))).to.deep.equal(refused(wrongList))
+      expect(thrownFields(() => parseSubscriptions(text))).to.deep.equal(refused(wrongList))
     })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { parseDeleteOptions, toDeleteBody } from './delete-options.ts'
 
@@ -34,7 +34,7 @@ describe('parseDeleteOptions', () => {
   for (const [body, message] of invalid)
     it(`rejects ${JSON.stringify(body)}`, () => {
       const refusal = { code: 400, reason: 'BadRequest', message }
-      expect(refusalOf(() => parseDeleteOptions(body))).to.deep.equal(refusal)
+      expect(thrownFields(() => parseDeleteOptions(body))).to.deep.equal(refusal)
     })
 })
 
@@ -53,6 +53,6 @@ describe('toDeleteBody', () => {
   for (const value of ['', 'all', 'None'])
     it(`rejects dryRun=${value}, which would delete`, () => {
       const message = `dryRun must be All, not ${JSON.stringify(value)}`
-      expect(refusalOf(() => body(`dryRun=${value}`, {}))).to.include({ code: 400, message })
+      expect(thrownFields(() => body(`dryRun=${value}`, {}))).to.include({ code: 400, message })
     })
 })

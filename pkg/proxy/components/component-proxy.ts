@@ -34,12 +34,12 @@ export async function forwardToComponent(
   const name = `the component ${component.name}`
   const ofRedirect = rejectRedirect(name, req)
   let refused: Status | undefined
-  const refusal = (code: number, lines: HeaderLines) => {
+  const rejection = (code: number, lines: HeaderLines) => {
     refused = ofRedirect(code, lines)
     return refused
   }
   try {
-    await relay({ ...outgoing, upstream: name, refusal }, exchange)
+    await relay({ ...outgoing, upstream: name, rejection }, exchange)
   } catch (error) {
     // A component that sends an invalid redirect is still available.
     if (error === refused) breaker.succeeded()

@@ -55,7 +55,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
       headers: via,
       withheld,
       added: sandbox,
-      refusal: (code: number, lines: HeaderLines) => rejectRedirect(where, code, lines),
+      rejection: (code: number, lines: HeaderLines) => rejectRedirect(where, code, lines),
     } satisfies KubeServer
     return { server, proxy: createKubeProxy(server) }
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import type { VersionPage } from '../../kubeclient/list/list-versions.ts'
 import { bookmark, event, node, replaceAll, servedNodes, storeOf } from '../fixtures.ts'
@@ -250,7 +250,7 @@ describe('a consistent read', () => {
   it('throws 503 when kube-apiserver does not respond', async () => {
     const refused = new Status(500, 'InternalError', 'etcdserver: request timed out')
     const store = storeOf(nodes(), { confirm: confirmedBy(refused) })
-    const refusal = await rejectionOf(waitForLatest(store))
+    const refusal = await rejectedStatus(waitForLatest(store))
     expect(refusal).to.include({ code: 503, message: 'failed to list nodes at kube-apiserver' })
   })
 
@@ -264,7 +264,7 @@ describe('a consistent read', () => {
         ]),
       ),
     })
-    const refusal = await rejectionOf(waitForLatest(store))
+    const refusal = await rejectedStatus(waitForLatest(store))
     expect(refusal).to.include({
       code: 504,
       message: 'Timeout: Too large resource version: 17, current: 10',
@@ -282,7 +282,7 @@ describe('a consistent read', () => {
   it('throws 504 for a version newer than that of kube-apiserver', async function () {
     this.timeout(30_000)
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
-    const refusal = await rejectionOf(waitForVersion(store, '99'))
+    const refusal = await rejectedStatus(waitForVersion(store, '99'))
     expect(refusal).to.include({
       code: 504,
       message: 'Timeout: Too large resource version: 99, current: 17',

@@ -35,7 +35,7 @@ export class KindInformer {
   readonly #synced: Promise<void>
   #isSynced = false
   #disconnectedAtMs: number | undefined
-  #refusal: unknown
+  #error: unknown
 
   constructor({ client, served, decorate, logger, sinks = () => [], gone }: KindInformerOptions) {
     const { plural, source } = served.kind
@@ -61,13 +61,13 @@ export class KindInformer {
           for (const handler of sinks()) handler.apply(events)
         },
         failed: err => {
-          this.#refusal = err
+          this.#error = err
           if (this.isGone) return gone()
           logger.warn({ err, resource: plural }, 'watch failed, retrying')
         },
         connected: connected => {
           this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? performance.now())
-          if (connected) this.#refusal = undefined
+          if (connected) this.#error = undefined
         },
       },
     })
@@ -82,7 +82,7 @@ export class KindInformer {
 
   /** Whether kube-apiserver has reported that the kind does not exist, or no longer exists. */
   get isGone(): boolean {
-    return isStatus(this.#refusal, 404)
+    return isStatus(this.#error, 404)
   }
 
   /** Resolves when the first list has been stored. */
@@ -115,14 +115,14 @@ export class KindInformer {
   /** Returns the store after the first list. @throws Status 404 for an unknown kind, 503 */
   async ready(): Promise<ObjectStore> {
     const deadline = performance.now() + firstListMs
-    while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
+    while (!this.#isSynced && performance.now() < deadline && this.#error === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
       // The loop also polls, since an error of the first list does not settle the promise.
       const timer = setTimeout(resolve, 50)
       await Promise.race([this.#synced, promise])
       clearTimeout(timer)
     }
-    if (!this.#isSynced && this.#refusal !== undefined) throw explainForbidden(this.#plural, this.#refusal)
+    if (!this.#isSynced && this.#error !== undefined) throw explainForbidden(this.#plural, this.#error)
     return this.current()
   }
 }

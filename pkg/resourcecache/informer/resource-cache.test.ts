@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import {
   answerJson,
@@ -191,7 +191,7 @@ describe('ResourceCache', () => {
     const { cache } = await start(path => (path === '/api/v1/pods' ? [] : undefined))
     void cache.start()
     expect(cache.isSynced).to.equal(false)
-    expect(refusalOf(() => cache.store('nodes'))).to.deep.equal({
+    expect(thrownFields(() => cache.store('nodes'))).to.deep.equal({
       code: 503,
       reason: 'ServiceUnavailable',
       message: 'the cache for nodes has not synced yet; retry later',

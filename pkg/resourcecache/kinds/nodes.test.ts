@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { noRequests, type PodRequestTotals } from '../decorate/pod-request-totals.ts'
 import { parseQuantity } from '../decorate/quantity.ts'
 import { type NodeOptions, node } from '../fixtures.ts'
@@ -147,7 +147,7 @@ describe('nodes', () => {
   }
 
   it('reject an unknown status', () => {
-    expect(refusalOf(() => nodes.filters.status?.('Ready'))).to.deep.equal({
+    expect(thrownFields(() => nodes.filters.status?.('Ready'))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
       message: 'status must be one of unschedulable, warning, running, not "Ready"',

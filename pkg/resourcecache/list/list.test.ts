@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { thrownFields } from '../../apierrors/fixtures.ts'
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
@@ -248,7 +248,7 @@ describe('listPage', () => {
   ]
   for (const [query, message] of refused) {
     it(`rejects ?${query}`, () => {
-      expect(refusalOf(() => page(store, query))).to.deep.equal({
+      expect(thrownFields(() => page(store, query))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message,

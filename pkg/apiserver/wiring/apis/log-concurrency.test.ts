@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { thrownFields } from '../../../apierrors/fixtures.ts'
 import { createLogConcurrency } from './log-concurrency.ts'
 
 describe('concurrency limit of the log store', () => {
@@ -18,7 +18,7 @@ describe('concurrency limit of the log store', () => {
   it('leaves live tails to other users', () => {
     const { tail } = createLogConcurrency()
     for (let i = 0; i < 64; i++) tail('greedy')
-    expect(refusalOf(() => tail('greedy'))).to.include({ code: 429, message: 'too many live tails are open' })
+    expect(thrownFields(() => tail('greedy'))).to.include({ code: 429, message: 'too many live tails are open' })
     expect(() => tail('other')).to.not.throw()
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../../apierrors/fixtures.ts'
 import { Status } from '../../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../../kubeclient/client.ts'
 import { silent } from '../../fixtures.ts'
@@ -62,7 +62,7 @@ describe('createLinker', () => {
   ]
   for (const [what, { patches, run }] of foreign) {
     it(`does not link ${what}`, async () => {
-      expect(rejectionReason(await rejectionOf(run()))).to.equal('user_already_linked')
+      expect(rejectionReason(await rejectedStatus(run()))).to.equal('user_already_linked')
       expect(patches).to.deep.equal([])
     })
   }
@@ -72,7 +72,7 @@ describe('createLinker', () => {
     await once.run()
     expect(once.patches).to.have.length(3)
     const always = make(stored(), { conflicts: 99 })
-    expect(await rejectionOf(always.run())).to.include({
+    expect(await rejectedStatus(always.run())).to.include({
       code: 503,
       message: 'the user is being updated concurrently',
     })
@@ -81,7 +81,7 @@ describe('createLinker', () => {
 
   it('does not retry a rejected write', async () => {
     const { patches, run } = make(stored(), { conflicts: 1, code: 403 })
-    expect(await rejectionOf(run())).to.include({ code: 403 })
+    expect(await rejectedStatus(run())).to.include({ code: 403 })
     expect(patches).to.have.length(1)
   })
 })

@@ -10,7 +10,7 @@ const countedNames = 100_000
 /** Enforces the quotas of namespaces. Counts are part of the store's transaction. */
 export type Quotas = {
   /** Counts a line. Returns the reason if the quota is exceeded. */
-  readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
+  readonly rejectionReason: (record: LogRecord, nowMs: number) => string | undefined
   /** Returns the reason for rejecting lines of a namespace. */
   readonly reasonOf: (namespace: string) => string
   /** Saves the counts, before the lines are committed. @throws Error of SQLite */
@@ -34,7 +34,7 @@ export function createQuotas(rules: readonly NamespaceRule[], counters?: QuotaCo
   }
   return {
     reasonOf,
-    refusalOf(record, nowMs) {
+    rejectionReason(record, nowMs) {
       const { namespace } = record
       const quota = find(namespace)?.quotaBytes
       if (quota === undefined) return undefined

@@ -16,24 +16,24 @@ const rememberedRejections = 200_000
 /** @param limit maximum number of names; beyond it the oldest are removed */
 export function createRecentBatches(limit: number): RecentBatches {
   const names = new Set<string>()
-  const refusals = new LRUCache<string, ReadonlySet<number>>({
+  const rejections = new LRUCache<string, ReadonlySet<number>>({
     maxSize: rememberedRejections,
     sizeCalculation: ({ size }) => size,
   })
   return {
     has: name => names.has(name),
-    isRejected: (name, index) => refusals.get(name)?.has(index) === true,
+    isRejected: (name, index) => rejections.get(name)?.has(index) === true,
     delete: name => {
       names.delete(name)
-      refusals.delete(name)
+      rejections.delete(name)
     },
     add: (name, refused) => {
       names.add(name)
-      if (refused !== undefined && refused.size > 0) refusals.set(name, refused)
+      if (refused !== undefined && refused.size > 0) rejections.set(name, refused)
       for (const oldest of names) {
         if (names.size <= limit) break
         names.delete(oldest)
-        refusals.delete(oldest)
+        rejections.delete(oldest)
       }
     },
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { findExpired, firstKeptDay, rejectionOf } from './retention.ts'
+import { findExpired, firstKeptDay, timeRejection } from './retention.ts'
 
 const nowMs = 100 * 86_400_000 + 5
 
@@ -10,7 +10,7 @@ describe('firstKeptDay', () => {
   })
 })
 
-describe('rejectionOf', () => {
+describe('timeRejection', () => {
   const dayNs = 86_400_000_000_000n
   const range = 'the time is not between the years 1970 and 2262'
   const rows: readonly [timeNs: bigint, reason: string | undefined][] = [
@@ -22,7 +22,7 @@ describe('rejectionOf', () => {
   ]
   for (const [timeNs, reason] of rows) {
     it(`rejects ${timeNs} ns as ${reason ?? 'nothing'}`, () =>
-      expect(rejectionOf(timeNs, 100)).to.equal(reason))
+      expect(timeRejection(timeNs, 100)).to.equal(reason))
   }
 })
 

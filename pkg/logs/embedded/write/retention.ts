@@ -15,7 +15,7 @@ export function firstKeptDay({ days }: Pick<Retention, 'days'>, nowMs: number): 
 }
 
 /** Returns why a line with this time is not stored; undefined if it is stored. */
-export function rejectionOf(timeNs: bigint, firstDay: number): string | undefined {
+export function timeRejection(timeNs: bigint, firstDay: number): string | undefined {
   if (timeNs < 0n || timeNs > maxTimeNs) return 'the time is not between the years 1970 and 2262'
   if (dayOf(timeNs) >= firstDay) return undefined
   return `the time is before ${formatDay(firstDay)}; older lines are not stored`

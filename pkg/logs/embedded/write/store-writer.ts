@@ -14,7 +14,7 @@ import { OpenPartitions } from './open-partitions.ts'
 import { openQuotaCounters } from './quota-counters.ts'
 import { createQuotas, type Quotas } from './quotas.ts'
 import { createRecentBatches } from './recent-batches.ts'
-import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
+import { findExpired, firstKeptDay, type Retention, timeRejection } from './retention.ts'
 import { toWriteError } from './write-error.ts'
 
 export type StoreSettings = {
@@ -82,7 +82,7 @@ export class StoreWriter {
     const rejected: Rejection[] = []
     for (const [index, record] of records.entries()) {
       const day = dayOf(record.timeNs)
-      const refused = this.#refusalOf(record, index, `${day} ${batch}`, nowMs)
+      const refused = this.#rejectionReason(record, index, `${day} ${batch}`, nowMs)
       if (refused !== undefined) rejected.push({ index, ...refused })
       else {
         const lines = byDay.get(day)
@@ -162,7 +162,7 @@ export class StoreWriter {
   }
 
   /** Returns why a line is rejected, if it is. @param key day of the line and name of the batch */
-  #refusalOf(
+  #rejectionReason(
     record: LogRecord,
     index: number,
     key: string,
@@ -170,7 +170,7 @@ export class StoreWriter {
   ): Omit<Rejection, 'index'> | undefined {
     const days = this.#ruleOf(record.namespace)?.retentionDays ?? this.#retention.days
     const firstDay = firstKeptDay({ days: Math.min(days, this.#retention.days) }, nowMs)
-    const late = rejectionOf(record.timeNs, firstDay)
+    const late = timeRejection(record.timeNs, firstDay)
     if (late !== undefined) return { reason: late, cause: 'time' }
     // A retry must get the same result: its lines are not counted again, and those rejected before
     // are rejected again.
@@ -178,7 +178,7 @@ export class StoreWriter {
       ? this.#recent.isRejected(key, index)
         ? this.#quotas.reasonOf(record.namespace)
         : undefined
-      : this.#quotas.refusalOf(record, nowMs)
+      : this.#quotas.rejectionReason(record, nowMs)
     return over === undefined ? undefined : { reason: over, cause: 'quota' }
   }
 

@@ -1,6 +1,6 @@
 import { createInflate, createZstdDecompress, deflateSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
-import { rejectionOf } from '../../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../../apierrors/fixtures.ts'
 import { tooManyRequests } from '../../../apierrors/status.ts'
 import { uncompressFrames } from './frames.ts'
 
@@ -37,7 +37,7 @@ describe('uncompressFrames', () => {
     ]
     for (const [what, parts] of invalid) {
       it(`rejects ${what} in ${name}`, async () => {
-        expect(await rejectionOf(uncompress(...parts))).to.include({
+        expect(await rejectedStatus(uncompress(...parts))).to.include({
           code: 400,
           message: `the body is truncated or not valid ${name}`,
         })
@@ -51,15 +51,15 @@ describe('uncompressFrames', () => {
         if (bytes > 310_000) throw tooManyRequests('too much', 1)
       }
       const bytes = Buffer.concat(Array<Buffer>(3).fill(compress(large)))
-      const refusal = await rejectionOf(uncompressFrames(name, create, bytes, { ...limit, hold }))
+      const refusal = await rejectedStatus(uncompressFrames(name, create, bytes, { ...limit, hold }))
       expect(refusal).to.include({ code: 429, message: 'too much' })
       expect(held.at(-1)).to.be.within(310_000, 400_000)
     })
 
     it(`limits the length of all frames of ${name}, and their number`, async () => {
       const packed = compress(large)
-      expect((await rejectionOf(uncompress(packed, packed, packed, packed))).code).to.equal(413)
-      const many = await rejectionOf(uncompress(...Array<Buffer>(10_001).fill(none)))
+      expect((await rejectedStatus(uncompress(packed, packed, packed, packed))).code).to.equal(413)
+      const many = await rejectedStatus(uncompress(...Array<Buffer>(10_001).fill(none)))
       expect(many).to.include({ code: 400, message: `the body has more than 10000 frames of ${name}` })
     }).timeout(60_000)
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { compressSync } from 'snappy'
-import { rejectionOf } from '../../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../../apierrors/fixtures.ts'
 import { Status } from '../../../apierrors/status.ts'
 import { uncompressSnappy } from './snappy.ts'
 
@@ -55,7 +55,7 @@ describe('uncompressSnappy', () => {
     const of = (count: number, of: Buffer) => Buffer.concat([stream, ...Array<Buffer>(count).fill(of)])
     expect(await uncompressSnappy(of(50_000, chunk), limit)).to.have.length(50_000)
     for (const endless of [chunk, frame(0x01, checksum), frame(0xfe, Buffer.alloc(0)), stream])
-      expect(await rejectionOf(uncompressSnappy(of(1_000_000, endless), limit))).to.include({ code: 400 })
+      expect(await rejectedStatus(uncompressSnappy(of(1_000_000, endless), limit))).to.include({ code: 400 })
     expect(performance.now() - since).to.be.below(15_000)
   })
 
@@ -73,7 +73,7 @@ describe('uncompressSnappy', () => {
   }
   for (const [what, bytes] of Object.entries(invalid)) {
     it(`rejects ${what}`, async () => {
-      const refusal = await rejectionOf(uncompressSnappy(Buffer.from(bytes), limit))
+      const refusal = await rejectedStatus(uncompressSnappy(Buffer.from(bytes), limit))
       expect(refusal).to.include({
         code: 400,
         reason: 'BadRequest',
@@ -85,9 +85,9 @@ describe('uncompressSnappy', () => {
   it('stops at the size limit, also in the framed format', async () => {
     const large = compressSync(Buffer.alloc(600_000))
     const part = frame(0x00, Buffer.concat([checksum, large]))
-    expect((await rejectionOf(uncompressSnappy(large, { ...limit, limitBytes: 599_999 }))).code).to.equal(413)
+    expect((await rejectedStatus(uncompressSnappy(large, { ...limit, limitBytes: 599_999 }))).code).to.equal(413)
     const twice = Buffer.concat([stream, part, part])
-    expect((await rejectionOf(uncompressSnappy(twice, limit))).code).to.equal(413)
+    expect((await rejectedStatus(uncompressSnappy(twice, limit))).code).to.equal(413)
   })
 
   it('holds the length of a block before it decompresses the block', async () => {

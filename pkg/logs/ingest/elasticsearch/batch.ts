@@ -8,12 +8,12 @@ import { type BulkItem, parseBulk } from './parse.ts'
 // Error types of rejected lines: those of Elasticsearch for an exceeded shard limit and for a time
 // outside the range of an index. The status is 400, which shippers treat as final. After 429 they
 // would repeat the line, and block later lines, until the quota is renewed.
-const refusals = { quota: 'validation_exception', time: 'timestamp_error' } as const
+const errorTypes = { quota: 'validation_exception', time: 'timestamp_error' } as const
 const unreadable = 'document_parsing_exception'
 
 /** Returns the type of error of a rejected line. @param cause set if the store rejected it */
 export function errorTypeOf(cause: Problem['cause']): string {
-  return cause === undefined ? unreadable : refusals[cause]
+  return cause === undefined ? unreadable : errorTypes[cause]
 }
 
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>

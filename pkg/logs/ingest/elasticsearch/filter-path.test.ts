@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { thrownFields } from '../../../apierrors/fixtures.ts'
 import { filterValue, parseFilterPath } from './filter-path.ts'
 
 describe('filter_path', () => {
@@ -37,7 +37,7 @@ describe('filter_path', () => {
   }
 
   it('accepts at most 64 paths', () => {
-    expect(refusalOf(() => parseFilterPath('a,'.repeat(65)))).to.deep.equal({
+    expect(thrownFields(() => parseFilterPath('a,'.repeat(65)))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
       message: 'filter_path: has 65 paths, the limit is 64',

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { thrownFields } from '../../../apierrors/fixtures.ts'
 import { defaultLimits } from '../limits.ts'
 import { parseBulk } from './parse.ts'
 
@@ -59,7 +59,7 @@ describe('parseBulk', () => {
   }
   for (const [body, message] of Object.entries(malformed)) {
     it(`rejects the whole body ${JSON.stringify(body).slice(0, 50)}`, () => {
-      expect(refusalOf(() => read(body))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(() => read(body))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }
 })

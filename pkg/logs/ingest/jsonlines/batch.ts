@@ -23,7 +23,7 @@ export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading 
       const repeat = isRepeat ? { duplicate: true } : {}
       yield `${JSON.stringify({ ...counts, ...repeat, ...errors, ...(changed.length === 0 ? {} : { changed }) })}\n`
     },
-    refusal: problems => {
+    rejection: problems => {
       const [first] = toErrors(problems)
       if (first === undefined || problems.size < numbers.length) return undefined
       return `none of ${numbers.length} lines was accepted; line ${first.line}: ${first.reason}`

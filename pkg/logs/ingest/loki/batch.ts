@@ -41,10 +41,10 @@ export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: In
       yield line
     }
   }
-  return { lines: counted(), answer: () => [], refusal: problems => refusalOf(problems, count) }
+  return { lines: counted(), answer: () => [], rejection: problems => rejectionMessage(problems, count) }
 }
 
-function refusalOf(problems: Problems, count: number): string | undefined {
+function rejectionMessage(problems: Problems, count: number): string | undefined {
   const [first] = [...problems].sort(([a], [b]) => a - b)
   if (first === undefined) return undefined
   return `${problems.size} of ${count} lines were rejected; line ${first[0] + 1}: ${first[1].reason}`

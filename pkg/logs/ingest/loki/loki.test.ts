@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { thrownFields } from '../../../apierrors/fixtures.ts'
 import { writeVarint } from '../../../protobuf/wire.ts'
 import { defaultLimits } from '../limits.ts'
 import { readLoki } from './batch.ts'
@@ -230,7 +230,7 @@ describe('readLoki', () => {
       ...readLoki(Buffer.concat(Array(count).fill(field(1))), 'protobuf', limits).lines,
     ]
     expect(readAll(3)).to.deep.equal([])
-    expect(refusalOf(() => readAll(4))).to.deep.equal({
+    expect(thrownFields(() => readAll(4))).to.deep.equal({
       ...{ code: 413, reason: 'RequestEntityTooLarge' },
       message: 'the batch has too many streams, the limit is 3',
     })
@@ -243,10 +243,10 @@ describe('readLoki', () => {
       defaultLimits,
     )
     expect([...batch.lines]).to.have.length(2)
-    expect(batch.refusal?.(new Map([[1, { reason: 'too old' }]]))).to.equal(
+    expect(batch.rejection?.(new Map([[1, { reason: 'too old' }]]))).to.equal(
       '1 of 2 lines were rejected; line 2: too old',
     )
-    expect(batch.refusal?.(new Map())).to.equal(undefined)
+    expect(batch.rejection?.(new Map())).to.equal(undefined)
   })
 
   const invalid: readonly (readonly ['json' | 'protobuf', string, string])[] = [
@@ -256,8 +256,8 @@ describe('readLoki', () => {
   ]
   for (const [encoding, body, message] of invalid) {
     it(`rejects ${body} as ${encoding}`, () => {
-      const refusal = refusalOf(() => read(Buffer.from(body), encoding))
-      expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      const rejection = thrownFields(() => read(Buffer.from(body), encoding))
+      expect(rejection).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }
 })

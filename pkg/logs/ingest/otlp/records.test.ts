@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { thrownFields } from '../../../apierrors/fixtures.ts'
 import { readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
 import { defaultLimits } from '../limits.ts'
 import { readExportRequestJson } from './json.ts'
@@ -198,7 +198,7 @@ describe('toLines for OTLP', () => {
 
   it('rejects a body that is another kind of request, of which nothing would be stored', () => {
     const read = (text: string) => () => linesOf(readExportRequestJson(Buffer.from(text), defaultLimits))
-    expect(refusalOf(read('{"resourceSpans":[]}'))).to.deep.equal({
+    expect(thrownFields(read('{"resourceSpans":[]}'))).to.deep.equal({
       ...{ code: 400, reason: 'BadRequest' },
       message: 'resourceLogs: must be a list of objects',
     })
@@ -210,7 +210,7 @@ describe('toLines for OTLP', () => {
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
     const read = (jsonValues: number) =>
       linesOf(readExportRequestJson(body, { ...defaultLimits, jsonValues }))
-    expect(refusalOf(() => read(50))).to.deep.include({
+    expect(thrownFields(() => read(50))).to.deep.include({
       code: 413,
       message: 'the body has more than 50 values',
     })
@@ -522,7 +522,7 @@ describe('readExportRequest', () => {
       [many('0a00'), 'resources'],
       [scopes, 'scopes'],
     ] as const) {
-      expect(refusalOf(() => linesOf(readExportRequest(body, limits), limits))).to.deep.equal({
+      expect(thrownFields(() => linesOf(readExportRequest(body, limits), limits))).to.deep.equal({
         ...{ code: 413, reason: 'RequestEntityTooLarge' },
         message: `the batch has too many ${what}, the limit is 3`,
       })
@@ -580,7 +580,7 @@ describe('readExportRequestJson', () => {
 
   for (const [body, message] of Object.entries(invalid)) {
     it(`rejects ${body}`, () => {
-      const refusal = refusalOf(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))
+      const refusal = thrownFields(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))
       expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }

@@ -5,7 +5,7 @@ import { parseLogsql } from './parse.ts'
 const nowNs = 1_700_000_000_000_000_000n
 const parse = (query: string) => parseLogsql(query, nowNs)
 
-function refusalOf(query: string): string {
+function messageOf(query: string): string {
   try {
     parse(query)
   } catch (error) {
@@ -93,32 +93,32 @@ describe('parseLogsql', () => {
   }
   for (const [query, message] of Object.entries(refused)) {
     it(`rejects ${JSON.stringify(query)}`, () => {
-      expect(refusalOf(query)).to.equal(message)
+      expect(messageOf(query)).to.equal(message)
     })
   }
 
   it('names what is supported in the error for an unsupported function', () => {
-    expect(refusalOf('* | replace ("a", "b")')).to.match(
+    expect(messageOf('* | replace ("a", "b")')).to.match(
       /^query: unsupported pipe "replace" \(at character 5\); supported: fields, keep, sort, .*, patterns$/,
     )
-    expect(refusalOf('a:value_type(string)')).to.match(
+    expect(messageOf('a:value_type(string)')).to.match(
       /^query: unsupported filter value_type\(\) from character 3 on; supported: words, .*, not \(at character 3\)$/,
     )
-    expect(refusalOf('* | stats row_max(a)')).to.match(
+    expect(messageOf('* | stats row_max(a)')).to.match(
       /^query: unsupported function of stats "row_max"; supported: count, .*, histogram \(/,
     )
-    expect(refusalOf('* | format "<xx:a>"')).to.match(
+    expect(messageOf('* | format "<xx:a>"')).to.match(
       /unsupported option "xx" in the pattern; supported: q, /,
     )
   })
 
   it('limits length, depth, terms and pipes', () => {
-    expect(refusalOf('a'.repeat(65_537))).to.equal('query: longer than 65536 characters')
-    expect(refusalOf(`${'('.repeat(200)}a${')'.repeat(200)}`)).to.match(/nested deeper than 100 levels/)
-    expect(refusalOf(`${'not '.repeat(200)}a`)).to.match(/nested deeper than 100 levels/)
-    expect(refusalOf(`* | math ${'-'.repeat(200)}a as b`)).to.match(/nested deeper than 100 levels/)
-    expect(refusalOf('a '.repeat(501))).to.match(/more than 500 terms/)
-    expect(refusalOf(`*${' | limit 1'.repeat(33)}`)).to.match(/more than 32 pipes/)
+    expect(messageOf('a'.repeat(65_537))).to.equal('query: longer than 65536 characters')
+    expect(messageOf(`${'('.repeat(200)}a${')'.repeat(200)}`)).to.match(/nested deeper than 100 levels/)
+    expect(messageOf(`${'not '.repeat(200)}a`)).to.match(/nested deeper than 100 levels/)
+    expect(messageOf(`* | math ${'-'.repeat(200)}a as b`)).to.match(/nested deeper than 100 levels/)
+    expect(messageOf('a '.repeat(501))).to.match(/more than 500 terms/)
+    expect(messageOf(`*${' | limit 1'.repeat(33)}`)).to.match(/more than 32 pipes/)
     for (const pipe of [
       'fields NAMES',
       'sort by (NAMES)',
@@ -126,14 +126,14 @@ describe('parseLogsql', () => {
       'stats count(NAMES)',
       'uniq by (NAMES)',
     ])
-      expect(refusalOf(`* | ${pipe.replace('NAMES', `${'a,'.repeat(500)}b`)}`)).to.match(/500 field names/)
-    expect(refusalOf('a '.repeat(499))).to.equal('taken')
+      expect(messageOf(`* | ${pipe.replace('NAMES', `${'a,'.repeat(500)}b`)}`)).to.match(/500 field names/)
+    expect(messageOf('a '.repeat(499))).to.equal('taken')
   })
 
   it('takes time proportional to the length of the query', () => {
     const begin = performance.now()
     for (const part of ['"', "'", '\\', '(', '{', '-', '`', '<', '# ', 'a:', '| '])
-      refusalOf(part.repeat(65_536 / part.length))
+      messageOf(part.repeat(65_536 / part.length))
     expect(performance.now() - begin).to.be.below(20_000)
   })
 })

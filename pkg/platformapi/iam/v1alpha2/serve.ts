@@ -97,15 +97,15 @@ export function createIamApi(options: IamOptions): IamApi {
     { id, identity, impersonator, req }: AuthenticatedExchange,
     action: string,
     user: string,
-    refusal?: string,
+    rejection?: string,
   ): void {
     const caller =
       impersonator === undefined
         ? { by: identity.username }
         : { by: impersonator.username, impersonatedUser: identity.username }
     const line = { audit: 'user', id, user, action, ...caller, sourceIp: clientAddress(req) }
-    if (refusal === undefined) logger.info({ ...line, outcome: 'success' }, 'user changed')
-    else logger.info({ ...line, outcome: 'failure', reason: refusal }, 'user not changed')
+    if (rejection === undefined) logger.info({ ...line, outcome: 'success' }, 'user changed')
+    else logger.info({ ...line, outcome: 'failure', reason: rejection }, 'user not changed')
   }
 
   function sourceOf({ req }: AuthenticatedExchange): Source {

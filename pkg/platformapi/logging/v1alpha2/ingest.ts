@@ -186,8 +186,8 @@ function sendElastic({ req, res }: AuthenticatedExchange, code: number, answer: 
 }
 
 const ingestLines: Handle = async (take, { req, res }) => {
-  const { answer, refusal } = await take(req, lineTypes, { protocol: 'jsonlines' })
-  if (refusal !== undefined) throw badRequest(refusal)
+  const { answer, rejection } = await take(req, lineTypes, { protocol: 'jsonlines' })
+  if (rejection !== undefined) throw badRequest(rejection)
   sendParts(res, 200, [answer], { 'content-type': json })
 }
 
@@ -202,10 +202,10 @@ const ingestLoki: Handle = async (take, { req, res }) => {
   // Clients that send protobuf may omit Content-Type and Content-Encoding.
   const encoding = mediaTypeOf(req) === json ? 'json' : 'protobuf'
   const assumed = encoding === 'json' ? undefined : 'snappy'
-  const { refusal } = await take(req, [json, protobuf], { protocol: 'loki', encoding }, assumed).catch(
+  const { rejection } = await take(req, [json, protobuf], { protocol: 'loki', encoding }, assumed).catch(
     throwRetryable,
   )
-  if (refusal !== undefined) throw badRequest(refusal)
+  if (rejection !== undefined) throw badRequest(rejection)
   res.writeHead(204).end()
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { thrownFields } from '../../../apierrors/fixtures.ts'
 import { createUploadLimiter } from './upload-limiter.ts'
 
 describe('createUploadLimiter', () => {
@@ -9,7 +9,7 @@ describe('createUploadLimiter', () => {
     first.hold(30)
     second.hold(40)
     first.hold(60)
-    expect(refusalOf(() => second.hold(41))).to.include({ code: 429 })
+    expect(thrownFields(() => second.hold(41))).to.include({ code: 429 })
     first.end()
     second.hold(100)
   })

@@ -102,16 +102,16 @@ export function createScopeReader(tools: ScopeReaderTools) {
     } catch (error) {
       const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
       if (!isStatus(error, 403) || !isFew) throw error
-      const refusals = await Promise.all(namespaces.map(name => refusalOf(() => check(name))))
+      const rejections = await Promise.all(namespaces.map(name => errorFrom(() => check(name))))
       // Not all callers may know the namespaces of a workspace, so the error for all namespaces is
       // sent, which names none.
-      if (refusals.some(refusal => refusal !== undefined)) throw error
+      if (rejections.some(rejection => rejection !== undefined)) throw error
     }
   }
 
   async function mayList(exchange: AuthenticatedExchange, group: string, resource: string): Promise<boolean> {
     const permission = { verb: 'list', group, resource, namespace: '' } as const
-    return (await refusalOf(() => tools.require(exchange, permission))) === undefined
+    return (await errorFrom(() => tools.require(exchange, permission))) === undefined
   }
 
   /**
@@ -218,7 +218,7 @@ function isRecorded({ recorded }: Held): boolean {
 }
 
 /** Returns the 403 of a check, or undefined if it succeeds. Any other error is thrown. */
-async function refusalOf(check: () => Promise<void>): Promise<unknown> {
+async function errorFrom(check: () => Promise<void>): Promise<unknown> {
   try {
     await check()
     return undefined

@@ -79,7 +79,7 @@ export type OwnUserOptions = {
   readonly isPassword: (user: string, password: string) => Promise<boolean>
   /** Returns whether the caller has logged in with the password a moment ago. @throws Status 503 */
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
-  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, rejection?: string) => void
 }
 
 /** Returns whether `patchOwnUser` may support the body of a request. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../../../apierrors/fixtures.ts'
+import { rejectedStatus } from '../../../../apierrors/fixtures.ts'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import type { PasswordVerdict } from '../../../../iam/passwords/password-check.ts'
@@ -35,7 +35,7 @@ describe('putPassword', () => {
           permitOf: () => async () => undefined,
           audit: (_exchange: unknown, ...event: readonly unknown[]) => void events.push(event),
         }
-        refused.resolve(await rejectionOf(putPassword(options, toExchange(req, res))))
+        refused.resolve(await rejectedStatus(putPassword(options, toExchange(req, res))))
         res.end()
       })
       try {
@@ -61,7 +61,7 @@ describe('putPassword', () => {
         permitOf: () => denied,
         audit: () => undefined,
       }
-      refused.resolve(await rejectionOf(putPassword(options, toExchange(req, res))))
+      refused.resolve(await rejectedStatus(putPassword(options, toExchange(req, res))))
       res.end()
     })
     try {

@@ -16,8 +16,8 @@ export type PasswordOptions = {
   readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
-  /** Writes an audit event. @param refusal the reason for a rejection: one of a fixed set */
-  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
+  /** Writes an audit event. @param rejection why it was rejected, one of a fixed set; undefined if it was not */
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, rejection?: string) => void
 }
 
 /**
