@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { toExchange } from './fixtures.ts'
-import { lastsAtKube, mayLast, mayStream } from './long-running.ts'
+import { isLongRunningInKube, mayBeLongRunning, mayStream } from './long-running.ts'
 
 function asked(line: string) {
   const [method = '', url = ''] = line.split(' ')
   return toExchange(Object.create({ method, url }), Object.create(null))
 }
 
-describe('mayLast', () => {
+describe('mayBeLongRunning', () => {
   const long = [
     'GET /api/v1/pods?watch=true',
     'GET /api/v1/watch/pods',
@@ -22,7 +22,7 @@ describe('mayLast', () => {
     'GET /kapis/tenant.kapis.io/v1alpha2/logs?follow=true',
     'GET /kapis/example.org/v1/things?watch=1',
   ]
-  for (const line of long) it(`accepts ${line}`, () => expect(mayLast(asked(line))).to.equal(true))
+  for (const line of long) it(`accepts ${line}`, () => expect(mayBeLongRunning(asked(line))).to.equal(true))
 
   // The path alone does not make a request long-running: such requests must have a deadline and
   // count for max-in-flight.
@@ -48,7 +48,7 @@ describe('mayLast', () => {
     'POST /kapis/example.org/v1/things/x/proxy',
     'GET /kapis/example.org/v1/things/x/exec',
   ]
-  for (const line of short) it(`rejects ${line}`, () => expect(mayLast(asked(line))).to.equal(false))
+  for (const line of short) it(`rejects ${line}`, () => expect(mayBeLongRunning(asked(line))).to.equal(false))
 })
 
 describe('mayStream', () => {
@@ -64,14 +64,14 @@ describe('mayStream', () => {
   })
 })
 
-describe('lastsAtKube', () => {
+describe('isLongRunningInKube', () => {
   it('decides as kube-apiserver does, under any path prefix', () => {
     for (const prefix of ['api', 'kapi'])
-      for (const [rest, lasts] of [
+      for (const [rest, isLongRunning] of [
         ['v1/namespaces/a/pods/b/log?follow=true', true],
         ['v1/namespaces/a/services/b/proxy/', true],
         ['v1/namespaces/a/pods/b/eviction?follow=true', false],
       ] as const)
-        expect(lastsAtKube(asked(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(lasts)
+        expect(isLongRunningInKube(asked(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(isLongRunning)
   })
 })

@@ -22,7 +22,7 @@ export type Exchange = {
    * It then has no deadline, does not count for max-in-flight, and ends when the login of the
    * caller ends.
    */
-  readonly lasts?: () => void
+  readonly markLongRunning?: () => void
   /** Set for a part of another request, which has no request line and no connection of its own. */
   readonly isSubrequest?: true
   /** Opens the stream for the events of a watch, if they are not written to its own response. */

@@ -1,6 +1,6 @@
 import { Status, unavailable } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
-import { mayLast } from '../apirequest/long-running.ts'
+import { mayBeLongRunning } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Exchange } from '../apirequest/request-context.ts'
 import { hooksOf } from '../httpserver/hooked-message.ts'
 import { type Capture, captureRequest, captureResponse, withoutManagedFields } from './capture.ts'
@@ -90,7 +90,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
           impersonated = as
           if (authenticated.isAggregated) sourceIPs.unshift(...forwardedFor(req.headers['x-forwarded-for']))
           verdict = evaluatePolicy(policy, info, identity)
-          const isLong = mayLast(exchange)
+          const isLong = mayBeLongRunning(exchange)
           if (!isLong && cappedLevel(verdict.level, info) === 'RequestResponse')
             responseBody = captureResponse(res)
           emit('RequestReceived', undefined)

@@ -1,6 +1,6 @@
 import { badRequest, Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
-import { mayLast } from '../apirequest/long-running.ts'
+import { mayBeLongRunning } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
 import type { RestConfig } from '../kubeclient/config/rest-config.ts'
@@ -63,9 +63,9 @@ export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handle
     return relay({ ...target(exchange), connections, headers, checked, isLive, insteadOf404 }, exchange)
   }
   return exchange => {
-    const isLive = mayLast(exchange)
+    const isLive = mayBeLongRunning(exchange)
     // Logs that are followed may send no headers for hours, so no timeout applies here either.
-    if (isLive) exchange.lasts?.()
+    if (isLive) exchange.markLongRunning?.()
     const line = upstreams.line(isLive ? 'long' : 'short')
     return line instanceof Promise
       ? line.then(ready => forward(exchange, ready, isLive))

@@ -55,7 +55,7 @@ export function componentUpgrade(target: ComponentUpstream, exchange: Authentica
  */
 export function forwardUpgrade(
   target: UpgradeTarget,
-  exchange: Pick<AuthenticatedExchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
+  exchange: Pick<AuthenticatedExchange, 'req' | 'res' | 'upgrade' | 'markLongRunning'>,
 ): Promise<void> {
   const { req, res, upgrade: early = Buffer.alloc(0) } = exchange
   const { socket } = req
@@ -66,7 +66,7 @@ export function forwardUpgrade(
       const taps = openTaps && (await tapped(openTaps, lines, peer))
       res.detachSocket(socket)
       res.statusCode = 101
-      exchange.lasts?.()
+      exchange.markLongRunning?.()
       socket.write(toHandshake(lines))
       if (taps !== undefined) socket.write(taps.greeting)
       if (early.length > 0) (taps?.fromClient ?? peer).write(early)

@@ -25,8 +25,8 @@ export function toAuthenticated(
   return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated }
 }
 
-export function withLongRunning(exchange: AuthenticatedExchange, lasts: () => void): AuthenticatedExchange {
+export function withLongRunning(exchange: AuthenticatedExchange, markLongRunning: () => void): AuthenticatedExchange {
   const { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated } = exchange
-  if (exchange.upgrade !== undefined || exchange.impersonator !== undefined) return { ...exchange, lasts }
-  return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated, lasts }
+  if (exchange.upgrade !== undefined || exchange.impersonator !== undefined) return { ...exchange, markLongRunning }
+  return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated, markLongRunning }
 }

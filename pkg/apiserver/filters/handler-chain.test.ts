@@ -259,8 +259,8 @@ describe('createChain', () => {
 
   it('sets no deadline for a long-running response', async () => {
     const { get, metrics } = await start({
-      route: ({ res, lasts }) => {
-        lasts?.()
+      route: ({ res, markLongRunning }) => {
+        markLongRunning?.()
         res.end('whole')
       },
     })
@@ -442,9 +442,9 @@ describe('createChain', () => {
       requestSeconds: () => 0.1,
       maxInFlight: inFlightOf(4),
       sessionRevocation: createSessionRevocation(() => isEnded, 5),
-      route: ({ res, info, lasts }) => {
+      route: ({ res, info, markLongRunning }) => {
         if (info.verb !== 'watch') return sendJson(res, 200, {})
-        lasts?.()
+        markLongRunning?.()
         res.flushHeaders()
       },
     })

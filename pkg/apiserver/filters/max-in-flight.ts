@@ -1,6 +1,6 @@
 import { tooManyRequests } from '../../apierrors/status.ts'
 import { isSuperuser } from '../../apirequest/identity/identity.ts'
-import { mayLast } from '../../apirequest/long-running.ts'
+import { mayBeLongRunning } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createBodyArrival } from './body-arrival.ts'
 import { createFairQueue, type Seat, unlimitedSeat } from './fair-queue.ts'
@@ -100,7 +100,7 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
       if (isExempt(exchange)) return exempt
       const { req, res, info, upgrade } = exchange
       const user = exchange.identity.username
-      const asksToLast = upgrade !== undefined || mayLast(exchange)
+      const asksToLast = upgrade !== undefined || mayBeLongRunning(exchange)
       if (isUntimed) return stay(unlimitedSeat, user, true)
       const kind = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
       const take = () => {

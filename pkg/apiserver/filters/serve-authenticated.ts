@@ -1,5 +1,5 @@
 import type { Identity } from '../../apirequest/identity/identity.ts'
-import { mayLast, mayStream } from '../../apirequest/long-running.ts'
+import { mayBeLongRunning, mayStream } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { withLongRunning } from './authenticated-exchange.ts'
 import { withDeadline } from './deadline.ts'
@@ -34,10 +34,10 @@ export async function serveAuthenticated(
   { onFinish, allowed, lasted, slowClient, caller }: RequestScope,
 ): Promise<void> {
   const { res } = given
-  const asksToLast = mayLast(given)
+  const mayBeLong = mayBeLongRunning(given)
   // No deadline for a log that is followed: kube-apiserver sends its headers with the first line,
   // which may take hours.
-  const isUntimed = asksToLast && options.isProxied(given)
+  const isUntimed = mayBeLong && options.isProxied(given)
   let seat: RequestSeat | undefined
   let stopDeadline: (() => void) | undefined
   let isFollowed = false
@@ -49,12 +49,12 @@ export async function serveAuthenticated(
     onFinish(options.sessionRevocation.follow(given, caller))
   }
   function startTimers(): void {
-    if (asksToLast || mayStream(given)) followSession()
+    if (mayBeLong || mayStream(given)) followSession()
     if (isUntimed || isLasting || stopDeadline !== undefined) return
     stopDeadline = withDeadline(given, options.requestSeconds())
     onFinish(stopDeadline)
   }
-  function lasts(): void {
+  function markLongRunning(): void {
     isLasting = true
     lasted()
     stopDeadline?.()
@@ -71,7 +71,7 @@ export async function serveAuthenticated(
   // The client disconnected or the deadline passed while the request was waiting for a seat.
   if (res.writableEnded || res.destroyed) return
 
-  const exchange = withLongRunning(given, lasts)
+  const exchange = withLongRunning(given, markLongRunning)
   const decided = options.authorize(exchange)
   const isJudged = !(decided instanceof Promise)
   if (!isJudged) startTimers()

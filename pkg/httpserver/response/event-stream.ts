@@ -20,7 +20,7 @@ export type EventStream = {
   readonly pieces: (event: Iterable<Buffer>) => Iterable<Buffer>
 }
 
-type StreamedExchange = Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts' | 'openWatch'>
+type StreamedExchange = Pick<Exchange, 'req' | 'res' | 'upgrade' | 'markLongRunning' | 'openWatch'>
 
 /**
  * Returns the response body or, for a handshake, a WebSocket with a message per event.
@@ -29,7 +29,7 @@ type StreamedExchange = Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts' | 'op
  * @throws Status 400 for an invalid handshake
  */
 export function toEventStream(
-  { req, res, upgrade, lasts, openWatch }: StreamedExchange,
+  { req, res, upgrade, markLongRunning, openWatch }: StreamedExchange,
   contentType: string,
   receive?: (message: string) => Promise<void>,
 ): EventStream {
@@ -42,7 +42,7 @@ export function toEventStream(
       name: 'body',
       isGone,
       open() {
-        lasts?.()
+        markLongRunning?.()
         return openWebSocket({ req, res }, { protocol, head: upgrade, ...(receive && { receive }) })
       },
       frame: event => event,
@@ -55,7 +55,7 @@ export function toEventStream(
     name: isChunked ? 'chunked body' : 'body',
     isGone,
     open() {
-      lasts?.()
+      markLongRunning?.()
       res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-cache, private' })
       res.flushHeaders()
       if (isChunked) sendOwnChunks(res)

@@ -38,7 +38,7 @@ const stalledAfterMs = 60_000
  */
 export async function sendFollow(
   store: LogStore,
-  { req, res, lasts }: AuthenticatedExchange,
+  { req, res, markLongRunning }: AuthenticatedExchange,
   wanted: Follow,
   limits: QueryLimits & PermissionTimes & { readonly signal: AbortSignal; readonly stalledMs?: number },
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function sendFollow(
     end.abort()
     throw error
   })
-  lasts?.()
+  markLongRunning?.()
   res.writeHead(200, head)
   res.flushHeaders()
   const write = createTailWriter(res, limits.stalledMs ?? stalledAfterMs)

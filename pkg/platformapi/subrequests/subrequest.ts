@@ -19,7 +19,7 @@ export function toSubrequest(
   { info, rawPath, rawQuery, query }: RequestLine,
   res: ServerResponse,
 ): AuthenticatedExchange {
-  const { upgrade: _upgrade, lasts: _lasts, openWatch: _openWatch, ...shared } = exchange
+  const { upgrade: _upgrade, markLongRunning: _markLongRunning, openWatch: _openWatch, ...shared } = exchange
   return { ...shared, isSubrequest: true, id: randomUUID(), info, rawPath, rawQuery, query, res }
 }
 

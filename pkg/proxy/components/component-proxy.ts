@@ -1,5 +1,5 @@
 import { isStatus, Status } from '../../apierrors/status.ts'
-import { mayLast } from '../../apirequest/long-running.ts'
+import { mayBeLongRunning } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { formatTarget } from '../../apirequest/target.ts'
 import { forwardableHeaders, type HeaderLines } from '../headers.ts'
@@ -23,11 +23,11 @@ export async function forwardToComponent(
 ): Promise<void> {
   const { component, breaker } = upstream
   const { req, res } = exchange
-  const isLive = mayLast(exchange)
+  const isLive = mayBeLongRunning(exchange)
   const connections = isLive ? upstream.long : upstream.short
   const path = component.url.pathname.replace(/\/$/, '') + formatTarget(exchange)
   const begun = () => {
-    if (isLive) exchange.lasts?.()
+    if (isLive) exchange.markLongRunning?.()
   }
   const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive, begun }
   if (!breaker.mayTry()) throw notResponding(component.name)

@@ -51,7 +51,7 @@ export function createTerminal(options: {
   }
 
   async function serve(exchange: AuthenticatedExchange): Promise<void> {
-    const { req, res, query, upgrade: head, lasts } = exchange
+    const { req, res, query, upgrade: head, markLongRunning } = exchange
     const info = attributesOf(exchange)
     if (info === undefined)
       throw unknownResource(exchange.info.parts[0] === 'nodes' ? nodeTerminals : undefined)
@@ -69,7 +69,7 @@ export function createTerminal(options: {
         return (events: WebSocketEvents) => openExec(exchange, target, events)
       }),
     )
-    lasts?.()
+    markLongRunning?.()
     const out = openWebSocket({ req, res }, { protocol, head, receive: session.receive, maxMessageBytes })
     session.attach(out)
     await new Promise(resolve => out.once('close', resolve))
