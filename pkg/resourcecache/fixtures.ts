@@ -3,7 +3,7 @@ import type { ReceivedEvent } from '../kubeclient/watch/watch.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
 import type { Visible } from './list/object-visibility.ts'
-import { Entry, type ServedKind } from './store/cached-object.ts'
+import { CachedObject, type ServedKind } from './store/cached-object.ts'
 import type { Chunk } from './store/chunk.ts'
 import { ObjectStore, type ObjectStoreOptions } from './store/store.ts'
 
@@ -42,13 +42,13 @@ export function node(name: string, options: NodeOptions = {}): KubeObject {
   }
 }
 
-export function entry(name: string, options: NodeOptions = {}): Entry {
+export function entry(name: string, options: NodeOptions = {}): CachedObject {
   return toEntry(servedNodes, node(name, options))
 }
 
 /** Creates a CachedObject as if it had been received from kube-apiserver. */
-export function toEntry(served: ServedKind, object: KubeObject): Entry {
-  return Entry.from(served, object, JSON.stringify(object))
+export function toEntry(served: ServedKind, object: KubeObject): CachedObject {
+  return CachedObject.from(served, object, JSON.stringify(object))
 }
 
 /** Replaces the content of a store as if the objects had been received from kube-apiserver. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Status } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { TurnQueue } from '../../scheduling/turn-queue.ts'
 import type { GrantIndex, RbacReader } from '../rbac/rbac-index.ts'
@@ -58,7 +58,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     const isAll = await all.is()
     if (isAll && name === '') return verb === 'watch' ? everything(all) : undefined
     // A permission on one name must not show other objects, even if the request has no name.
-    const has = (entry: Entry) => name === '' || entry.name === name
+    const has = (entry: CachedObject) => name === '' || entry.name === name
     if (isAll && verb !== 'watch') return { key: toSetKey('named', new Set([name])), has, onChange: never }
     const visible =
       resource === 'namespaces'

@@ -17,7 +17,7 @@ import {
 import type { Kind } from '../../resourcecache/kind.ts'
 import { restrictToColumns } from '../../resourcecache/list/columns.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 
 /** metav1.ListOptions for reads. */
 export type ListOptions = VersionQuery & {
@@ -90,7 +90,7 @@ export function isExact({ match: matching, limit, resourceVersion }: ListOptions
 }
 
 /** Returns the predicate for the namespace and all selectors of a list or watch. */
-export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
+export function matchesOptions(options: ListOptions): (entry: CachedObject) => boolean {
   const { labels, fields, columns, shards, namespace } = options
   return entry =>
     (namespace === '' || entry.namespace === namespace) &&

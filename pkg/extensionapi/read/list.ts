@@ -9,7 +9,7 @@ import {
   type Visible,
 } from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import {
   type Chunk,
   countEntries,
@@ -145,7 +145,7 @@ async function select(
   const { selectorKey, visible } = start
   const isSelected = matchesOptions(options)
   const namespaces = options.namespace === '' ? visible?.namespaces : new Set([options.namespace])
-  const matches = visible ? (entry: Entry) => isSelected(entry) && visible.has(entry) : isSelected
+  const matches = visible ? (entry: CachedObject) => isSelected(entry) && visible.has(entry) : isSelected
   if (start.version === store.version) {
     // A single object is looked up by name: it needs no materialized view.
     const pinned = store.served.kind.namespaced ? undefined : pinnedName(options)

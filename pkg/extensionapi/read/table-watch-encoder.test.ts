@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { expired } from '../../apierrors/status.ts'
 import { entry, servedNodes } from '../../resourcecache/fixtures.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { Change } from '../../resourcecache/store/watch-window.ts'
 import { encodeError, openingOnce, toSelectedEvent } from '../../resourcecache/watch/watch-encoder.ts'
 import { createEncoder, type Shape } from './table-watch-encoder.ts'
@@ -19,7 +19,7 @@ function read(event: Buffer | undefined) {
 
 const inside = (version: number) => entry('n1', { version, labels: { zone: 'a' }, spec: { at: version } })
 const outside = (version: number) => entry('n1', { version, labels: { zone: 'b' }, spec: { at: version } })
-const matches = (e: Entry) => e.meta.labels?.zone === 'a'
+const matches = (e: CachedObject) => e.meta.labels?.zone === 'a'
 
 describe('createEncoder', () => {
   describe('event of a change', () => {

@@ -1,5 +1,5 @@
 import { aggregatedForm } from '../../resourcecache/list/list-body.ts'
-import type { Entry, ServedKind } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject, ServedKind } from '../../resourcecache/store/cached-object.ts'
 import {
   type BookmarkMeta,
   type Encoder,
@@ -26,7 +26,7 @@ export function createEncoder(served: ServedKind, shape: Shape): Encoder {
 }
 
 function createEventEncoder(served: ServedKind, shape: Shape, showsColumns: boolean): Omit<Encoder, 'name' | 'opening'> {
-  const pieces = (type: EventType, entry: Entry) => eventParts(type, objectParts(entry, shape, showsColumns))
+  const pieces = (type: EventType, entry: CachedObject) => eventParts(type, objectParts(entry, shape, showsColumns))
   return {
     event: (type, entry) => Buffer.concat(pieces(type, entry)),
     pieces,
@@ -41,7 +41,7 @@ function createEventEncoder(served: ServedKind, shape: Shape, showsColumns: bool
   }
 }
 
-function objectParts(entry: Entry, shape: Shape, showsColumns: boolean): readonly Buffer[] {
+function objectParts(entry: CachedObject, shape: Shape, showsColumns: boolean): readonly Buffer[] {
   if (shape.as === 'object') return aggregatedForm.toParts(entry)
   if (shape.as === 'partial') return [Buffer.from(toPartial(entry, shape.version))]
   return [Buffer.from(tableOfObject(entry, { ...shape, nowMs: Date.now() }, showsColumns))]

@@ -2,7 +2,7 @@ import { badRequest } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { Cell, Kind } from '../../resourcecache/kind.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import { entriesOf, type Selection } from '../../resourcecache/store/chunk.ts'
 import { formatAge } from './age.ts'
 
@@ -45,18 +45,18 @@ export function* tableRows(selection: Selection, options: TableOptions): Generat
  *
  * @param showColumns false for later events of a watch, which omit the column definitions
  */
-export function tableOfObject(entry: Entry, options: TableOptions, showColumns = true): string {
+export function tableOfObject(entry: CachedObject, options: TableOptions, showColumns = true): string {
   const head = tableHead(entry.served.kind, options.version, { resourceVersion: entry.meta.resourceVersion })
   const members = JSON.stringify(showColumns ? head : { ...head, columnDefinitions: null })
   return `${members.slice(0, -1)},"rows":[${toRow(entry, options)}]}`
 }
 
 /** Returns the metav1.PartialObjectMetadata of an object, as JSON. */
-export function toPartial(entry: Entry, version: MetaVersion): string {
+export function toPartial(entry: CachedObject, version: MetaVersion): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${entry.metadata()}}`
 }
 
-function toRow(entry: Entry, options: TableOptions): string {
+function toRow(entry: CachedObject, options: TableOptions): string {
   const cells = [...entry.fields.cells, ...entry.decoration.cells].map(cell => toCell(cell, options.nowMs))
   const row = `{"cells":${JSON.stringify(cells)}`
   if (options.includeObject === 'None') return `${row},"object":null}`

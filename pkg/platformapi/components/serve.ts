@@ -4,7 +4,7 @@ import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import { isRecord, itemsOf, membersOf } from '../../kubeclient/object/object.ts'
 import { routeOf } from '../../openapi/route.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { componentPaths } from './description.ts'
 
@@ -81,7 +81,7 @@ async function listComponents(
   const isOfPlatform = (name: string) =>
     name === namespace || name === 'kube-system' || name.startsWith(product)
   const place = (name: string) => (name === namespace ? '' : name)
-  const podsOf = new Map<string, Entry[]>()
+  const podsOf = new Map<string, CachedObject[]>()
   for (const pod of pods?.entries() ?? []) {
     if (!isOfPlatform(pod.namespace)) continue
     const known = podsOf.get(pod.namespace)
@@ -95,7 +95,7 @@ async function listComponents(
 }
 
 /** @param pods all pods in the namespace of the Service */
-function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
+function toComponent(service: CachedObject, pods: readonly CachedObject[]): Component[] {
   const { selector } = membersOf(service.parsed().spec)
   // Endpoints of a Service without a selector are managed elsewhere.
   if (!isRecord(selector) || Object.keys(selector).length === 0) return []
@@ -114,7 +114,7 @@ function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
   ]
 }
 
-function isHealthy(pod: Entry): boolean {
+function isHealthy(pod: CachedObject): boolean {
   const { phase, containerStatuses } = membersOf(pod.parsed().status)
   return phase === 'Running' && itemsOf(containerStatuses).every(status => membersOf(status).ready === true)
 }

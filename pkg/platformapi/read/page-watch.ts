@@ -7,7 +7,7 @@ import { drained } from '../../httpserver/response/respond.ts'
 import { type ListRequest, listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
 import { assertCurrent, visibilityChanged, type Visible } from '../../resourcecache/list/object-visibility.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -28,7 +28,7 @@ export type PageWatch = {
 }
 
 /** The page that the client has received last. */
-type Shown = { readonly entries: ReadonlyMap<string, Entry>; readonly total: number }
+type Shown = { readonly entries: ReadonlyMap<string, CachedObject>; readonly total: number }
 
 // Changes that arrive within this time are sent in one event.
 const settleMs = 100
@@ -150,7 +150,7 @@ async function readPage(store: ObjectStore, { request, timeSlices }: PageWatch):
 }
 
 /** Returns the uid, or the key of objects without one (componentstatuses). */
-function keyOf(entry: Entry): string {
+function keyOf(entry: CachedObject): string {
   return entry.meta.uid ?? entry.key
 }
 
@@ -212,7 +212,7 @@ function changeEvent(
 
 function* changedEvent(
   start: Buffer,
-  changed: readonly (readonly [key: string, entry: Entry])[],
+  changed: readonly (readonly [key: string, entry: CachedObject])[],
   form: Form,
 ): Generator<Buffer> {
   yield start

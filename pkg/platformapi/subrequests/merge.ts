@@ -8,7 +8,7 @@ import { visibilityChanged, isCurrent } from '../../resourcecache/list/object-vi
 import { type Order, toOrder } from '../../resourcecache/list/order.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import { entriesOf, type Selection, selectPage, toChunks } from '../../resourcecache/store/chunk.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { CollectedList } from './list-collector.ts'
@@ -16,7 +16,7 @@ import type { CollectedList } from './list-collector.ts'
 export type MergePart = { readonly list: CollectedList }
 
 /** The objects of a page, and the number of objects of each list. */
-export type Merged = { readonly entries: readonly Entry[]; readonly totals: readonly number[] }
+export type Merged = { readonly entries: readonly CachedObject[]; readonly totals: readonly number[] }
 
 /** Returns one page of all lists, merged by their sort order. */
 async function mergeLists(
@@ -38,7 +38,7 @@ async function mergeLists(
     totals.push(total)
     heads.push(toHead(selection))
   }
-  const entries: Entry[] = []
+  const entries: CachedObject[] = []
   let since = performance.now()
   for (let at = 0; at < end && order !== undefined; at++) {
     const entry = takeFirst(heads, order, ascending)
@@ -52,7 +52,7 @@ async function mergeLists(
 }
 
 /** The next object of a list, and the iterator over those after it. */
-type Head = { readonly rest: Iterator<Entry>; entry: Entry | undefined }
+type Head = { readonly rest: Iterator<CachedObject>; entry: CachedObject | undefined }
 
 function toHead(selection: Selection): Head {
   const rest = entriesOf(selection)[Symbol.iterator]()
@@ -60,7 +60,7 @@ function toHead(selection: Selection): Head {
 }
 
 /** Removes and returns the first object of all lists. Equal objects are in the order of the lists. */
-function takeFirst(heads: readonly Head[], { compare }: Order, ascending: boolean): Entry | undefined {
+function takeFirst(heads: readonly Head[], { compare }: Order, ascending: boolean): CachedObject | undefined {
   let first: Head | undefined
   for (const head of heads) {
     if (head.entry === undefined) continue
@@ -104,7 +104,7 @@ export async function sendMerged(
   exchange: AuthenticatedExchange,
   page: {
     readonly lists: readonly MergePart[]
-    readonly entries: readonly Entry[]
+    readonly entries: readonly CachedObject[]
     readonly totalItems: number
     readonly members: Readonly<Record<string, unknown>>
     readonly timeSlices: TimeSlices

@@ -4,7 +4,7 @@ import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { isOver } from '../../httpserver/response/respond.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { type ListRestriction, toListPredicate } from '../../resourcecache/list/list-predicate.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { CollectList } from './subrequest.ts'
 
@@ -30,9 +30,9 @@ export async function restrictToOwner(
   { collect, findByKind }: OwnerTools,
   exchange: AuthenticatedExchange,
   list: {
-    readonly entries: Iterable<Entry>
+    readonly entries: Iterable<CachedObject>
     /** Returns whether the caller may see an entry and has selected it. */
-    readonly matches: (entry: Entry) => boolean
+    readonly matches: (entry: CachedObject) => boolean
     readonly uid: string
     readonly seniority: number
     readonly timeSlices: TimeSlices
@@ -97,7 +97,7 @@ function descendantsOf(uid: string, children: Children, seniority: number): Read
   return found
 }
 
-function ownersOf({ ownerReferences = [] }: Entry['meta']): readonly string[] {
+function ownersOf({ ownerReferences = [] }: CachedObject['meta']): readonly string[] {
   return ownerReferences.map(owner => owner.uid)
 }
 
@@ -115,13 +115,13 @@ function toPath({ info }: AuthenticatedExchange, { source, plural, namespaced }:
  * @returns the kinds of the owners, as `apps/v1 ReplicaSet`
  */
 async function readOwners(
-  entries: Iterable<Entry>,
+  entries: Iterable<CachedObject>,
   {
     matches,
     timeSlices,
     children,
   }: {
-    readonly matches: (entry: Entry) => boolean
+    readonly matches: (entry: CachedObject) => boolean
     readonly timeSlices: TimeSlices
     readonly children?: Children
   },

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 import { createClassUsage } from './class-usage.ts'
 
 const entry = (storageClassName?: string) =>
-  ({ fields: { status: '', cells: [], values: { storageClassName } } }) as unknown as Entry
-const change = (type: Change['type'], of: Entry, old?: Entry): Change => ({
+  ({ fields: { status: '', cells: [], values: { storageClassName } } }) as unknown as CachedObject
+const change = (type: Change['type'], of: CachedObject, old?: CachedObject): Change => ({
   version: 1,
   type,
   entry: of,

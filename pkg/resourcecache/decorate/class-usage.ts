@@ -1,10 +1,10 @@
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 
 export type ClassUsage = {
   /** Returns the number of objects that name the class. */
   readonly of: (name: string) => number
-  readonly replace: (entries: Iterable<Entry>) => void
+  readonly replace: (entries: Iterable<CachedObject>) => void
   readonly apply: (changes: readonly Change[]) => void
 }
 
@@ -17,7 +17,7 @@ export type ClassUsage = {
 export function createClassUsage(field: string, changed: (names: ReadonlySet<string>) => void): ClassUsage {
   const counts = new Map<string, number>()
 
-  function count({ fields }: Entry, step: 1 | -1, touched: Set<string>): void {
+  function count({ fields }: CachedObject, step: 1 | -1, touched: Set<string>): void {
     const name = fields.values[field] ?? ''
     if (name === '') return
     const next = (counts.get(name) ?? 0) + step

@@ -2,7 +2,7 @@ import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { decorateNamespace } from '../kinds/namespaces.ts'
 import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim, decorateClass } from '../kinds/storage.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { Decorate } from '../store/store.ts'
 import type { Change } from '../store/watch-window.ts'
 import { createClassUsage } from './class-usage.ts'
@@ -21,8 +21,8 @@ export type ComputedAnnotations = {
 /** Receives the objects and changes of a kind from which annotations of another are computed. */
 export type AnnotationInput = {
   readonly plural: string
-  readonly replace: (entries: Iterable<Entry>) => void
-  readonly apply: (changes: readonly Change[], entries: () => Iterable<Entry>) => void
+  readonly replace: (entries: Iterable<CachedObject>) => void
+  readonly apply: (changes: readonly Change[], entries: () => Iterable<CachedObject>) => void
 }
 
 const nodes = '/nodes'
@@ -49,7 +49,7 @@ export function createComputedAnnotations(
   const mounts = createPvcUsageIndex(keys => changed(claims, keys))
   // The CSI drivers for which a VolumeSnapshotClass exists.
   let drivers: ReadonlySet<string> = new Set()
-  function readDrivers(classes: Iterable<Entry>): void {
+  function readDrivers(classes: Iterable<CachedObject>): void {
     drivers = new Set([...classes].map(({ fields }) => fields.values.driver ?? ''))
     changed(claims, 'all')
   }

@@ -4,7 +4,7 @@ import type { FieldRequirement } from '../../apirequest/selector/field-selector.
 import { requirementsOf } from '../../apirequest/selector/selector.ts'
 import { decodeString } from '../../json/scan.ts'
 import type { Cell, Kind } from '../kind.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import { createFieldExtractor } from '../store/field-extractor.ts'
 import { isValue, type ListRestriction } from './list-predicate.ts'
 import { findPrinterValue, type PrinterColumn } from './printer-columns.ts'
@@ -16,7 +16,7 @@ type Requirement = Pick<FieldRequirement, 'operator' | 'value'>
 /** A column by which a list can be filtered. */
 type FilterColumn = {
   readonly name: string
-  readonly toMatch: (requirement: Requirement) => (entry: Entry) => boolean
+  readonly toMatch: (requirement: Requirement) => (entry: CachedObject) => boolean
   /** The printer column of the CustomResourceDefinition; undefined for one of Kapis. */
   readonly definition?: unknown
 }
@@ -33,7 +33,7 @@ function columnsOf(kind: TableKind, printer: readonly PrinterColumn[] | undefine
   return [own, byText('Age', entry => entry.meta.creationTimestamp)]
 }
 
-function byText(name: string, read: (entry: Entry) => string): FilterColumn {
+function byText(name: string, read: (entry: CachedObject) => string): FilterColumn {
   return {
     name,
     toMatch:
@@ -60,7 +60,7 @@ function isCell(source: string, wanted: string): boolean {
   return source.startsWith('"') ? decodeString(source, 0, source.length) === wanted : isValue(source, wanted)
 }
 
-function cellAt({ fields, decoration }: Entry, place: number): Cell {
+function cellAt({ fields, decoration }: CachedObject, place: number): Cell {
   return fields.cells[place] ?? decoration.cells[place - fields.cells.length] ?? ''
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { thrownFields } from '../../apierrors/fixtures.ts'
 import { entry, servedNodes } from '../fixtures.ts'
-import { Entry } from '../store/cached-object.ts'
+import { CachedObject } from '../store/cached-object.ts'
 import { createFieldsForm } from './field-projection.ts'
 import { objectBytes } from './list-body.ts'
 
@@ -44,7 +44,7 @@ describe('createFieldsForm', () => {
   it('preserves the source text of the projected fields', () => {
     const json =
       '{"metadata":{"name":"a","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":{"b":1.0,"10":{"x":9007199254740993,"y":1},"9":"\\u003c"},"items":[{"n":1e3,"m":1},{"n":-0}]}'
-    const exact = Entry.from(servedNodes, JSON.parse(json), json)
+    const exact = CachedObject.from(servedNodes, JSON.parse(json), json)
     const show = (fields: string) => objectBytes(exact, createFieldsForm(fields)).toString()
     expect(show('spec')).to.equal('{"spec":{"b":1.0,"10":{"x":9007199254740993,"y":1},"9":"\\u003c"}}')
     expect(show('spec.9,spec.10.x,spec.b')).to.equal(

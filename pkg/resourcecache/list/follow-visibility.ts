@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { drained } from '../../httpserver/response/respond.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
 import type { Visible } from './object-visibility.ts'
@@ -20,14 +20,14 @@ export function followVisibility(
   store: ObjectStore,
   visible: Visible,
   options: {
-    readonly matches: (entry: Entry) => boolean
-    readonly send: (type: EventType, entry: Entry) => void
+    readonly matches: (entry: CachedObject) => boolean
+    readonly send: (type: EventType, entry: CachedObject) => void
     readonly out: Writable
   },
 ): () => void {
   const { matches, send, out } = options
   const shown = new Set<string>()
-  const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
+  const isShown = (entry: CachedObject) => matches(entry) && visible.has(entry)
   for (const entry of store.entries()) if (isShown(entry)) shown.add(entry.key)
   let isStopped = false
   let isRunning = false
@@ -48,7 +48,7 @@ export function followVisibility(
     reset: () => undefined,
   })
 
-  function compareOne({ key, namespace, name }: Entry): void {
+  function compareOne({ key, namespace, name }: CachedObject): void {
     const entry = store.get(namespace, name)
     if (entry === undefined || isShown(entry) === shown.has(key)) return
     if (shown.delete(key)) send('DELETED', entry)

@@ -1,5 +1,5 @@
 import { pieceBytes } from '../../httpserver/response/respond.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import { type Chunk, entriesOf, type Selection } from '../store/chunk.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'
 
@@ -8,7 +8,7 @@ export type Form = {
   /** Identifies the projection: those with the same name produce the same result. */
   readonly name: string
   /** Returns the JSON of an object in parts, whose large ones all responses share. */
-  readonly toParts: (entry: Entry) => readonly Buffer[]
+  readonly toParts: (entry: CachedObject) => readonly Buffer[]
   /** Set if the result is computed from the whole object for each response, and not cached. */
   readonly isComputed?: true
 }
@@ -29,7 +29,7 @@ const chunkBytes = pieceBytes / 2
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 2
 
-export function objectBytes(entry: Entry, form: Form): Buffer {
+export function objectBytes(entry: CachedObject, form: Form): Buffer {
   return Buffer.concat(form.toParts(entry))
 }
 

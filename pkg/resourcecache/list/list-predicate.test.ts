@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { servedNodes } from '../fixtures.ts'
-import { Entry } from '../store/cached-object.ts'
+import { CachedObject } from '../store/cached-object.ts'
 import { toListPredicate } from './list-predicate.ts'
 
 const json =
   '{"metadata":{"name":"a","uid":"u","resourceVersion":"1","creationTimestamp":"","generation":9007199254740993},"spec":{"big":9223372036854775807,"one":1.0,"exp":1e3,"zero":-0,"text":"1.0","escaped":"\\u003ca\\u003e","yes":true,"none":null,"map":{},"list":[9007199254740993]}}'
-const entry = Entry.from(servedNodes, JSON.parse(json), json)
+const entry = CachedObject.from(servedNodes, JSON.parse(json), json)
 
 describe('fieldSelector', () => {
   const table: readonly [string, boolean][] = [

@@ -12,14 +12,14 @@ import { formatShardSelector, matchesShard } from '../../apirequest/selector/sha
 import { decodeString } from '../../json/scan.ts'
 import { compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Kind } from '../kind.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import { createFieldExtractor } from '../store/field-extractor.ts'
 import { parseSearch } from './search.ts'
 
 /** A predicate with a key: predicates with the same key select the same objects. */
 export type ListPredicate = {
   readonly key: string
-  readonly matches: (entry: Entry) => boolean
+  readonly matches: (entry: CachedObject) => boolean
   /** Namespaces that contain all matching objects; undefined if they are not known. */
   readonly namespaces?: ReadonlySet<string> | undefined
 }
@@ -42,7 +42,7 @@ function commonOf(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlyS
   return first && new Set([...first].filter(name => rest.every(each => each.has(name))))
 }
 
-type Predicate = (entry: Entry) => boolean
+type Predicate = (entry: CachedObject) => boolean
 
 /** The filters of every kind; `groupDomain` is part of the name of the alias annotation. */
 const commonFilters: Readonly<Record<string, (value: string, groupDomain: string) => Predicate>> = {

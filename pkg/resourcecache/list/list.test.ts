@@ -4,7 +4,7 @@ import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { createRandom, event, node, storeOf } from '../fixtures.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import { entriesOf } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
 import { listPage, listPageAt, type Page } from './list.ts'
@@ -340,7 +340,7 @@ describe('a list of several namespaces', () => {
   const list = (query: string, namespace: string, ...namespaces: readonly string[]) => {
     const names = new Set(namespaces)
     let looks = 0
-    const matches = (entry: Entry) => {
+    const matches = (entry: CachedObject) => {
       looks++
       return names.has(entry.namespace)
     }

@@ -1,13 +1,13 @@
 import { expired, Status } from '../../apierrors/status.ts'
 import { waitForLatest } from '../informer/wait-for-resource-version.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 
 /** The objects of a kind that one caller may see. */
 export type Visible = {
   /** Identifies the set of objects, which is equal for equal keys except in watches. */
   readonly key: string
-  readonly has: (entry: Entry) => boolean
+  readonly has: (entry: CachedObject) => boolean
   /** Namespaces that contain all visible objects; undefined if they are not known. */
   readonly namespaces?: ReadonlySet<string>
   /** Set if all objects are visible, until a change invalidates this result. */

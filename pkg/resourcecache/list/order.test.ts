@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { entry, servedNodes } from '../fixtures.ts'
-import { Entry } from '../store/cached-object.ts'
+import { CachedObject } from '../store/cached-object.ts'
 import { byKey, toOrder } from './order.ts'
 
 const inNamespace = (namespace: string, name: string, created: string) =>
   entry(name, { created, meta: { namespace } })
-const entries: readonly Entry[] = [
+const entries: readonly CachedObject[] = [
   inNamespace('x', 'a', '2031-01-02T00:00:00Z'),
   inNamespace('y', 'a', '2031-01-01T00:00:00Z'),
   inNamespace('x', 'b', '2031-01-01T00:00:00Z'),
@@ -13,7 +13,7 @@ const entries: readonly Entry[] = [
 ]
 
 describe('toOrder', () => {
-  const table: readonly [string, (a: Entry, b: Entry) => number, readonly string[]][] = [
+  const table: readonly [string, (a: CachedObject, b: CachedObject) => number, readonly string[]][] = [
     ['key', byKey, ['x/a', 'x/b', 'y/a', 'y/b']],
     ['name, then namespace', toOrder('name').compare, ['x/a', 'y/a', 'x/b', 'y/b']],
     ['creation time, then namespace, then name', toOrder('createTime').compare, ['y/b', 'x/b', 'y/a', 'x/a']],
@@ -62,7 +62,7 @@ describe('toOrder', () => {
 describe('toOrder of a path', () => {
   const withSpec = (name: string, spec: string) => {
     const json = `{"metadata":{"name":"${name}","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":${spec}}`
-    return Entry.from(servedNodes, JSON.parse(json), json)
+    return CachedObject.from(servedNodes, JSON.parse(json), json)
   }
   it('is exact for numbers of any size', () => {
     const ascending = [

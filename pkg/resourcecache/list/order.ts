@@ -3,7 +3,7 @@ import { parseJsonPath } from '../../apirequest/query/json-path.ts'
 import { splitSortKeys } from '../../apirequest/query/list-query.ts'
 import { decodeString } from '../../json/scan.ts'
 import { type Amount, compareAmounts, parseAmount } from '../decorate/amount.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import { createFieldExtractor } from '../store/field-extractor.ts'
 import type { Compare } from '../store/sorted-index.ts'
 
@@ -11,7 +11,7 @@ import type { Compare } from '../store/sorted-index.ts'
 export type Order = {
   readonly key: string
   readonly compare: Compare
-  readonly rank?: (entry: Entry) => unknown
+  readonly rank?: (entry: CachedObject) => unknown
 }
 
 /** The order of kube-apiserver: by namespace, then by name. */
@@ -79,7 +79,7 @@ export function toOrder(sortBy: string): Order {
       }
       return byKey(a, b)
     },
-    ...(ranks.length > 0 ? { rank: (entry: Entry) => ranks.map(rank => rank(entry)) } : {}),
+    ...(ranks.length > 0 ? { rank: (entry: CachedObject) => ranks.map(rank => rank(entry)) } : {}),
   }
 }
 
@@ -103,7 +103,7 @@ function orderOf(key: string, compareValues: Compare): PlainOrder {
   return { key, compareValues, compare: (a, b) => compareValues(a, b) || byKey(a, b) }
 }
 
-function by(key: string, read: (entry: Entry) => string): PlainOrder {
+function by(key: string, read: (entry: CachedObject) => string): PlainOrder {
   return orderOf(key, (a, b) => compareText(read(a), read(b)))
 }
 

@@ -1,5 +1,5 @@
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { Chunk, Selection } from '../store/chunk.ts'
 import { unpooledBuffer } from '../store/unpooled-buffer.ts'
 import type { GzipPiece } from './gzip.ts'
@@ -22,7 +22,7 @@ const maxObjects = 1024
  */
 export class PageCache {
   readonly #pages = createBoundedCache<Page>({ maxBytes: 32 * mebibyte, sizeOf: ({ bytes }) => bytes.length })
-  readonly #objects = new Map<Entry, { readonly form: Form; readonly parts: readonly Buffer[] }>()
+  readonly #objects = new Map<CachedObject, { readonly form: Form; readonly parts: readonly Buffer[] }>()
   readonly #compressed: BoundedCache<Compressed> = createBoundedCache({
     maxBytes: 64 * mebibyte,
     sizeOf: ({ pieces }) => pieces.reduce((sum, { deflated }) => sum + deflated.length, 0),
@@ -52,7 +52,7 @@ export class PageCache {
   }
 
   /** Returns one object, as one buffer if it is small; it is immutable. */
-  object(entry: Entry, form: Form): readonly Buffer[] {
+  object(entry: CachedObject, form: Form): readonly Buffer[] {
     const known = this.#objects.get(entry)
     if (known?.form === form) return known.parts
     const parts = form.toParts(entry)

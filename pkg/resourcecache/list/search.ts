@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 
 // The search ignores this annotation: it contains the whole object, so any word would match.
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -11,7 +11,7 @@ const maxTerms = 16
  *
  * @throws Status 400
  */
-export function parseSearch(text: string): (entry: Entry) => boolean {
+export function parseSearch(text: string): (entry: CachedObject) => boolean {
   const terms = [...text.matchAll(/(-?)(?:"([^"]*)"|(\S+))/g)].map(([, minus, quoted, word]) => ({
     isWanted: minus !== '-',
     text: (quoted ?? word ?? '').toLowerCase(),
@@ -26,7 +26,7 @@ export function parseSearch(text: string): (entry: Entry) => boolean {
   }
 }
 
-function toText(entry: Entry): string {
+function toText(entry: CachedObject): string {
   const parts = [entry.name]
   for (const map of [entry.meta.labels ?? {}, entry.annotations]) {
     for (const [key, value] of Object.entries(map)) if (key !== lastApplied) parts.push(`${key}=${value}`)

@@ -3,7 +3,7 @@ import { node, servedNodes, toEntry } from '../fixtures.ts'
 import { toSelfLink } from '../kind.ts'
 import { objectBytes, platformForm } from '../list/list-body.ts'
 import { managedFieldsForm } from '../list/managed-fields-form.ts'
-import { Entry, type ServedKind, toKey } from './cached-object.ts'
+import { CachedObject, type ServedKind, toKey } from './cached-object.ts'
 
 const managedFields = [{ manager: 'kubelet', operation: 'Update' }]
 const full = node('n1', {
@@ -15,7 +15,7 @@ const full = node('n1', {
   status: { phase: 'x', text: 'a\u2028b</script>' },
 })
 
-describe('Entry', () => {
+describe('CachedObject', () => {
   const read = (bytes: Buffer) => JSON.parse(bytes.toString('utf8'))
   const { managedFields: _, ...meta } = full.metadata
 
@@ -81,7 +81,7 @@ describe('Entry', () => {
     ',"spec":{"b":9223372036854775807,"10":1e3,"9":-0,"t":"\\u003cgr\\u00fcn\\u003e","__proto__":{"a":1}},"x":[0.1000000000000000055]}'
   const exactManaged = '[{"manager":"m","x":1.0}]'
   const exact = `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta.slice(0, -1)},"managedFields":${exactManaged}}${exactTail}`
-  const received = () => Entry.from(servedNodes, JSON.parse(exact), exact)
+  const received = () => CachedObject.from(servedNodes, JSON.parse(exact), exact)
 
   it('preserves every byte: numbers, escapes, order, unknown fields', () => {
     const entry = received()
@@ -115,7 +115,7 @@ describe('Entry', () => {
   it('has one selfLink and one annotations field, even if the source has more', () => {
     const json =
       '{"metadata":{"selfLink":"/old","name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":""}}'
-    const entry = Entry.from(servedNodes, JSON.parse(json), json).decorated({
+    const entry = CachedObject.from(servedNodes, JSON.parse(json), json).decorated({
       annotations: { a: 'b' },
       cells: [],
     })
@@ -126,7 +126,7 @@ describe('Entry', () => {
 
   it('has one line, with any white space in the source', () => {
     const json = JSON.stringify(full, null, 2)
-    const entry = Entry.from(servedNodes, full, json)
+    const entry = CachedObject.from(servedNodes, full, json)
     expect(objectBytes(entry, platformForm).toString()).to.equal(
       objectBytes(toEntry(servedNodes, full), platformForm).toString(),
     )
@@ -134,7 +134,7 @@ describe('Entry', () => {
 
   it('uses the metadata that was parsed if there are two', () => {
     const json = `{"metadata":{"name":"other"},"spec":{},"metadata":${JSON.stringify(full.metadata)}}`
-    const entry = Entry.from(servedNodes, JSON.parse(json), json)
+    const entry = CachedObject.from(servedNodes, JSON.parse(json), json)
     expect(read(objectBytes(entry, platformForm)).metadata.name).to.equal('n1')
     expect(objectBytes(entry, platformForm).toString()).to.not.contain('other')
   })
@@ -142,7 +142,7 @@ describe('Entry', () => {
   it('accepts an object of any depth', () => {
     const deep = `${'{"a":['.repeat(5_000)}1${']}'.repeat(5_000)}`
     const json = `{"metadata":${JSON.stringify(full.metadata)},"spec":${deep}}`
-    const entry = Entry.from(servedNodes, JSON.parse(json), json)
+    const entry = CachedObject.from(servedNodes, JSON.parse(json), json)
     expect(entry.tail.toString()).to.equal(`,"spec":${deep}}`)
   })
 
@@ -153,7 +153,7 @@ describe('Entry', () => {
     ]
     const served = { ...servedNodes, kind: { ...servedNodes.kind, hidden } }
     const json = `{"metadata":{"name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":"","annotations":{"last":"secret","a":"b"}},"spec":{"p":1.0,"password":"secret","pass\\u0077ord":"secret"}}`
-    const entry = Entry.from(served, JSON.parse(json), json)
+    const entry = CachedObject.from(served, JSON.parse(json), json)
     expect(objectBytes(entry, platformForm).toString()).to.equal(
       '{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":"","annotations":{"a":"b"},"selfLink":"/api/v1/nodes/n1"},"spec":{"p":1.0}}',
     )

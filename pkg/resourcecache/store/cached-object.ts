@@ -37,7 +37,7 @@ type Parts = {
  * remains consistent. Only the head (kind, apiVersion and metadata) differs between the APIs; spec
  * and status are one shared tail.
  */
-export class Entry {
+export class CachedObject {
   readonly served: ServedKind
   readonly key: string
   readonly namespace: string
@@ -73,7 +73,7 @@ export class Entry {
   }
 
   /** @param json the object as received */
-  static from(served: ServedKind, received: KubeObject, json: string): Entry {
+  static from(served: ServedKind, received: KubeObject, json: string): CachedObject {
     const { object, text } = withoutHidden(served.kind, received, json)
     const { managedFields: written, ...meta } = object.metadata
     const source = splitObject(text) ?? splitParsed(object)
@@ -83,7 +83,7 @@ export class Entry {
     const headLength = Buffer.byteLength(head)
     const managedAt = bytes.length - Buffer.byteLength(source.managedFields)
     const fields = served.kind.toFields(object)
-    return new Entry({
+    return new CachedObject({
       served,
       meta,
       fields,
@@ -112,15 +112,15 @@ export class Entry {
     return { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata: this.meta, ...membersOf(rest) }
   }
 
-  decorated(decoration: Decoration): Entry {
-    return new Entry({ ...this.#parts(), decoration })
+  decorated(decoration: Decoration): CachedObject {
+    return new CachedObject({ ...this.#parts(), decoration })
   }
 
   /** Returns the object at another version, for DELETED when it leaves a selection. */
-  at(version: number): Entry {
+  at(version: number): CachedObject {
     const resourceVersion = String(version)
     const metadata = withMembers(this.metadata(), new Map([['resourceVersion', `"${resourceVersion}"`]]))
-    return new Entry({
+    return new CachedObject({
       ...this.#parts(),
       meta: { ...this.meta, resourceVersion },
       head: toUnpooledBuffer(toAggregatedPrefix(this.served) + metadata),

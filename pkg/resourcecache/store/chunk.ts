@@ -1,13 +1,13 @@
-import { type Entry, toKeyPrefix } from './cached-object.ts'
+import { type CachedObject, toKeyPrefix } from './cached-object.ts'
 
 /**
  * A range of neighbours in a sorted index. Chunks are immutable, so a copy of the list of chunks is
  * a snapshot. Data derived from a chunk (compressed bytes) is valid as long as the chunk is in use.
  */
 export class Chunk {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly CachedObject[]
 
-  constructor(entries: readonly Entry[]) {
+  constructor(entries: readonly CachedObject[]) {
     this.entries = entries
   }
 }
@@ -23,7 +23,7 @@ export type Selection = { readonly runs: readonly Run[]; readonly descending: bo
 const leafSize = 24
 
 /** Splits sorted objects into chunks of at most twice the size, for few splits later. */
-export function toChunks(entries: readonly Entry[]): Chunk[] {
+export function toChunks(entries: readonly CachedObject[]): Chunk[] {
   if (entries.length > 0 && entries.length <= 2 * leafSize) return [new Chunk(entries)]
   const chunks: Chunk[] = []
   for (let i = 0; i < entries.length; i += leafSize) chunks.push(new Chunk(entries.slice(i, i + leafSize)))
@@ -79,12 +79,12 @@ function runsBetween(
 export function* entriesWithin(
   chunks: readonly Chunk[],
   namespaces: Iterable<string> | undefined,
-): Generator<Entry> {
+): Generator<CachedObject> {
   if (namespaces === undefined) for (const { entries } of chunks) yield* entries
   else for (const prefix of Array.from(namespaces, toKeyPrefix).sort()) yield* entriesOfPrefix(chunks, prefix)
 }
 
-function* entriesOfPrefix(chunks: readonly Chunk[], prefix: string): Generator<Entry> {
+function* entriesOfPrefix(chunks: readonly Chunk[], prefix: string): Generator<CachedObject> {
   let low = 0
   let high = chunks.length
   // Binary search for the first chunk whose last object is not before the prefix.
@@ -112,7 +112,7 @@ export function offsetAfter(chunks: readonly Chunk[], key: string): number {
   return offset
 }
 
-export function* entriesOf({ runs, descending }: Selection): Generator<Entry> {
+export function* entriesOf({ runs, descending }: Selection): Generator<CachedObject> {
   for (const { chunk, start, end } of runs) {
     const entries = chunk.entries.slice(start, end)
     yield* descending ? entries.reverse() : entries

@@ -1,5 +1,5 @@
 import { findPaths, type Steps } from '../../json/path.ts'
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 
 /**
  * Extracts values from the bytes of objects, once per version of an object. Results are cached per
@@ -11,8 +11,8 @@ import type { Entry } from './cached-object.ts'
 export function createFieldExtractor<Result>(
   paths: readonly Steps[],
   judge: (values: readonly (string | undefined)[]) => Result,
-): (entry: Entry) => Result {
-  const known = new WeakMap<Entry, { readonly result: Result }>()
+): (entry: CachedObject) => Result {
+  const known = new WeakMap<CachedObject, { readonly result: Result }>()
   // The tail of an object is only searched if a path refers to it.
   const isMetadataOnly = paths.every(([first]) => first === 'metadata')
 

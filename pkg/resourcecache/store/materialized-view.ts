@@ -1,11 +1,11 @@
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 import type { Chunk } from './chunk.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
 /** The query of a view: those with the same `key` must select and sort equally. */
 export type ViewQuery = {
   readonly key: string
-  readonly matches: (entry: Entry) => boolean
+  readonly matches: (entry: CachedObject) => boolean
   /** Namespaces that contain all matching objects; undefined if they are not known. */
   readonly namespaces?: ReadonlySet<string> | undefined
   readonly order: Compare
@@ -18,7 +18,7 @@ export class View {
   readonly #index: SortedIndex
 
   /** @param entries all that may match @param matches the predicate, if already computed */
-  constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
+  constructor(query: ViewQuery, entries: Iterable<CachedObject>, matches = query.matches) {
     this.#query = query
     this.#index = new SortedIndex(query.order, [...entries].filter(matches))
   }
@@ -36,7 +36,7 @@ export class View {
     return this.#index.snapshot()
   }
 
-  put(old: Entry | undefined, entry: Entry | undefined): void {
+  put(old: CachedObject | undefined, entry: CachedObject | undefined): void {
     const was = old !== undefined && this.#query.matches(old)
     const is = entry !== undefined && this.#query.matches(entry)
     if (was && is) this.#index.replace(old, entry)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createRandom, entry, namesOf } from '../fixtures.ts'
 import { byKey, toOrder } from '../list/order.ts'
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
 const created = (i: number) => `2031-01-01T00:00:${String(i).padStart(2, '0')}Z`
@@ -50,8 +50,8 @@ describe('SortedIndex', () => {
     it(`remains a sorted array by ${what} after thousands of changes, and its snapshots do not change`, () => {
       const random = createRandom(5)
       const index = new SortedIndex(order, [])
-      const kept: { snapshot: ReturnType<SortedIndex['snapshot']>; expected: readonly Entry[] }[] = []
-      let plain: readonly Entry[] = []
+      const kept: { snapshot: ReturnType<SortedIndex['snapshot']>; expected: readonly CachedObject[] }[] = []
+      let plain: readonly CachedObject[] = []
       for (let step = 0; step < 6000; step++) {
         // Grows to several hundred objects, so that chunks split, and then shrinks to none.
         const wantsMore = step < 3500 ? random(3) > 0 : random(6) === 0
@@ -101,9 +101,9 @@ describe('SortedIndex', () => {
 /** Applies one random change to an index and to a plain array. */
 function change(
   index: SortedIndex,
-  plain: readonly Entry[],
+  plain: readonly CachedObject[],
   { random, wantsMore }: { random: (below: number) => number; wantsMore: boolean },
-): readonly Entry[] {
+): readonly CachedObject[] {
   const name = `n${random(400)}`
   const make = () => entry(name, { created: created(random(12)), version: random(1_000_000) })
   const old = plain.find(other => other.name === name)

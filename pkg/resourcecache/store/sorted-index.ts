@@ -1,7 +1,7 @@
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 import { Chunk, toChunks } from './chunk.ts'
 
-export type Compare = (a: Entry, b: Entry) => number
+export type Compare = (a: CachedObject, b: CachedObject) => number
 
 /**
  * Sorted objects in chunks. An insertion or removal costs a search and the copy of a small chunk. A
@@ -13,7 +13,7 @@ export class SortedIndex {
   #size: number
 
   /** @param compare a total order: different objects never compare as 0 */
-  constructor(compare: Compare, entries: readonly Entry[]) {
+  constructor(compare: Compare, entries: readonly CachedObject[]) {
     this.#compare = compare
     this.#leaves = toChunks([...entries].sort(compare))
     this.#size = entries.length
@@ -33,7 +33,7 @@ export class SortedIndex {
     return [...this.#leaves]
   }
 
-  insert(entry: Entry): void {
+  insert(entry: CachedObject): void {
     const at = Math.min(this.#findLeaf(entry), Math.max(this.#leaves.length - 1, 0))
     const entries = [...(this.#leaves[at]?.entries ?? [])]
     entries.splice(this.#findSlot(entries, entry), 0, entry)
@@ -42,7 +42,7 @@ export class SortedIndex {
   }
 
   /** @param entry the object in the index, or one that compares as equal */
-  remove(entry: Entry): void {
+  remove(entry: CachedObject): void {
     const at = this.#findLeaf(entry)
     const entries = [...(this.#leaves[at]?.entries ?? [])]
     const slot = this.#findSlot(entries, entry)
@@ -54,7 +54,7 @@ export class SortedIndex {
     else this.#leaves.splice(at, 1)
   }
 
-  replace(old: Entry, entry: Entry): void {
+  replace(old: CachedObject, entry: CachedObject): void {
     if (this.#compare(old, entry) !== 0) {
       this.remove(old)
       this.insert(entry)
@@ -75,7 +75,7 @@ export class SortedIndex {
   }
 
   /** Returns the index of the first chunk that does not end before `entry`. */
-  #findLeaf(entry: Entry): number {
+  #findLeaf(entry: CachedObject): number {
     let low = 0
     let high = this.#leaves.length
     while (low < high) {
@@ -87,7 +87,7 @@ export class SortedIndex {
     return low
   }
 
-  #findSlot(entries: readonly Entry[], entry: Entry): number {
+  #findSlot(entries: readonly CachedObject[], entry: CachedObject): number {
     let low = 0
     let high = entries.length
     while (low < high) {

@@ -12,7 +12,7 @@ import {
   storeOf,
 } from '../fixtures.ts'
 import { toOrder } from '../list/order.ts'
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 import { entriesOf, selectPage } from './chunk.ts'
 import type { ViewQuery } from './materialized-view.ts'
 import { ObjectStore, type Subscriber } from './store.ts'
@@ -197,7 +197,7 @@ describe('ObjectStore', () => {
     const make = () => {
       let word = 'first'
       const store = storeOf([node('a'), node('b')], {
-        decorate: (e: Entry) => ({ annotations: { word: `${word} ${e.name}` }, cells: [word] }),
+        decorate: (e: CachedObject) => ({ annotations: { word: `${word} ${e.name}` }, cells: [word] }),
       })
       return {
         store,

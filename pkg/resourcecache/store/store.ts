@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kubeclient/object/object.ts'
 import type { ReceivedEvent } from '../../kubeclient/watch/watch.ts'
 import type { Decoration } from '../kind.ts'
 import { byKey } from '../list/order.ts'
-import { Entry, type ServedKind, toKey } from './cached-object.ts'
+import { CachedObject, type ServedKind, toKey } from './cached-object.ts'
 import { type Chunk, entriesWithin } from './chunk.ts'
 import { View, type ViewQuery } from './materialized-view.ts'
 import { SortedIndex } from './sorted-index.ts'
@@ -17,7 +17,7 @@ export type Subscriber = {
   readonly reset: () => void
 }
 
-export type Decorate = (entry: Entry) => Decoration
+export type Decorate = (entry: CachedObject) => Decoration
 
 /** A part of a kind: '' stands for all namespaces or all names. */
 export type Scope = { readonly namespace: string; readonly name: string }
@@ -48,7 +48,7 @@ export class ObjectStore {
   /** undefined for objects that were read for a single request. */
   readonly confirm: Confirm | undefined
   readonly #decorate: Decorate | undefined
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, CachedObject>()
   readonly #views = new Map<string, View>()
   readonly #subscribers = new Set<Subscriber>()
   #index = new SortedIndex(byKey, [])
@@ -94,7 +94,7 @@ export class ObjectStore {
     return this.#isEnded
   }
 
-  get(namespace: string, name: string): Entry | undefined {
+  get(namespace: string, name: string): CachedObject | undefined {
     return this.#entries.get(toKey(namespace, name))
   }
 
@@ -129,12 +129,12 @@ export class ObjectStore {
   }
 
   /** Returns all objects in no particular order. */
-  entries(): Iterable<Entry> {
+  entries(): Iterable<CachedObject> {
     return this.#entries.values()
   }
 
   /** The objects in some namespaces, of which only these are visited, or all. */
-  within(namespaces: ReadonlySet<string> | undefined): Iterable<Entry> {
+  within(namespaces: ReadonlySet<string> | undefined): Iterable<CachedObject> {
     return namespaces === undefined ? this.entries() : entriesWithin(this.#index.chunks, namespaces)
   }
 
@@ -236,9 +236,9 @@ export class ObjectStore {
     }
   }
 
-  #toEntry(object: KubeObject, json: string | undefined): Entry {
+  #toEntry(object: KubeObject, json: string | undefined): CachedObject {
     if (json === undefined) throw new Error(`the source text of ${object.metadata.name} is missing`)
-    const entry = Entry.from(this.served, object, json)
+    const entry = CachedObject.from(this.served, object, json)
     return this.#decorate ? entry.decorated(this.#decorate(entry)) : entry
   }
 
@@ -249,7 +249,7 @@ export class ObjectStore {
     return { version: entry.version, type, entry, old }
   }
 
-  #put(old: Entry | undefined, entry: Entry | undefined): void {
+  #put(old: CachedObject | undefined, entry: CachedObject | undefined): void {
     if (entry) this.#entries.set(entry.key, entry)
     else if (old) this.#entries.delete(old.key)
     if (old && entry) this.#index.replace(old, entry)

@@ -1,5 +1,5 @@
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 import type { View, ViewQuery } from './materialized-view.ts'
 import type { ObjectStore } from './store.ts'
 
@@ -16,7 +16,7 @@ export function buildViewInSlices(
   store: ObjectStore,
   query: ViewQuery,
   timeSlices: TimeSlices,
-  rank?: (entry: Entry) => unknown,
+  rank?: (entry: CachedObject) => unknown,
 ): View | Promise<View> {
   if (store.hasView(query.key)) return store.view(query)
   const entries = query.namespaces && [...store.within(query.namespaces)]
@@ -27,18 +27,18 @@ export function buildViewInSlices(
   )
 }
 
-function measure(entries: readonly Entry[]): { readonly size: number; readonly bytes: number } {
+function measure(entries: readonly CachedObject[]): { readonly size: number; readonly bytes: number } {
   return { size: entries.length, bytes: entries.reduce((sum, { size }) => sum + size, 0) }
 }
 
 /** @returns a function that returns whether an entry matches */
 export async function matchInSlices(
-  entries: Iterable<Entry>,
-  matches: (entry: Entry) => boolean,
+  entries: Iterable<CachedObject>,
+  matches: (entry: CachedObject) => boolean,
   timeSlices: TimeSlices,
-  rank?: (entry: Entry) => unknown,
-): Promise<ReadonlyMap<Entry, boolean>> {
-  const known = new Map<Entry, boolean>()
+  rank?: (entry: CachedObject) => unknown,
+): Promise<ReadonlyMap<CachedObject, boolean>> {
+  const known = new Map<CachedObject, boolean>()
   const all = [...entries]
   await timeSlices.next()
   let since = performance.now()

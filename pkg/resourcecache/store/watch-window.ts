@@ -1,4 +1,4 @@
-import type { Entry } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 
 /**
  * A change of an object. `entry` is the state after the change; for a deletion it is the last
@@ -7,8 +7,8 @@ import type { Entry } from './cached-object.ts'
 export type Change = {
   readonly version: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  readonly entry: Entry
-  readonly old: Entry | undefined
+  readonly entry: CachedObject
+  readonly old: CachedObject | undefined
 }
 
 // kube-apiserver keeps at least 75 s. With this longer time, clients that were disconnected for a

@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createPacedWriter } from '../../httpserver/response/respond.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 import { type Encoder, type SelectedEvent, toSelectedEvent } from './watch-encoder.ts'
 
 /** The selection and encoding that watchers of a channel share. */
 export type ChannelOptions = {
   readonly key: string
-  readonly matches: (entry: Entry) => boolean
+  readonly matches: (entry: CachedObject) => boolean
   readonly encoder: Encoder
 }
 

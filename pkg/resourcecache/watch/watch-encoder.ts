@@ -3,7 +3,7 @@ import type { Status } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/response/event-stream.ts'
 import { toSourceApiVersion } from '../kind.ts'
 import type { Form } from '../list/list-body.ts'
-import type { Entry, ServedKind } from '../store/cached-object.ts'
+import type { CachedObject, ServedKind } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -17,9 +17,9 @@ export type Encoder = EventEncoder & {
 }
 
 export type EventEncoder = {
-  readonly event: (type: EventType, entry: Entry) => Buffer
+  readonly event: (type: EventType, entry: CachedObject) => Buffer
   /** Encodes an event in parts, whose large ones all watchers share. */
-  readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
+  readonly pieces?: (type: EventType, entry: CachedObject) => Iterable<Buffer>
   readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
 }
 
@@ -28,7 +28,7 @@ const initialEventsEnd = 'k8s.io/initial-events-end'
 /** The effect of a change on a selection. */
 export type SelectedEvent = {
   readonly type: EventType
-  readonly entry: () => Entry
+  readonly entry: () => CachedObject
   readonly isTerminating: boolean
 }
 
@@ -38,7 +38,7 @@ export type SelectedEvent = {
  */
 export function toSelectedEvent(
   { version, type, entry, old }: Change,
-  matches: (entry: Entry) => boolean,
+  matches: (entry: CachedObject) => boolean,
 ): SelectedEvent | undefined {
   const is = type !== 'DELETED' && matches(entry)
   const was = old !== undefined && matches(old)
@@ -92,7 +92,7 @@ const eventEnd = Buffer.from('}\n')
 
 /** Encodes events with whole objects in a projection, with the apiVersion of kube-apiserver. */
 export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
-  const pieces = (type: EventType, entry: Entry) => eventParts(type, form.toParts(entry))
+  const pieces = (type: EventType, entry: CachedObject) => eventParts(type, form.toParts(entry))
   return {
     name: form.name,
     event: (type, entry) => Buffer.concat(pieces(type, entry)),

@@ -12,7 +12,7 @@ import {
   isCurrent,
   type Visible,
 } from '../list/object-visibility.ts'
-import type { Entry } from '../store/cached-object.ts'
+import type { CachedObject } from '../store/cached-object.ts'
 import { entriesWithin } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { Change } from '../store/watch-window.ts'
@@ -39,7 +39,7 @@ export type WatchOptions = {
 
 export type WatchRequest = {
   readonly options: WatchOptions
-  readonly matches: (entry: Entry) => boolean
+  readonly matches: (entry: CachedObject) => boolean
   readonly encoder: Encoder
   /** Watchers with the same key have the same selection and encoding, and share the work. */
   readonly channelKey: string
@@ -107,7 +107,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const visible = request.visible?.isAll ? undefined : request.visible
   // The kind may have been removed during the wait.
   if (store.isEnded) return void out.end()
-  const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
+  const matches = visible ? (entry: CachedObject) => request.matches(entry) && visible.has(entry) : request.matches
   const end = (message: string) => stream.frame(encodeError(expired(message)))
   const visibility = visible?.fixed
   // The permissions may have changed while the watch waited for a version.
@@ -189,16 +189,16 @@ function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): 
   return sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
 }
 
-type Event = { readonly type: EventType; readonly entry: Entry }
+type Event = { readonly type: EventType; readonly entry: CachedObject }
 
 /** An event; undefined for an object that is not selected. There may be very many of these. */
 type Step = Event | undefined
 
-function* added(entries: Iterable<Entry>, matches: (entry: Entry) => boolean): Generator<Step> {
+function* added(entries: Iterable<CachedObject>, matches: (entry: CachedObject) => boolean): Generator<Step> {
   for (const entry of entries) yield matches(entry) ? { type: 'ADDED', entry } : undefined
 }
 
-function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Step> {
+function* changed(changes: readonly Change[], matches: (entry: CachedObject) => boolean): Generator<Step> {
   for (const change of changes) {
     const selected = toSelectedEvent(change, matches)
     yield selected && { type: selected.type, entry: selected.entry() }

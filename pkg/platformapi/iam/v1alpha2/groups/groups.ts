@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { isOver, sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
 import { membersOf, parseObject, textOf } from '../../../../kubeclient/object/object.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import { withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
@@ -27,7 +27,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   const kind = { plural: 'groups', kind: 'Group', namespaced: false, group: iam, version: 'v1alpha2' }
   const label = `${groupDomain}/workspace`
 
-  async function show(exchange: AuthenticatedExchange, entries: readonly Entry[], name = ''): Promise<void> {
+  async function show(exchange: AuthenticatedExchange, entries: readonly CachedObject[], name = ''): Promise<void> {
     const info = places.viewInfo(exchange, 'groups', name)
     const items = entries.map(entry => parseObject(entry.parsed()))
     await places.show({ ...exchange, info }, kind, items)
@@ -44,7 +44,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     const body = toGroup(await readJson(exchange.req, ['application/json']), workspace)
     // The name must be unique: consoles show generateName as the name of a department.
     const given = textOf(membersOf(membersOf(body).metadata).generateName)
-    const isTaken = (entry: Entry) => membersOf(entry.parsed().metadata).generateName === given
+    const isTaken = (entry: CachedObject) => membersOf(entry.parsed().metadata).generateName === given
     if (given !== '' && (await groups.all(exchange, workspace)).some(isTaken))
       throw new Status(409, 'AlreadyExists', `the workspace already has a group ${JSON.stringify(given)}`)
     const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
@@ -81,7 +81,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
    * be members of a new group with the same name. A group that remains after a failure or the
    * deadline can be deleted again.
    */
-  async function remove(exchange: AuthenticatedExchange, { name, meta: { uid } }: Entry): Promise<void> {
+  async function remove(exchange: AuthenticatedExchange, { name, meta: { uid } }: CachedObject): Promise<void> {
     const given = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
     const isTried = isDryRun(exchange) || given.isDryRun
     // The uid ensures that the group whose workspace was checked is deleted, not a new one with the

@@ -1,6 +1,6 @@
 import { invalid, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import type { Subject } from '../roles/role-bindings.ts'
 import type { ScopeReader, ScopeReaderTools } from '../roles/scope-reader.ts'
@@ -33,13 +33,13 @@ export function createWorkspaceGroups(
     iam,
     requireList,
     /** Returns all Groups of a workspace. @throws Status 403 without permission to list, 503 */
-    async all(exchange: AuthenticatedExchange, workspace: string): Promise<readonly Entry[]> {
+    async all(exchange: AuthenticatedExchange, workspace: string): Promise<readonly CachedObject[]> {
       await requireList(exchange, 'groups')
       const groups = [...(await places.latest('groups')).entries()]
       return groups.filter(({ meta }) => meta.labels?.[`${groupDomain}/workspace`] === workspace)
     },
     /** Returns one Group of a workspace. @throws Status 403, 404 for one of another, 503 */
-    async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<Entry> {
+    async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<CachedObject> {
       await requireList(exchange, 'groups')
       const found = (await places.latest('groups')).get('', name)
       if (found?.meta.labels?.[`${groupDomain}/workspace`] === workspace) return found

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import { isRecordRole } from './member-record-role.ts'
 import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
@@ -20,11 +20,11 @@ export type RoleSources = {
   readonly groupDomain: string
   /** The predefined roles of the scope. */
   readonly presets: readonly Preset[]
-  readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined } & {
-    readonly entries: () => Iterable<Entry>
+  readonly clusterRoles: { readonly get: (namespace: string, name: string) => CachedObject | undefined } & {
+    readonly entries: () => Iterable<CachedObject>
   }
   /** The Roles of the namespace; empty in other scopes. */
-  readonly roles: readonly Entry[]
+  readonly roles: readonly CachedObject[]
   /** Whether the caller may read ClusterRoles, otherwise omitted, as are rules. */
   readonly mayReadClusterRoles: boolean
 }
@@ -43,7 +43,7 @@ export function listRoles(sources: RoleSources, place: Place): readonly PlacedRo
 function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
   const { groupDomain, clusterRoles, roles, mayReadClusterRoles } = sources
   const { scope, workspace } = place
-  const placed = (kind: string) => (entry: Entry) => ({
+  const placed = (kind: string) => (entry: CachedObject) => ({
     role: toRole(groupDomain, place, entry.parsed()),
     ref: { kind, name: entry.name },
   })

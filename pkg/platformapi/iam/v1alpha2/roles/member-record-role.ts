@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 
 const prefix = 'kapis:workspace:'
 
@@ -47,7 +47,7 @@ export function recordedFor(workspace: string, { kind, name }: RoleRef): Recorde
  * Returns whether a ClusterRole is that of a record. The rules are compared too, since a
  * ClusterRole with other rules may have the same name.
  */
-export function isRecordRole(groupDomain: string, entry: Pick<Entry, 'name' | 'parsed'>): boolean {
+export function isRecordRole(groupDomain: string, entry: Pick<CachedObject, 'name' | 'parsed'>): boolean {
   const named = namedBy(entry.name)
   if (named === undefined) return false
   return hasRulesOf(entry.parsed(), recordRole(groupDomain, named.workspace, named.role))

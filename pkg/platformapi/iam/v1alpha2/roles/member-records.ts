@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { isOver } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
 import { type ObjectMeta, parseObject } from '../../../../kubeclient/object/object.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import { workspacesPath } from '../../../workspaces/template-conversion.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
@@ -15,7 +15,7 @@ import { presetsOf } from './role-presets.ts'
 
 const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 
-type Roles = { readonly get: (namespace: string, name: string) => Entry | undefined }
+type Roles = { readonly get: (namespace: string, name: string) => CachedObject | undefined }
 
 /** A member whom a record adds to a workspace. */
 export type RecordedMember = Held & { readonly kind: Subject['kind']; readonly recorded: Recorded }
@@ -86,7 +86,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
   }
 
   /** @throws Status 409 for a ClusterRole that is not the role of this record */
-  function requireRecord(entry: Entry, role: ReturnType<typeof recordRole>, { uid }: Owner): void {
+  function requireRecord(entry: CachedObject, role: ReturnType<typeof recordRole>, { uid }: Owner): void {
     const { meta } = entry
     const name = JSON.stringify(role.name)
     if (!hasRulesOf(entry.parsed(), role))

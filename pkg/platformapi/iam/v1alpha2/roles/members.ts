@@ -4,7 +4,7 @@ import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import { users } from '../../../../resourcecache/kinds/platform.ts'
 import { anyOf, joinValues } from '../../../../resourcecache/list/filters.ts'
 import { objectBytes, platformForm } from '../../../../resourcecache/list/list-body.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { Held, Place } from './role-bindings.ts'
 import { workspaceRolesOf } from './role-bindings.ts'
 
@@ -54,7 +54,7 @@ export function memberTraits(groupDomain: string, scope: MemberScope): KindOptio
 export function toMembers(
   roles: ReadonlyMap<string, string>,
   { groupDomain, scope }: { readonly groupDomain: string; readonly scope: MemberScope },
-  userOf: (name: string) => Entry | undefined,
+  userOf: (name: string) => CachedObject | undefined,
 ): readonly KubeObject[] {
   const annotation = `iam.${groupDomain}/${memberKinds[scope].role}`
   return [...roles].map(([name, role]) => {
@@ -66,7 +66,7 @@ export function toMembers(
 }
 
 /** Returns a stored User without the fields that callers must not read. */
-function shown(entry: Entry): KubeObject {
+function shown(entry: CachedObject): KubeObject {
   return parseObject(JSON.parse(objectBytes(entry, platformForm).toString('utf8')))
 }
 

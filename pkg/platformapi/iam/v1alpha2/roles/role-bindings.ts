@@ -1,5 +1,5 @@
 import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { Recorded } from './member-record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
@@ -12,7 +12,7 @@ export type Subject = { readonly kind: string; readonly name: string }
 
 /** The relevant fields of a RoleBinding or ClusterRoleBinding. */
 export type Binding = {
-  readonly entry: Entry
+  readonly entry: CachedObject
   readonly roleRef: RoleRef
   readonly subjects: readonly Subject[]
 }
@@ -33,8 +33,8 @@ export function scopeLabel(groupDomain: string): string {
 }
 
 /** Returns a parser of bindings that caches each version: there may be ten thousand. */
-export function createBindingReader(): (entry: Entry) => Binding {
-  const read = new WeakMap<Entry, Binding>()
+export function createBindingReader(): (entry: CachedObject) => Binding {
+  const read = new WeakMap<CachedObject, Binding>()
   return entry => {
     const known = read.get(entry)
     if (known !== undefined) return known

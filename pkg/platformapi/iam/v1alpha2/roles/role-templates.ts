@@ -1,7 +1,7 @@
 import { badRequest } from '../../../../apierrors/status.ts'
 import { stringifyExactly } from '../../../../json/stringify.ts'
 import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
-import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
 import { scopeLabel } from './role-bindings.ts'
 import type { RoleScope } from './role-presets.ts'
@@ -16,7 +16,7 @@ export function aggregationAnnotation(groupDomain: string): string {
   return `iam.${groupDomain}/aggregation-roles`
 }
 
-type Labelled = Pick<Entry, 'meta'>
+type Labelled = Pick<CachedObject, 'meta'>
 
 /** Returns whether a ClusterRole is a template, for roles of any scope. */
 export function isTemplate({ meta }: Labelled, groupDomain: string): boolean {
@@ -84,7 +84,7 @@ export function withoutTemplateRules(
   return rules.filter(rule => !known.has(toRuleKey(rule)))
 }
 
-function rulesOf(entry: Entry): readonly object[] {
+function rulesOf(entry: CachedObject): readonly object[] {
   return itemsOf(entry.parsed().rules).filter(isRecord)
 }
 
