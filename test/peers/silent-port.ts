@@ -11,7 +11,7 @@ const server = require('node:net').createServer()
 server.listen({ host: process.argv[1], port: 0, backlog: 1 }, () => console.log(server.address().port))
 `
 const answersWithinMs = 1_000
-const mostConnections = 50
+const maxConnections = 50
 
 /**
  * Opens a port that drops packets, like behind a firewall, so that clients wait for their timeout.
@@ -30,7 +30,7 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     child.kill('SIGKILL')
     await ended
   }
-  for (let i = 0; i < mostConnections; i++) {
+  for (let i = 0; i < maxConnections; i++) {
     const socket = connect(port, address)
     socket.on('error', () => undefined)
     sockets.push(socket)
@@ -41,5 +41,5 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     if (socket.connecting) return { port, stop }
   }
   await stop()
-  throw new Error(`${address}:${port} still takes connections after ${mostConnections} unaccepted ones`)
+  throw new Error(`${address}:${port} still takes connections after ${maxConnections} unaccepted ones`)
 }

@@ -10,7 +10,7 @@ import { decide, listRequests, requestAccess } from './access-requests.ts'
 const actions = { request: 'a GROUP', list: '', approve: 'a NAME', deny: 'a NAME', revoke: 'a NAME' } as const
 const decisions = { approve: 'Approved', deny: 'Denied', revoke: 'Revoked' } as const
 /** As in the definition of AccessRequest. */
-const mostSeconds = 12 * 3600
+const maxSeconds = 12 * 3600
 
 export const access: Command = {
   usage: `request GROUP --reason TEXT | list | approve NAME | deny NAME | revoke NAME [OPTION]…
@@ -48,7 +48,7 @@ ${serverUsage}  --reason TEXT          request: the reason, in one line (require
     })
     const { action, argument } = readAction(positionals, actions)
     const seconds = toSeconds(values.for, '--for')
-    if (seconds < 1 || seconds > mostSeconds)
+    if (seconds < 1 || seconds > maxSeconds)
       throw new UsageError(`invalid --for ${JSON.stringify(values.for)}: expected 1s to 12h`)
     const reason = values.reason.trim()
     if (action === 'request' && reason === '') throw new UsageError('request needs --reason')

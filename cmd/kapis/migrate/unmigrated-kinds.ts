@@ -100,7 +100,7 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-const mostNamed = 5
+const maxNames = 5
 
 /**
  * Reports the number of objects of each kind that is not migrated, with advice.
@@ -133,8 +133,8 @@ export async function leftBehind(
     const { kind, advice } = each
     if ('failure' in each) return [`${kind}: not migrated, and failed to list them: ${each.failure}`]
     if (each.names.length === 0) return []
-    const names = each.names.slice(0, mostNamed)
-    const more = each.names.length > mostNamed ? ` and ${each.names.length - mostNamed} more` : ''
+    const names = each.names.slice(0, maxNames)
+    const more = each.names.length > maxNames ? ` and ${each.names.length - maxNames} more` : ''
     return [`${kind} ${names.join(', ')}${more}: not migrated; ${advice(to)}`]
   })
 }

@@ -64,7 +64,7 @@ function toSteps(users: readonly KubeObject[], found: Found, domains: Domains): 
 
 // A single object may fail (a webhook, a limit), but several consecutive failures mean that
 // kube-apiserver is not responding.
-const mostFailures = 3
+const maxFailures = 3
 
 /**
  * Creates the planned users. Existing users are not changed. A failure does not stop the migration,
@@ -79,7 +79,7 @@ export async function createUsers(
   let failures = 0
   for (const step of steps) {
     if (step.action !== 'create') done.push(step)
-    else if (failures >= mostFailures)
+    else if (failures >= maxFailures)
       done.push({ ...step, action: 'refused', remarks: [...step.remarks, 'not tried: kube-apiserver fails'] })
     else {
       const { isServerFailure, ...made } = await createUser(client, step, to)

@@ -12,7 +12,7 @@ const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000)
 // `updates` is the number in each round.
 const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 200), rounds: 5 }
 // Maximum number of updates ahead of the watchers: both servers end watches that stay behind.
-const mostAhead = 20
+const maxAhead = 20
 const seconds = 2
 const measured = { rounds: 3, warmSeconds: 1 }
 
@@ -123,7 +123,7 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
   /** @param received returns the number of received events; updates wait for it */
   const update = async (received: () => number): Promise<void> => {
     for (let i = 0; i < fanOut.updates; i++) {
-      const due = (i - mostAhead) * fanOut.watchers
+      const due = (i - maxAhead) * fanOut.watchers
       if ((await until(due, received, 5)) < due) throw new Error('watchers miss events')
       const body = { metadata: { annotations: { bench: String(i) } } }
       await kube('PATCH', `/api/v1/nodes/${name}`, body, 'application/merge-patch+json')

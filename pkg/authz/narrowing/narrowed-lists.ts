@@ -259,7 +259,7 @@ function toGivenKey({ allNamespaces, namespaces }: AllowedNamespaces): string {
   return allNamespaces ? everywhere.key : toSetKey('narrowed', namespaces)
 }
 
-const mostNamed = 3
+const maxNames = 3
 
 /**
  * Returns the 403 for a watch that continues a list, if the list shows more than the watch may.
@@ -269,8 +269,8 @@ const mostNamed = 3
 function forbidWatch({ attributes, identity }: Asked, unwatched: readonly string[]): Status | undefined {
   const [first] = unwatched
   if (first === undefined) return undefined
-  const named = unwatched.slice(0, mostNamed).map(name => JSON.stringify(name))
-  const rest = unwatched.length > mostNamed ? ` and ${unwatched.length - mostNamed} more` : ''
+  const named = unwatched.slice(0, maxNames).map(name => JSON.stringify(name))
+  const rest = unwatched.length > maxNames ? ` and ${unwatched.length - maxNames} more` : ''
   const where = first === '' ? 'the whole cluster' : `the namespaces ${named.join(', ')}${rest}`
   const reason = `you may list but not watch in ${where}; watch one namespace, or watch with sendInitialEvents=true, which covers the namespaces where you may list and watch`
   return forbidden({ ...attributes, namespace: first }, identity, reason)

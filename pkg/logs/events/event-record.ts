@@ -8,13 +8,13 @@ export type Columns = Readonly<Record<string, string | readonly string[]>>
 export const longestEntry = 64 * 1024
 // Limits the length of values, which are stored: callers can create names of any length.
 const longestValue = 2_000
-const mostValues = 100
+const maxValues = 100
 
 /** Returns the fields of an event's record. Empty values are omitted. */
 export function toFields(columns: Columns): Fields {
   const fields: Record<string, string | readonly string[]> = {}
   for (const [name, value] of Object.entries(columns)) {
-    if (typeof value !== 'string') fields[name] = value.slice(0, mostValues).map(cut)
+    if (typeof value !== 'string') fields[name] = value.slice(0, maxValues).map(cut)
     else if (value !== '') fields[name] = cut(value)
   }
   return fields

@@ -21,7 +21,7 @@ const maxListed = 20_000
 /** Sends a warning to the client. */
 export type Warn = (text: string) => void
 
-const mostNamed = 3
+const maxNames = 3
 
 /**
  * Reads the parameters of a log query. Unknown ones are ignored with a warning, because consoles of
@@ -33,8 +33,8 @@ export function readParameters(query: QueryParameters, known: readonly string[],
   query.rejectAmbiguous()
   const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
   if (unknown.length > 0) {
-    const named = unknown.slice(0, mostNamed).map(name => JSON.stringify(name.slice(0, 32)))
-    const more = unknown.length > mostNamed ? ` and ${unknown.length - mostNamed} more` : ''
+    const named = unknown.slice(0, maxNames).map(name => JSON.stringify(name.slice(0, 32)))
+    const more = unknown.length > maxNames ? ` and ${unknown.length - maxNames} more` : ''
     const s = unknown.length > 1 ? 's' : ''
     warn(`ignored unknown parameter${s} ${named.join(', ')}${more}; supported: ${known.join(', ')}`)
   }

@@ -167,9 +167,9 @@ function rejectTenant({ req }: AuthenticatedExchange): void {
   if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or omitted`)
 }
 
-function timeoutOf(parameters: LogsqlParameters, mostMs: number): number {
+function timeoutOf(parameters: LogsqlParameters, maxMs: number): number {
   const given = Number(parameters.duration('timeout', '0s')) / 1e6
-  return given > 0 ? Math.min(given, mostMs) : mostMs
+  return given > 0 ? Math.min(given, maxMs) : maxMs
 }
 
 /** Sends rows as they are found; an error after the first row aborts the response. */

@@ -73,7 +73,7 @@ export function ignoredSelections(query: ListQuery, plural: string): readonly st
     .map(([name]) => `ignored ${name}: not supported for ${plural}`)
 }
 
-const mostNamed = 3
+const maxNames = 3
 
 /** @param keys unknown keys; only the first are named, since a client may send thousands */
 export function ignoredText(
@@ -82,8 +82,8 @@ export function ignoredText(
   plural: string,
   supported: readonly string[],
 ): string {
-  const named = keys.slice(0, mostNamed).map(key => JSON.stringify(key.slice(0, 32)))
-  const more = keys.length > mostNamed ? ` and ${keys.length - mostNamed} more` : ''
+  const named = keys.slice(0, maxNames).map(key => JSON.stringify(key.slice(0, 32)))
+  const more = keys.length > maxNames ? ` and ${keys.length - maxNames} more` : ''
   const s = keys.length > 1 ? 's' : ''
   return `ignored unknown ${what}${s} ${named.join(', ')}${more} of ${plural}; supported: ${supported.join(', ')}`
 }

@@ -32,7 +32,7 @@ export type SharedEvents = Map<Change, Map<string, Buffer>>
 // The number of writes dominates the cost, with about 15 µs each. The first event is sent
 // immediately. Events that follow it closely are batched, so that writing takes at most a quarter
 // of the time. With few watchers no event waits, and large events are never delayed.
-const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
+const together = { members: 64, msEach: 0.06, maxMs: 250, bytes: 256 * 1024 }
 // A client that is this far behind is disconnected and resumes from its last version, so that its
 // events do not fill the memory.
 const maxBehindBytes = 16 * 1024 * 1024
@@ -146,7 +146,7 @@ function sharedEvent(
 
 /** Returns the time for which events are batched after the first one, in milliseconds. */
 function togetherMs(members: number): number {
-  return members < together.members ? 0 : Math.min(members * together.msEach, together.mostMs)
+  return members < together.members ? 0 : Math.min(members * together.msEach, together.maxMs)
 }
 
 /** Writes an event to a watcher, or queues it. A watcher that is too far behind is disconnected. */

@@ -23,7 +23,7 @@ const cacheBytes = 32 * 1024 * 1024
 export const maxLines = 2 ** 20
 // Maximum number of streams: readers and writers keep them in memory.
 const maxStreams = 50_000
-const mostSmallBlocks = 32
+const maxSmallBlocks = 32
 const rememberedBatches = 4096
 const pagesAtOnce = 100
 
@@ -214,7 +214,7 @@ export class PartitionWriter {
       const last = all.slice(-1)
       this.#merge(all.slice(0, -1))
       this.#small = last
-    } else if (all.length >= mostSmallBlocks || isLarge(sumOf(all))) {
+    } else if (all.length >= maxSmallBlocks || isLarge(sumOf(all))) {
       this.#merge(all)
       const merged = { first: all[0]?.first ?? 0, ...sumOf(all) }
       this.#small = isSmall(merged) ? [merged] : []

@@ -20,7 +20,7 @@ export const nothing = ''
 
 // Maximum number of alternatives in a query. FTS5 checks all of them for each found line; with
 // more, scanning the stream column is faster.
-const mostAlternatives = 32
+const maxAlternatives = 32
 // The index cuts off longer words.
 const longestWord = 1000
 
@@ -59,7 +59,7 @@ function planAny(expression: Expression, plans: readonly IndexPlan[]): IndexPlan
   const possible = plans.filter(({ query }) => query !== nothing)
   const queries = possible.flatMap(({ query }) => (query === undefined ? [] : [query]))
   if (possible.some(({ query, rest }) => query === undefined && rest === undefined)) return {}
-  if (queries.length < possible.length || queries.length > mostAlternatives) return { rest: expression }
+  if (queries.length < possible.length || queries.length > maxAlternatives) return { rest: expression }
   const rest = possible.some(plan => plan.rest !== undefined) ? { rest: expression } : {}
   return { query: queries.length === 0 ? nothing : join(queries, ' OR '), ...rest }
 }
@@ -119,7 +119,7 @@ function planStreams(expression: Expression, passing: readonly boolean[]): Index
   const ids = passing.flatMap((passes, id) => (passes ? [id] : []))
   if (ids.length === 0) return { query: nothing }
   if (ids.length === passing.length) return {}
-  if (ids.length > mostAlternatives) return { rest: expression }
+  if (ids.length > maxAlternatives) return { rest: expression }
   return {
     query: join(
       ids.map(id => quote(streamWord(id))),
@@ -135,7 +135,7 @@ function planField(expression: Expression, name: string, test: Test): IndexPlan 
     if (typeof piece === 'object' && more.length === 0)
       return { query: quote(fieldWord(name, piece.text)), rest: expression }
   }
-  if (test.kind !== 'in' || test.values.length > mostAlternatives) return { rest: expression }
+  if (test.kind !== 'in' || test.values.length > maxAlternatives) return { rest: expression }
   if (test.values.length === 0) return { query: nothing }
   const words = test.values.map(value => quote(fieldWord(name, value)))
   return { query: join(words, ' OR '), rest: expression }

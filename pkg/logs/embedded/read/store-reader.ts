@@ -3,7 +3,7 @@ import { type PartitionId, partitionsAmong } from '../partition/partition-id.ts'
 import { PartitionReader, type ReaderCaches } from '../partition/partition-reader.ts'
 
 // Maximum number of open databases: each takes about 300 KB in addition to its page cache.
-const mostOpen = 48
+const maxOpen = 48
 
 /** Provides readers for the partitions of a store. */
 export class StoreReader {
@@ -32,7 +32,7 @@ export class StoreReader {
   /** Closes databases beyond the limit. Begins with the oldest days, which are queried least. */
   limitOpen(): void {
     const open = [...this.#partitions.values()].filter(({ isOpen }) => isOpen)
-    for (const partition of open.slice(0, Math.max(open.length - mostOpen, 0))) partition.close()
+    for (const partition of open.slice(0, Math.max(open.length - maxOpen, 0))) partition.close()
   }
 
   close(): void {

@@ -9,7 +9,7 @@ import { PartitionWriter } from '../partition/partition-writer.ts'
 import { openPartition, partitionFile, partitionFiles } from '../partition/schema.ts'
 import type { Stream } from '../partition/stream.ts'
 
-const mostOpen = 4
+const maxOpen = 4
 const listCacheBytes = 1024 * 1024
 const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
 
@@ -139,7 +139,7 @@ export class OpenPartitions {
 
   #closeLeastUsed(isBusy: (partition: PartitionWriter) => boolean): void {
     for (const partition of this.#open.values()) {
-      if (this.#open.size < mostOpen) return
+      if (this.#open.size < maxOpen) return
       if (!isBusy(partition)) this.close(partition)
     }
   }

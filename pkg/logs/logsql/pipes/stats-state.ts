@@ -174,7 +174,7 @@ function* valueAt(counts: ReadonlyMap<string, number>, place: number): Steps<str
 
 // The buckets of VictoriaMetrics: 18 per power of ten, of equal width on a logarithmic scale.
 const perDecade = 18
-const [leastPower, mostPower] = [-9, 18]
+const [leastPower, maxPower] = [-9, 18]
 
 function createHistogram(field: string, budget: Budget): Create {
   return () => {
@@ -198,14 +198,14 @@ function createHistogram(field: string, budget: Budget): Create {
 function histogramBucket(value: number): number {
   if (value < 10 ** leastPower) return -1
   const place = (Math.log10(value) - leastPower) * perDecade
-  if (place >= (mostPower - leastPower) * perDecade) return (mostPower - leastPower) * perDecade
+  if (place >= (maxPower - leastPower) * perDecade) return (maxPower - leastPower) * perDecade
   const bucket = Math.floor(place)
   // A value at the exact end of a bucket belongs to that bucket.
   return bucket > 0 && bucket === place ? bucket - 1 : bucket
 }
 
 function rangeOf(bucket: number): string {
-  const end = (mostPower - leastPower) * perDecade
+  const end = (maxPower - leastPower) * perDecade
   const bound = (at: number) =>
     (10 ** (leastPower + at / perDecade)).toExponential(3).replace(/e([+-])(\d)$/, 'e$10$2')
   if (bucket === -1) return `0...${bound(0)}`

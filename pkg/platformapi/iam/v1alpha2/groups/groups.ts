@@ -9,7 +9,7 @@ import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.t
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson, readPatch } from '../../../write/json-body.ts'
 import { keepLabels, parseSent } from '../../../write/sent-object.ts'
-import { mostWrites, writeEach } from '../roles/member-changes.ts'
+import { maxWrites, writeEach } from '../roles/member-changes.ts'
 import type { ScopeReader } from '../roles/scope-reader.ts'
 import { groupsOf } from '../users/user-groups.ts'
 import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
@@ -61,11 +61,11 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     const members = [...(await places.latest('users')).entries()].filter(entry =>
       groupsOf(entry.parsed()).includes(group),
     )
-    const failed = await writeEach(members.slice(0, mostWrites), {
+    const failed = await writeEach(members.slice(0, maxWrites), {
       write: ({ name: user }) => changeGroups(exchange, { user, group, isMember: false }),
       isOver: () => isOver(exchange.res),
     })
-    const left = members.length - mostWrites
+    const left = members.length - maxWrites
     if (left > 0) throw stillHasMembers(group, left + failed.length)
     if (failed.length > 0)
       addWarning(exchange.res, `${failed.length} users still have the group in spec.groups`)

@@ -6,7 +6,7 @@ export type Step = { readonly where: string; readonly run: () => Promise<unknown
 export type MemberChange = { readonly user: string; readonly steps: readonly Step[] }
 
 /** Maximum number of writes per request. */
-export const mostWrites = 1024
+export const maxWrites = 1024
 
 export type Progress = {
   /** Called after all writes of a member. */
@@ -26,8 +26,8 @@ export async function applyChanges(
   { finished, isOver }: Progress,
 ): Promise<void> {
   const total = changes.reduce((sum, { steps }) => sum + steps.length, 0)
-  if (total > mostWrites)
-    throw badRequest(`a request may write at most ${mostWrites} bindings, and this one needs ${total}`)
+  if (total > maxWrites)
+    throw badRequest(`a request may write at most ${maxWrites} bindings, and this one needs ${total}`)
   let written = 0
   for (const [index, change] of changes.entries()) {
     for (const [place, { run }] of change.steps.entries()) {
@@ -73,11 +73,11 @@ function partly(failure: Status, { changes, index, place, written, total }: Fail
   })
 }
 
-const mostNamed = 16
+const maxNames = 16
 
 function summary(what: string, steps: readonly Step[]): string {
   if (steps.length === 0) return `${what}: nothing`
-  const named = steps.slice(0, mostNamed).map(({ where }) => where)
+  const named = steps.slice(0, maxNames).map(({ where }) => where)
   const rest = steps.length - named.length
   return `${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
@@ -90,7 +90,7 @@ function over(): Status {
   return new Status(408, 'Timeout', 'the request has ended')
 }
 
-const mostFailures = 3
+const maxFailures = 3
 
 /**
  * Writes as many items as possible. Stops after three consecutive failures of kube-apiserver, or
@@ -105,7 +105,7 @@ export async function writeEach<T>(
   const failed: T[] = []
   let failures = 0
   for (const [index, item] of items.entries()) {
-    if (failures === mostFailures || isOver()) return [...failed, ...items.slice(index)]
+    if (failures === maxFailures || isOver()) return [...failed, ...items.slice(index)]
     try {
       await write(item)
       failures = 0

@@ -7,7 +7,7 @@ import type { CachedObject } from '../../../../resourcecache/store/cached-object
 import { workspacesPath } from '../../../workspaces/template-conversion.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
-import { mostWrites, type Step, writeEach } from './member-changes.ts'
+import { maxWrites, type Step, writeEach } from './member-changes.ts'
 import { hasRulesOf, type Recorded, recordedFor, recordRole } from './member-record-role.ts'
 import { bind } from './member-writes.ts'
 import { type Binding, type Held, isGroup, isMember, type Subject } from './role-bindings.ts'
@@ -168,7 +168,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       role === undefined ? [] : [{ subject: { kind, name }, role }],
     )
     const isHere = await isRoleOf(workspace)
-    const given = members.filter(({ role }) => isHere(role)).slice(0, mostWrites)
+    const given = members.filter(({ role }) => isHere(role)).slice(0, maxWrites)
     const own = { ...exchange, rawQuery: '' }
     const failed = await writeEach(given, {
       write: ({ subject, role: name }) =>

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { isOver } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
-import { mostWrites, writeEach } from './member-changes.ts'
+import { maxWrites, writeEach } from './member-changes.ts'
 import { unbind } from './member-writes.ts'
 import { type Binding, createBindingReader, type Subject } from './role-bindings.ts'
 import { rbacGroup, type ScopeReader } from './scope-reader.ts'
@@ -37,7 +37,7 @@ export function createBindingRemover(tools: {
       return `role bindings of the ${what(subject)} remain: you may not list rolebindings and clusterrolebindings`
     const bindings = await bindingsOf(subject)
     const isOwn = ({ entry }: Binding) => entry.meta.labels?.['app.kubernetes.io/managed-by'] === 'kapis'
-    const own = bindings.filter(isOwn).slice(0, mostWrites)
+    const own = bindings.filter(isOwn).slice(0, maxWrites)
     const failed = await writeEach(own, {
       write: ({ entry }) => unbind(callAs, { ...exchange, rawQuery: '' }, entry.meta, subject),
       isOver: () => isOver(exchange.res),

@@ -57,7 +57,7 @@ export type ScopeReaderTools = {
 export type ResolvedScope = Place & { readonly namespaces: readonly string[] }
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
-const mostNamespaces = 64
+const maxNamespaces = 64
 
 export type ScopeReader = ReturnType<typeof createScopeReader>
 
@@ -100,7 +100,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     try {
       await check('')
     } catch (error) {
-      const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
+      const isFew = namespaces.length > 0 && namespaces.length <= maxNamespaces
       if (!isStatus(error, 403) || !isFew) throw error
       const rejections = await Promise.all(namespaces.map(name => errorFrom(() => check(name))))
       // Not all callers may know the namespaces of a workspace, so the error for all namespaces is

@@ -136,7 +136,7 @@ export function serveRoleRoutes(
   const calls: unknown[] = []
   /** Resources that the caller may not list, optionally with a namespace: `roles b1`. */
   const denied = new Set<string>()
-  let mostCalls = Number.POSITIVE_INFINITY
+  let maxCalls = Number.POSITIVE_INFINITY
 
   before(async () => {
     const stores = new Map(Object.entries(objects).map(([plural, items]) => [plural, storeOf(plural, items)]))
@@ -147,7 +147,7 @@ export function serveRoleRoutes(
       audit: () => undefined,
       async callAs(_exchange, call) {
         calls.push(call)
-        if (calls.length > mostCalls) throw new Status(403, 'Forbidden', 'escalation')
+        if (calls.length > maxCalls) throw new Status(403, 'Forbidden', 'escalation')
         const workspace = /\/workspaces\/(\w+)$/.exec(call.path)?.[1]
         if (workspace === 'none') throw new Status(404, 'NotFound', 'workspaces "none" not found')
         if (workspace !== undefined) return { code: 200, text: JSON.stringify(workspaceOf(workspace)) }
@@ -187,7 +187,7 @@ export function serveRoleRoutes(
   beforeEach(() => {
     calls.splice(0)
     denied.clear()
-    mostCalls = Number.POSITIVE_INFINITY
+    maxCalls = Number.POSITIVE_INFINITY
   })
 
   const get = async (path: string) => {
@@ -219,7 +219,7 @@ export function serveRoleRoutes(
   }
   /** Makes kube-apiserver reject all calls after the first `count`. */
   const rejectAfter = (count: number) => {
-    mostCalls = count
+    maxCalls = count
   }
 
   return { calls, denied, get, names, send, write, rejectAfter }
