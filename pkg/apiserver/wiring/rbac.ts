@@ -6,7 +6,7 @@ import { createForbiddenExplanation } from '../../authz/review/explain-forbidden
 import { createRuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
-import { createTurnQueue, type TurnQueue } from '../../scheduling/turn-queue.ts'
+import { createTaskQueue, type TaskQueue } from '../../scheduling/task-queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 /** Everything that is computed from RBAC roles and bindings. */
@@ -16,7 +16,7 @@ export type Rbac = {
   readonly narrowed: NarrowedLists
   readonly narrowingRole: NarrowingRole
   /** Checks the permissions of watches after a change of roles or bindings. */
-  readonly turns: TurnQueue
+  readonly tasks: TaskQueue
 }
 
 /** Wires the index of roles and bindings. */
@@ -28,7 +28,7 @@ export function createRbac(parts: {
   const { client, groupDomain, logger } = parts
   const bindings = new RbacIndex({ client, logger })
   const reader = bindings.reader()
-  const turns = createTurnQueue(err => logger.error({ err }, 'failed to check the permissions of a watch'))
+  const tasks = createTaskQueue(err => logger.error({ err }, 'failed to check the permissions of a watch'))
   const narrowingRole = createNarrowingRole({
     reader,
     group: resourcesGroup(groupDomain),
@@ -38,9 +38,9 @@ export function createRbac(parts: {
     bindings,
     explain: createForbiddenExplanation(reader),
     narrowed: createNarrowedLists({
-      ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole, turns },
+      ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole, tasks },
     }),
     narrowingRole,
-    turns,
+    tasks,
   }
 }

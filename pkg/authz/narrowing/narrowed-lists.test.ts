@@ -11,7 +11,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { createRandom } from '../../resourcecache/fixtures.ts'
-import { createTurnQueue } from '../../scheduling/turn-queue.ts'
+import { createTaskQueue } from '../../scheduling/task-queue.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { binding, groupOf, indexOf, role, user } from '../review/fixtures.ts'
 import { parseRules } from '../review/rule.ts'
@@ -42,7 +42,7 @@ function exchangeOf(identity: Identity): AuthenticatedExchange {
 }
 
 const isNamespaced = async () => true
-const turns = createTurnQueue(error => {
+const tasks = createTaskQueue(error => {
   throw error
 })
 const pods = toResourceInfo({ verb: 'list', resource: 'pods' })
@@ -83,7 +83,7 @@ describe('createNarrowedLists', () => {
     try {
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
       const lists = createNarrowedLists({
-        turns,
+        tasks,
         role: unbound,
         client,
         reader: index.reader(),
@@ -122,7 +122,7 @@ describe('createNarrowedLists', () => {
   it('shows no namespace that kube-apiserver denies, even if RBAC allows it', async () => {
     const { client } = clientOf(({ namespace }) => namespace === 'b')
     const lists = createNarrowedLists({
-      turns,
+      tasks,
       role: unbound,
       client,
       reader: readerOf('a', 'b').reader,
@@ -135,7 +135,7 @@ describe('createNarrowedLists', () => {
 
   it('never narrows a list to no namespace, nor lists of cluster-scoped kinds', async () => {
     const none = createNarrowedLists({
-      turns,
+      tasks,
       role: unbound,
       ...clientOf(() => false),
       ...readerOf('a'),
@@ -143,11 +143,11 @@ describe('createNarrowedLists', () => {
     })
     expect(await none.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
     const yes = clientOf(() => true)
-    const all = createNarrowedLists({ turns, role: unbound, ...yes, ...readerOf('a'), resolution: rbacAlone })
+    const all = createNarrowedLists({ tasks, role: unbound, ...yes, ...readerOf('a'), resolution: rbacAlone })
     expect(await all.narrow(exchangeOf(jane), pods, async () => false)).to.equal(false)
     expect(yes.reviews).to.deep.equal([])
     const everywhere = createNarrowedLists({
-      turns,
+      tasks,
       role: unbound,
       ...yes,
       ...readerOf(''),
@@ -188,7 +188,7 @@ describe('createNarrowedLists', () => {
     it(`confirms with kube-apiserver ${what}`, async () => {
       const asked = clientOf(({ namespace }) => namespace !== denied)
       const names = count === 200 ? many : Array.from({ length: count }, (_, i) => `n${i}`)
-      const lists = createNarrowedLists({ turns, role: unbound, ...asked, ...readerOf(...names), resolution })
+      const lists = createNarrowedLists({ tasks, role: unbound, ...asked, ...readerOf(...names), resolution })
       for (let i = 0; i < 2; i++) {
         const exchange = exchangeOf(jane)
         await lists.narrow(exchange, pods, isNamespaced)
@@ -200,7 +200,7 @@ describe('createNarrowedLists', () => {
   it('hides a namespace once the binding is deleted, and notifies watches', async () => {
     const { reader, bind } = readerOf('a', 'b')
     const lists = createNarrowedLists({
-      turns,
+      tasks,
       role: unbound,
       ...clientOf(() => true),
       reader,
@@ -230,7 +230,7 @@ describe('createNarrowedLists', () => {
     const asked = Promise.withResolvers<void>()
     const { client } = clientOf(() => true)
     const slow: KubeClient = { ...client, call: call => asked.promise.then(() => client.call(call)) }
-    const lists = createNarrowedLists({ turns, role: unbound, client: slow, reader, resolution: rbacAlone })
+    const lists = createNarrowedLists({ tasks, role: unbound, client: slow, reader, resolution: rbacAlone })
     const exchange = exchangeOf(jane)
     const narrowing = lists.narrow(exchange, pods, isNamespaced)
     // The bindings change while the review is in progress.
@@ -261,7 +261,7 @@ describe('createNarrowedLists', () => {
     const native = toResourceInfo({ verb: 'list', group: 'apps', resource: 'deployments' })
     let isBound = false
     const through = { narrowedBy: (info: RequestInfo) => (isBound ? native : info) }
-    const lists = createNarrowedLists({ turns, client, reader, resolution: rbacAlone, role: through })
+    const lists = createNarrowedLists({ tasks, client, reader, resolution: rbacAlone, role: through })
     const exchange = exchangeOf(jane)
     await lists.narrow(exchange, pods, isNamespaced)
     const first = lists.of(exchange)
@@ -280,7 +280,7 @@ describe('createNarrowedLists', () => {
       const index = await indexOf(objects)
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
       const lists = createNarrowedLists({
-        turns,
+        tasks,
         role: unbound,
         client,
         reader: index.reader(),
@@ -327,7 +327,7 @@ describe('createNarrowedLists', () => {
   it('knows the version since which a caller has seen the same namespaces', async () => {
     const { reader, bind } = readerOf('a')
     const lists = createNarrowedLists({
-      turns,
+      tasks,
       role: unbound,
       ...clientOf(() => true),
       reader,

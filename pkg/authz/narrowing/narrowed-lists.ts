@@ -7,7 +7,7 @@ import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
-import type { TurnQueue } from '../../scheduling/turn-queue.ts'
+import type { TaskQueue } from '../../scheduling/task-queue.ts'
 import { toReviewSpec } from '../attributes.ts'
 import { createIdentityKey } from '../authorizer.ts'
 import { forbidden } from '../forbidden.ts'
@@ -16,7 +16,7 @@ import { type AllowedNamespaces, allowedNamespaces } from '../review/allowed-nam
 import type { RuleResolution } from '../review/rule-completeness.ts'
 import { review } from '../subject-access-review.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from '../visibility/confirm-namespaces.ts'
-import { oncePerTurn, toSetKey } from '../visibility/visibility.ts'
+import { coalesce, toSetKey } from '../visibility/visibility.ts'
 import type { NarrowingRole } from './narrowing-role.ts'
 import { createShownVersions } from './shown-versions.ts'
 
@@ -26,8 +26,8 @@ export type NarrowedListsOptions = {
   readonly resolution: () => Promise<RuleResolution>
   /** Returns the permission that narrows a list; the role itself grants no objects. */
   readonly role: Pick<NarrowingRole, 'narrowedBy'>
-  /** Distributes work over turns: a change may affect the permissions of a thousand watches. */
-  readonly turns: TurnQueue
+  /** Runs checks in time slices: a change may affect the permissions of a thousand watches. */
+  readonly tasks: TaskQueue
 }
 
 export type NarrowedLists = {
@@ -90,7 +90,7 @@ export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
  * and RBAC is the only authorizer, a sample is confirmed.
  */
 export function createNarrowedLists(options: NarrowedListsOptions): NarrowedLists {
-  const { client, reader, resolution, role, turns } = options
+  const { client, reader, resolution, role, tasks } = options
   const narrowed = new WeakMap<ServerResponse, Visible>()
   // 8 bytes per name: the strings are shared with the bindings.
   const given = createBoundedCache<Given>({
@@ -209,7 +209,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       },
       onChange(listener) {
         let isStopped = false
-        const update = oncePerTurn(turns, () => {
+        const update = coalesce(tasks, () => {
           if (!isStopped && !isCurrent()) listener()
         })
         const recheck = async () => {

@@ -8,7 +8,7 @@ import { event, replaceAll, toEntry } from '../../resourcecache/fixtures.ts'
 import { toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { ObjectStore } from '../../resourcecache/store/store.ts'
-import { createTurnQueue } from '../../scheduling/turn-queue.ts'
+import { createTaskQueue } from '../../scheduling/task-queue.ts'
 import { createVisibility } from './visibility.ts'
 
 const groupDomain = 'kapis.io'
@@ -66,7 +66,7 @@ function start(bound: readonly string[], mayList = false) {
   )
   const find = createVisibility({
     client,
-    turns: createTurnQueue(error => {
+    tasks: createTaskQueue(error => {
       throw error
     }),
     groupDomain,

@@ -4,7 +4,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
-import type { TurnQueue } from '../../scheduling/turn-queue.ts'
+import type { TaskQueue } from '../../scheduling/task-queue.ts'
 import type { GrantIndex, RbacReader } from '../rbac/rbac-index.ts'
 import { hasGroup, hasResource, hasVerb } from '../review/rule.ts'
 import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
@@ -16,8 +16,8 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
   /** Returns all namespaces with their workspaces. @throws Status 503 */
   readonly namespaces: () => Promise<ObjectStore>
-  /** Distributes work over turns: a change may affect the permissions of a thousand watches. */
-  readonly turns: TurnQueue
+  /** Runs checks in time slices: a change may affect the permissions of a thousand watches. */
+  readonly tasks: TaskQueue
 }
 
 /**
@@ -94,7 +94,7 @@ type Given = Omit<Visible, 'permissions'> & { readonly isCurrent: () => boolean 
 
 /** @param changes counts changes; while the number is unchanged, bindings are not read again */
 function visibleNamespaces(
-  { index, turns }: Pick<VisibilityOptions, 'index' | 'turns'>,
+  { index, tasks }: Pick<VisibilityOptions, 'index' | 'tasks'>,
   changes: { readonly count: number },
   identity: Identity,
 ): Given {
@@ -113,7 +113,7 @@ function visibleNamespaces(
     has: entry => names.has(entry.name),
     onChange: listener =>
       index.onChange(
-        oncePerTurn(turns, () => {
+        coalesce(tasks, () => {
           seenCount = changes.count
           names = find()
           listener()
@@ -156,9 +156,9 @@ function visibleWorkspaces(
       }
       const stops = [
         visible.onChange(renew),
-        namespaces.subscribe({ changed: oncePerTurn(options.turns, renew), reset: renew }),
+        namespaces.subscribe({ changed: coalesce(options.tasks, renew), reset: renew }),
         options.reader.onChange(
-          oncePerTurn(options.turns, () => {
+          coalesce(options.tasks, () => {
             if (!isSame(find(), names)) renew()
           }),
         ),
@@ -194,13 +194,16 @@ export function toSetKey(what: string, names: Iterable<string>): string {
     .digest('base64url')
 }
 
-/** Returns a function that runs `work` once per turn: many bindings may change together. */
-export function oncePerTurn(turns: TurnQueue, work: () => void): () => void {
+/**
+ * Returns a function that queues `work` unless it is queued already: many bindings may change
+ * together.
+ */
+export function coalesce(tasks: TaskQueue, work: () => void): () => void {
   let isDue = false
   return () => {
     if (isDue) return
     isDue = true
-    turns.add(() => {
+    tasks.add(() => {
       isDue = false
       work()
     })

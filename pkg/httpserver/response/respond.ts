@@ -72,7 +72,7 @@ const sliceMs = 8
  * Writes a body in chunks as fast as the client reads, and yields to other requests in between.
  *
  * @param chunks generated lazily, and no longer after the client has disconnected
- * @param turns time slices that all such work shares
+ * @param timeSlices shared by all such work
  */
 export async function sendChunks(
   res: ServerResponse,
@@ -145,7 +145,7 @@ export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise
   return chunk => (chunk.length <= pieceBytes ? write(chunk) : writePieces(chunk))
 }
 
-/** Collects generated chunks and yields to other requests. @param turns shared time slices */
+/** Collects generated chunks and yields to other requests. @param timeSlices shared by all such work */
 export async function collect<T>(pieces: Iterable<T>, timeSlices?: TimeSlices): Promise<T[]> {
   const all: T[] = []
   let since = performance.now()

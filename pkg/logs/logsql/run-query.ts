@@ -10,7 +10,7 @@ import { pushDown } from './push-down.ts'
 import { allFilters, type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
 import type { Row } from './row.ts'
 import { planStoreCount, type StoreCount } from './store-counts.ts'
-import { createTurns } from './yield-to-requests.ts'
+import { createQueryTimeSlices } from './query-time-slices.ts'
 
 export type Run = {
   readonly store: LogStore
@@ -75,28 +75,28 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
  */
 export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly Row[]> {
   const output = createOutput(run.maxBytes)
-  const turns = createTurns(run)
-  const { pages, pipes } = readFirst(run, withFirstFilters(given), turns.leftMs)
+  const slices = createQueryTimeSlices(run)
+  const { pages, pipes } = readFirst(run, withFirstFilters(given), slices.leftMs)
   const first = createPipeline(pipes, output, createBudget(run.maxBytes))
   let wantsMore = true
   while (wantsMore) {
     const page = await pages.next()
     if (page.done) break
     for (const row of page.value) {
-      if (turns.isOver()) await turns.next()
+      if (slices.isOver()) await slices.next()
       if (row !== undefined) wantsMore = first.push(row)
       if (!wantsMore) break
       if (output.size() <= maxHandedOut) continue
       yield output.take()
-      turns.restart()
+      slices.restart()
     }
     if (output.size() === 0) continue
     // Restarts the timeout: the time that the client takes to read does not count.
     yield output.take()
-    turns.restart()
+    slices.restart()
   }
   await pages.return(undefined)
-  await turns.run(first.end())
+  await slices.run(first.end())
   if (output.size() > 0) yield output.take()
 }
 

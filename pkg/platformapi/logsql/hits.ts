@@ -37,11 +37,11 @@ export async function queryHits(
     one.hits.set(parseTime(row.get('_time') ?? '') ?? 0n, number)
     one.total += number
   })
-  const { turns } = reading
-  const top = await turns.run(topSeries([...series.values()], parameters.count('fields_limit')))
-  const span = await turns.run(spanOf(top, { startNs, endNs }, bucket))
+  const { timeSlices } = reading
+  const top = await timeSlices.run(topSeries([...series.values()], parameters.count('fields_limit')))
+  const span = await timeSlices.run(spanOf(top, { startNs, endNs }, bucket))
   const parts: string[] = []
-  for (const one of top) parts.push(await turns.run(formatSeries(one, span, bucket)))
+  for (const one of top) parts.push(await timeSlices.run(formatSeries(one, span, bucket)))
   return `{"hits":[${parts.join(',')}]}`
 }
 

@@ -8,7 +8,7 @@ import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Pipe, Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run-query.ts'
-import { createTurns } from '../../logs/logsql/yield-to-requests.ts'
+import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import { toFilter } from '../../logs/query/scope.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
@@ -122,13 +122,13 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     }
     // Without a filter the scope is empty, and the query returns no lines.
     const within = { ...run, filter: filter ?? { scope: [] } }
-    const reading = { rows: (given: Query) => runQuery(within, given), turns: createTurns(run) }
+    const reading = { rows: (given: Query) => runQuery(within, given), timeSlices: createQueryTimeSlices(run) }
     const request = { exchange, parameters, filter, nowNs, run, reading }
     if (endpoint === 'tail') return follow(request, left)
     const place = await options.enter(identity.username, res)
     try {
       if (res.destroyed) return
-      reading.turns.restart()
+      reading.timeSlices.restart()
       if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
       else sendJsonText(res, 200, (await answers[endpoint]?.(request)) ?? '')
     } finally {

@@ -45,10 +45,10 @@ export async function queryStatsRange(
   const result: string[] = []
   for (const [metric, samples] of series) {
     const values: string[] = []
-    const sorted = await reading.turns.run(sortInSteps(samples, (a, b) => (a.timeNs < b.timeNs ? -1 : 1)))
+    const sorted = await reading.timeSlices.run(sortInSteps(samples, (a, b) => (a.timeNs < b.timeNs ? -1 : 1)))
     const format = (sample: Sample) =>
       void values.push(JSON.stringify([secondsOf(sample.timeNs), sample.value]))
-    await reading.turns.run(inSteps(sorted, format))
+    await reading.timeSlices.run(inSteps(sorted, format))
     result.push(`{"metric":${metric},"values":[${values.join(',')}]}`)
   }
   return `{"status":"success","data":{"resultType":"matrix","result":[${result.join(',')}]}}`

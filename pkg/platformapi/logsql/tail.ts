@@ -4,7 +4,7 @@ import { createLineRow } from '../../logs/logsql/pipes/row-change.ts'
 import type { Steps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import { isByRow } from '../../logs/logsql/query.ts'
 import { type Plan, planQuery, type Run } from '../../logs/logsql/run-query.ts'
-import { createTurns } from '../../logs/logsql/yield-to-requests.ts'
+import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import { charsOf } from '../../logs/record.ts'
 import { type Hit, maxPageChars } from '../../logs/store.ts'
 import { createRowFormat } from './format-rows.ts'
@@ -29,7 +29,7 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
   const plan = planQuery(within, query)
   const formatRow = createRowFormat(query.pipes)
   const toLineRow = createLineRow({ test: plan.test, pipes: query.pipes.filter(isByRow), fields: undefined })
-  const turns = createTurns(run)
+  const timeSlices = createQueryTimeSlices(run)
   function* inSteps(hits: readonly Hit[]): Steps<string> {
     let text = ''
     for (const { record } of hits) {
@@ -42,8 +42,8 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
   return {
     filter: plan.filter,
     format: hits => {
-      turns.restart()
-      return turns.run(inSteps(hits))
+      timeSlices.restart()
+      return timeSlices.run(inSteps(hits))
     },
     history: async () => (since === undefined ? [] : readHistory(run, plan, since)),
   }
@@ -57,11 +57,11 @@ async function readHistory(run: Run, { filter, test }: Plan, since: bigint): Pro
   const found: Hit[] = []
   let chars = 0
   // One deadline for all pages, since most lines may not match the filter.
-  const turns = createTurns(run)
+  const timeSlices = createQueryTimeSlices(run)
   const asked = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
   for await (const hits of exportHits(run.store, asked, run.limits)) {
     for (const hit of hits) {
-      if (turns.isOver()) await turns.next()
+      if (timeSlices.isOver()) await timeSlices.next()
       if (toLineRow(hit.record) === undefined) continue
       found.push(hit)
       chars += charsOf(hit.record)

@@ -84,7 +84,7 @@ async function collect(
 async function formatValues(
   parameters: LogsqlParameters,
   given: readonly Value[],
-  { turns }: Reading,
+  { timeSlices }: Reading,
 ): Promise<string> {
   const part = parameters.text('filter')
   const most = parameters.count('limit') || Number.POSITIVE_INFINITY
@@ -92,7 +92,7 @@ async function formatValues(
   const format = (value: Value) => {
     if (values.length < most && value.value.includes(part)) values.push(JSON.stringify(value))
   }
-  await turns.run(inSteps(given, format))
+  await timeSlices.run(inSteps(given, format))
   return `{"values":[${values.join(',')}]}`
 }
 

@@ -78,7 +78,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     ...{ client, config, live, logger, registry, broadcaster, proxy },
     grants: bindings.of('any'),
     reader: bindings.reader(),
-    turns: rbac.turns,
+    tasks: rbac.tasks,
     narrowedTo: narrowed.of,
     collect: options.collect,
     onClusterChange: listener => bindings.onClusterChange(listener),

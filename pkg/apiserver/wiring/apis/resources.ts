@@ -32,7 +32,7 @@ import { listUncached } from '../../../resourcecache/list/uncached-list.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices, type UserTimeSlices } from '../../../scheduling/time-slices.ts'
-import type { TurnQueue } from '../../../scheduling/turn-queue.ts'
+import type { TaskQueue } from '../../../scheduling/task-queue.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'
 import type { Check } from '../../health/probes.ts'
@@ -90,7 +90,7 @@ export type ResourcesOptions = {
   /** The index of namespaces in which role bindings grant permissions. */
   readonly grants: GrantIndex
   readonly reader: RbacReader
-  readonly turns: TurnQueue
+  readonly tasks: TaskQueue
   /** Registers a callback for possible changes of cluster-wide grants. */
   readonly onClusterChange: (listener: () => void) => void
   /** Returns the objects that the caller of a narrowed list may see; otherwise undefined. */
@@ -139,7 +139,7 @@ export function createResources(options: ResourcesOptions): Resources {
     groupDomain,
     index: grants,
     reader: options.reader,
-    turns: options.turns,
+    tasks: options.tasks,
     onClusterChange,
     namespaces: () => followed('namespaces'),
   })

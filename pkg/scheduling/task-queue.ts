@@ -2,13 +2,13 @@
  * Runs short tasks in order and in time slices, so that other requests are served in between. One
  * event may cause thousands of tasks.
  */
-export type TurnQueue = { readonly add: (work: () => void) => void }
+export type TaskQueue = { readonly add: (work: () => void) => void }
 
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
 /** @param failed called with the error of a task, which affects no other task */
-export function createTurnQueue(failed: (error: unknown) => void): TurnQueue {
+export function createTaskQueue(failed: (error: unknown) => void): TaskQueue {
   let due: (() => void)[] = []
   let next = 0
   let isRunning = false

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
-import { createTurnQueue } from './turn-queue.ts'
+import { createTaskQueue } from './task-queue.ts'
 
 function noFailure(error: unknown): void {
   throw new Error('no task is expected to fail', { cause: error })
 }
 
-describe('createTurnQueue', () => {
+describe('createTaskQueue', () => {
   it('reports a task that throws, and runs the others', async () => {
     const failures: unknown[] = []
-    const queue = createTurnQueue(error => void failures.push(error))
+    const queue = createTaskQueue(error => void failures.push(error))
     const done: number[] = []
     const broken = new Error('broken')
     queue.add(() => done.push(1))
@@ -22,7 +22,7 @@ describe('createTurnQueue', () => {
   })
 
   it('runs tasks in order, with turns of the event loop between them', async () => {
-    const queue = createTurnQueue(noFailure)
+    const queue = createTaskQueue(noFailure)
     const done: number[] = []
     for (let i = 0; i < 100; i++)
       queue.add(() => {

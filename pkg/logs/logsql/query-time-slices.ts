@@ -4,7 +4,7 @@ import type { QueryLimits } from '../store.ts'
 import type { Steps } from './pipes/sort-in-steps.ts'
 
 /** Time slices of one query, which lets other requests run every few milliseconds. */
-export type Turns = {
+export type QueryTimeSlices = {
   readonly restart: () => void
   /** Returns the remaining time until the timeout. @throws Status 504 */
   readonly leftMs: () => number
@@ -14,13 +14,13 @@ export type Turns = {
   readonly run: <T>(steps: Steps<T>) => Promise<T>
 }
 
-export function createTurns({
+export function createQueryTimeSlices({
   timeSlices,
   limits,
 }: {
   readonly timeSlices: TimeSlices
   readonly limits: QueryLimits
-}): Turns {
+}): QueryTimeSlices {
   let end = 0
   let deadline = 0
   const begin = () => {
