@@ -72,6 +72,8 @@ describe('isLongRunningInKube', () => {
         ['v1/namespaces/a/services/b/proxy/', true],
         ['v1/namespaces/a/pods/b/eviction?follow=true', false],
       ] as const)
-        expect(isLongRunningInKube(asked(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(isLongRunning)
+        expect(isLongRunningInKube(asked(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(
+          isLongRunning,
+        )
   })
 })

@@ -73,7 +73,9 @@ describe('createBasicAuthenticator', () => {
       check: async () => ({ outcome: 'second-factor-required' }),
       users: { get: () => undefined },
     })
-    const error = await rejectedStatus(Promise.resolve(authenticator.authenticate(request(basic('agent:p:1')))))
+    const error = await rejectedStatus(
+      Promise.resolve(authenticator.authenticate(request(basic('agent:p:1')))),
+    )
     expect(error).to.include({
       code: 401,
       message: 'this user needs a second factor: use the token of a login',

@@ -37,7 +37,8 @@ describe('createTokenReviewAuthenticator', () => {
 
   it('also caches a rejection', async () => {
     const { ask, calls } = start(() => ({ status: { authenticated: false } }))
-    for (let i = 0; i < 2; i++) expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 401 })
+    for (let i = 0; i < 2; i++)
+      expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 401 })
     expect(calls()).to.equal(1)
   })
 

@@ -71,7 +71,8 @@ describe('createAuthorizer', () => {
 
   it('also caches a denial', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
-    for (let i = 0; i < 3; i++) expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
+    for (let i = 0; i < 3; i++)
+      expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 

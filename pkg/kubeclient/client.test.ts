@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejectedStatus, toErrorFields } from '../apierrors/fixtures.ts'
 import { createKubeClient } from './client.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver } from './fixtures.ts'
 
 describe('createKubeClient', () => {
   let fake: FakeKubeApiserver | undefined
@@ -19,7 +19,7 @@ describe('createKubeClient', () => {
         let body = ''
         for await (const chunk of req) body += chunk
         Object.assign(seen, { method: req.method, url: req.url, headers: req.headers, body })
-        answerJson(res, 201, { a: 'grün' })
+        respondJson(res, 201, { a: 'grün' })
       })
       const path = '/apis/x/v1/reviews?dryRun=All'
       expect(await client.call({ method: 'POST', path, body: { text: 'grün' } })).to.deep.equal({ a: 'grün' })
@@ -37,7 +37,7 @@ describe('createKubeClient', () => {
       const headers: Record<string, unknown>[] = []
       const { client } = await start((req, res) => {
         headers.push(req.headers)
-        answerJson(res, 200, {})
+        respondJson(res, 200, {})
       })
       await client.call({ path: '/x', accept: 'application/yaml' })
       await client.call({ method: 'PATCH', path: '/x', body: [], contentType: 'application/json-patch+json' })
@@ -48,7 +48,7 @@ describe('createKubeClient', () => {
 
     for (const basePath of ['/k8s/clusters/c-1', '/k8s/clusters/c-1/']) {
       it(`prepends the path of the server URL ${basePath}`, async () => {
-        const { client, requests } = await start((_req, res) => answerJson(res, 200, {}), basePath)
+        const { client, requests } = await start((_req, res) => respondJson(res, 200, {}), basePath)
         await client.call({ path: '/api/v1/nodes' })
         expect(requests).to.deep.equal(['GET /k8s/clusters/c-1/api/v1/nodes'])
       })
@@ -62,7 +62,7 @@ describe('createKubeClient', () => {
     it('preserves kube-apiserver’s own errors, so that callers can handle them', async () => {
       const details = { name: 'x', kind: 'users' }
       const { client } = await start((_req, res) =>
-        answerJson(res, 409, {
+        respondJson(res, 409, {
           kind: 'Status',
           reason: 'AlreadyExists',
           message: 'users "x" already exists',
@@ -152,7 +152,7 @@ describe('createKubeClient', () => {
     })
 
     it('rejects a certificate of an unknown CA', async () => {
-      const { endpoint } = await start((_req, res) => answerJson(res, 200, {}))
+      const { endpoint } = await start((_req, res) => respondJson(res, 200, {}))
       const client = createKubeClient({ ...endpoint, access: () => ({ tls: {}, headers: [] }) })
       const status = await rejectedStatus(client.call({ path: '/x' }))
       expect(toErrorFields(status)).to.deep.equal(silent)
@@ -171,7 +171,7 @@ describe('createKubeClient', () => {
       const ports = new Set<number | undefined>()
       const { client } = await start((req, res) => {
         ports.add(req.socket.remotePort)
-        answerJson(res, 200, {})
+        respondJson(res, 200, {})
       })
       for (let i = 0; i < 5; i++) await client.call({ path: '/x' })
       // Connections become free in the next event-loop turn.
@@ -190,7 +190,7 @@ describe('createKubeClient', () => {
 
     it('throws as call does', async () => {
       const { client } = await start((_req, res) =>
-        answerJson(res, 410, { reason: 'Expired', message: 'too old', code: 410 }),
+        respondJson(res, 410, { reason: 'Expired', message: 'too old', code: 410 }),
       )
       expect(toErrorFields(await rejectedStatus(client.stream({ path: '/x' })))).to.deep.equal({
         code: 410,

@@ -58,7 +58,7 @@ export async function startFakeKubeApiserver(
   }
 }
 
-export function answerJson(res: ServerResponse, code: number, value: unknown): void {
+export function respondJson(res: ServerResponse, code: number, value: unknown): void {
   res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 

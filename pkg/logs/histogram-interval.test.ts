@@ -28,7 +28,11 @@ describe('parseInterval', () => {
   ]
   for (const [text, message] of invalid) {
     it(`rejects ${JSON.stringify(text)}`, () => {
-      expect(thrownFields(() => parseInterval(text))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      expect(thrownFields(() => parseInterval(text))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message,
+      })
     })
   }
 })

@@ -51,11 +51,11 @@ type LoginTools = { readonly providers: ProviderTools; readonly passwords: Pick<
  * @throws Status invalid_grant, 429 with Retry-After, 503 if the provider is not responding
  */
 export async function logInAtProvider(tools: LoginTools, name: string, login: ProviderLogin): Promise<User> {
-  return requireUser(tools.providers, await meetAtProvider(tools, name, login))
+  return requireUser(tools.providers, await authenticateAtProvider(tools, name, login))
 }
 
 /** Like `logInAtProvider`, but returns an account without a user, to be registered. */
-export async function meetAtProvider(
+export async function authenticateAtProvider(
   tools: LoginTools,
   name: string,
   login: ProviderLogin,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerHeaders, forwardableHeaders } from './headers.ts'
+import { forwardableHeaders, forwardableResponseHeaders } from './headers.ts'
 
 const none: ReadonlySet<string> = new Set()
 
@@ -64,7 +64,7 @@ describe('forwardableHeaders', () => {
   })
 })
 
-describe('answerHeaders', () => {
+describe('forwardableResponseHeaders', () => {
   it('removes the hop-by-hop headers and preserves the others byte for byte', () => {
     const raw = [
       'Transfer-Encoding',
@@ -76,10 +76,18 @@ describe('answerHeaders', () => {
       'Connection',
       'x',
     ]
-    expect(answerHeaders(raw, none)).to.deep.equal(['Warning', '299 - "a"', 'warning', '299 - "b"'])
+    expect(forwardableResponseHeaders(raw, none)).to.deep.equal([
+      'Warning',
+      '299 - "a"',
+      'warning',
+      '299 - "b"',
+    ])
   })
 
   it('removes headers that Kapis sets itself', () => {
-    expect(answerHeaders(['Audit-Id', '1', 'Date', 'x'], new Set(['audit-id']))).to.deep.equal(['Date', 'x'])
+    expect(forwardableResponseHeaders(['Audit-Id', '1', 'Date', 'x'], new Set(['audit-id']))).to.deep.equal([
+      'Date',
+      'x',
+    ])
   })
 })

@@ -46,7 +46,7 @@ export function forwardableHeaders(
 }
 
 /** Returns response headers except hop-by-hop ones. @param without more names, in lower case */
-export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
+export function forwardableResponseHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
   return withoutHeaders(raw, name => hopByHop.has(name) || without.has(name))
 }
 

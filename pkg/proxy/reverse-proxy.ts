@@ -3,7 +3,7 @@ import { type Duplex, PassThrough, type Readable } from 'node:stream'
 import type { Status } from '../apierrors/status.ts'
 import type { Dispatcher } from '../http/pool.ts'
 import { hasBody } from '../httpserver/request/has-body.ts'
-import { answerHeaders, type HeaderLines, withoutHeaders } from './headers.ts'
+import { forwardableResponseHeaders, type HeaderLines, withoutHeaders } from './headers.ts'
 import { type Head, invalidResponse, readHead, readHeaders } from './response-head.ts'
 import { createResponseWriter } from './response-writer.ts'
 import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
@@ -129,7 +129,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (code >= 100 && code < 200 && code !== 101) return
       isRepeatable = false
       const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
-      const lines = answerHeaders(all, withheld)
+      const lines = forwardableResponseHeaders(all, withheld)
       if (outgoing.added !== undefined) lines.push(...outgoing.added)
       if (upgrade !== undefined) lines.push('Connection', 'close')
       const head = { ...rest, lines }
@@ -152,7 +152,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     },
     onResponseEnd(given) {
       if (gone !== undefined) return
-      const trailers = answerHeaders(readHeaders(given.rawTrailers), noTrailers)
+      const trailers = forwardableResponseHeaders(readHeaders(given.rawTrailers), noTrailers)
       const passOn = () => {
         release()
         response.end(trailers)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { askKapis, kubectlOutput } from '../e2e/cluster.ts'
 import { eventually, groupDomain } from '../e2e/http.ts'
-import { heldBy } from './process.ts'
+import { findHeldRoles } from './process.ts'
 import { startTraffic, type TrafficOptions } from './traffic.ts'
 
 export type Fault = {
@@ -25,7 +25,7 @@ const maxGrowthMegabytes = 200
  * within ten seconds after its end, no loss of acknowledged data, and limited memory growth.
  */
 export async function withstand(fault: Fault, options: TrafficOptions): Promise<void> {
-  const before = heldBy(fault.pid()).megabytes
+  const before = findHeldRoles(fault.pid()).megabytes
   const traffic = startTraffic(options)
   let seconds = Number.NaN
   try {
@@ -37,7 +37,7 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     seconds = await traffic.recovered(performance.now(), 40)
   } finally {
     const report = await traffic.stop()
-    const after = heldBy(fault.pid()).megabytes
+    const after = findHeldRoles(fault.pid()).megabytes
     const refusals = Object.entries(report.refused).map(([code, count]) => `${count} × ${code}`)
     const figures = [`recovered in ${seconds.toFixed(1)} s`, `${report.right} of ${report.asked} answered`]
     const grown = `${before} -> ${after} MB`

@@ -13,7 +13,7 @@ import {
 import { askAs, eventually, groupDomain, listAs } from '../e2e/http.ts'
 import { token as askForToken } from '../e2e/oauth.ts'
 import { setting } from '../e2e/run.ts'
-import { frontProcess, heldBy, pidOf } from '../faults/process.ts'
+import { findHeldRoles, frontProcess, pidOf } from '../faults/process.ts'
 import { growthOf, laterHalf, metric, type Sample, toRow } from './samples.ts'
 import { openWatch } from './watch.ts'
 
@@ -153,7 +153,7 @@ describe(`${seconds} s of mixed load`, function () {
       )
       expect(grown, figure).to.be.below(most[figure])
     }
-    expect(heldBy(pidOf('oauth')).megabytes, 'MB of kapis-oauth').to.be.below(300)
+    expect(findHeldRoles(pidOf('oauth')).megabytes, 'MB of kapis-oauth').to.be.below(300)
     expect((await listAs(token)).totalItems).to.equal(nodes.length)
   })
 

@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { withLock } from '../processes/lock-file.ts'
-import { type BinaryName, buildBinary, type Making } from './build.ts'
+import { type BinaryName, type BuildTools, buildBinary } from './build.ts'
 import { cacheKey, loadVersions } from './versions.ts'
 
 const names: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok']
@@ -16,7 +16,7 @@ export type Binaries = Readonly<Record<BinaryName, string>>
  * Returns the programs of a real control plane. Searches KUBEBUILDER_ASSETS and the shared cache.
  * Missing programs are downloaded, or built if that fails.
  */
-export async function ensureBinaries(making: Making): Promise<Binaries> {
+export async function ensureBinaries(making: BuildTools): Promise<Binaries> {
   const { say } = making
   const assets = process.env.KUBEBUILDER_ASSETS
   if (assets) {
@@ -50,7 +50,7 @@ function cacheFolder(): string {
 }
 
 /** Builds or downloads missing programs next to the cache; complete ones are moved into it. */
-async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
+async function fill(cache: string, missing: () => BinaryName[], making: BuildTools): Promise<void> {
   const { say } = making
   mkdirSync(cache, { recursive: true })
   // The folder of a killed process: the lock shows that no other process is building.

@@ -6,7 +6,7 @@ export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controlle
 /** Programs that only the tests of Kubernetes need (make test-kubernetes). */
 export type TestBinaryName = 'kubectl-convert' | 'e2e.test'
 /** Reports the progress of a build, and cancels the build. */
-export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
+export type BuildTools = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 
 type Source = {
   readonly folder: string
@@ -41,7 +41,7 @@ const heartbeatMs = 15_000
 export async function buildBinary(
   name: BinaryName | TestBinaryName,
   target: string,
-  { say, signal }: Making,
+  { say, signal }: BuildTools,
 ): Promise<void> {
   if (spawnSync('go', ['version']).error) {
     throw new Error(

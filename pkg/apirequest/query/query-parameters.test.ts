@@ -110,7 +110,9 @@ describe('QueryParameters', () => {
   it('rejects repeated parameters where each has one value, otherwise only those that affect authorization', () => {
     const parameters = new QueryParameters('command=sh&command=-c&dryRun=All')
     parameters.rejectAmbiguousSelection()
-    expect(thrownFields(() => parameters.rejectAmbiguous()).message).to.equal('command is given more than once')
+    expect(thrownFields(() => parameters.rejectAmbiguous()).message).to.equal(
+      'command is given more than once',
+    )
     for (const name of ['fieldSelector', 'labelSelector', 'watch']) {
       const given = new QueryParameters(`${name}=a&command=sh&command=x&${name}=a`)
       expect(thrownFields(() => given.rejectAmbiguousSelection())).to.include({ code: 400 })

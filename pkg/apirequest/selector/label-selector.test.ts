@@ -133,7 +133,9 @@ describe('parseLabelSelector', () => {
   }
 
   it('names the parameter of an invalid selector', () => {
-    expect(thrownStatus(() => parseLabelSelector('=', 'annotation')).message).to.match(/^annotation "=" cannot/)
+    expect(thrownStatus(() => parseLabelSelector('=', 'annotation')).message).to.match(
+      /^annotation "=" cannot/,
+    )
   })
 
   it('parses a hostile text quickly', () => {

@@ -25,8 +25,12 @@ export function toAuthenticated(
   return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated }
 }
 
-export function withLongRunning(exchange: AuthenticatedExchange, markLongRunning: () => void): AuthenticatedExchange {
+export function withLongRunning(
+  exchange: AuthenticatedExchange,
+  markLongRunning: () => void,
+): AuthenticatedExchange {
   const { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated } = exchange
-  if (exchange.upgrade !== undefined || exchange.impersonator !== undefined) return { ...exchange, markLongRunning }
+  if (exchange.upgrade !== undefined || exchange.impersonator !== undefined)
+    return { ...exchange, markLongRunning }
   return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated, markLongRunning }
 }

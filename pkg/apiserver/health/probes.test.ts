@@ -9,9 +9,9 @@ describe('createProbes', () => {
   const good: Check = { name: 'cache', problem: () => undefined }
   const bad: Check = { name: 'authn', problem: () => 'dial tcp 10.0.0.1: refused' }
 
-  async function ask(path: string, checks: readonly Check[] = [good], drained = false) {
+  async function ask(path: string, checks: readonly Check[] = [good], waitForDrain = false) {
     const probes = createProbes(checks)
-    if (drained) probes.drain()
+    if (waitForDrain) probes.drain()
     loopback = await startLoopback((req, res) => probes.handle(toExchange(req, res)))
     const { code, text, headers } = await loopback.get(path)
     expect(headers['content-type']).to.equal('text/plain; charset=utf-8')

@@ -2,7 +2,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
-import { createRuleFinder, isInReach } from '../review/grant.ts'
+import { appliesTo, createRuleFinder } from '../review/grant.ts'
 
 /**
  * A ClusterRole whose users pass the authorization of kube-apiserver for lists of the extension
@@ -74,7 +74,7 @@ export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptio
       const findGet = createRuleFinder(reader, { ...attributes, verb: 'get' })
       const counting = reader
         .bindingsOf(identity)
-        .filter(binding => isInReach(binding, attributes) && findRule(binding.role) !== undefined)
+        .filter(binding => appliesTo(binding, attributes) && findRule(binding.role) !== undefined)
       const isOther = counting.some(({ role }) => role !== narrowingRole && findGet(role) !== undefined)
       // If no role allows the request, another authorizer does.
       return isOther || (!isNamed && counting.length === 0) ? undefined : native

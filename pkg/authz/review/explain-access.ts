@@ -1,6 +1,6 @@
 import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
-import { type Grant, grantsOf, isInReach, type ObjectRef, refsOf, toRoleRef } from './grant.ts'
+import { appliesTo, type Grant, grantsOf, type ObjectRef, refsOf, toRoleRef } from './grant.ts'
 import {
   type AccessAttributes,
   hasGroup,
@@ -76,7 +76,7 @@ function nearMissOf(
   attributes: AccessAttributes,
 ): NearMiss | undefined {
   const refs = refsOf(binding)
-  const place = isInReach(binding, attributes) ? [] : [placeText(binding, attributes)]
+  const place = appliesTo(binding, attributes) ? [] : [placeText(binding, attributes)]
   const rules = reader.rulesOf(binding.role)
   // The role does not exist, so only the binding is compared.
   if (rules === undefined)

@@ -13,7 +13,7 @@ export type Grant = {
 }
 
 /** Reports whether a binding applies: a RoleBinding only does in its own namespace. */
-export function isInReach({ namespace }: Binding, attributes: AccessAttributes): boolean {
+export function appliesTo({ namespace }: Binding, attributes: AccessAttributes): boolean {
   return namespace === '' || (attributes.isResource && namespace === attributes.namespace)
 }
 
@@ -41,7 +41,7 @@ export function grantsOf(
 ): readonly Grant[] {
   const findRule = createRuleFinder(reader, attributes)
   return reader.bindingsOf(identity).flatMap(binding => {
-    const rule = isInReach(binding, attributes) ? findRule(binding.role) : undefined
+    const rule = appliesTo(binding, attributes) ? findRule(binding.role) : undefined
     return rule === undefined ? [] : [toGrant(binding, rule)]
   })
 }

@@ -1,6 +1,6 @@
 import { splitServiceAccount } from '../../apirequest/identity/identity.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
-import { createRuleFinder, type Grant, isInReach, toGrant } from './grant.ts'
+import { appliesTo, createRuleFinder, type Grant, toGrant } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**
@@ -44,7 +44,7 @@ function subjectsWith(reader: Reader, attributes: AccessAttributes): Map<string,
   const findRule = createRuleFinder(reader, attributes)
   const grants = new Map<string, Grant[]>()
   for (const binding of bindingsFor(reader, attributes)) {
-    const rule = isInReach(binding, attributes) ? findRule(binding.role) : undefined
+    const rule = appliesTo(binding, attributes) ? findRule(binding.role) : undefined
     if (rule === undefined) continue
     const grant = toGrant(binding, rule)
     for (const key of new Set(binding.subjects)) {

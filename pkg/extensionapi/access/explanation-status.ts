@@ -6,7 +6,7 @@ import type { RuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { Decision } from '../../authz/subject-access-review.ts'
 
 /** Returns the decision of kube-apiserver (SubjectAccessReview). @throws Status 503 */
-export type Judge = (identity: Identity, attributes: AccessAttributes) => Promise<Decision>
+export type ReviewAccess = (identity: Identity, attributes: AccessAttributes) => Promise<Decision>
 
 /**
  * Returns the status of an ExplainAccess. The decision comes from kube-apiserver, the reasons from
@@ -15,7 +15,7 @@ export type Judge = (identity: Identity, attributes: AccessAttributes) => Promis
 export async function explanationStatus(
   options: {
     readonly reader: RbacReader
-    readonly judge: Judge
+    readonly review: ReviewAccess
     readonly resolution: () => Promise<RuleResolution>
   },
   request: {
@@ -24,10 +24,10 @@ export async function explanationStatus(
     readonly showsRoles: boolean
   },
 ): Promise<object> {
-  const { reader, judge, resolution } = options
+  const { reader, review, resolution } = options
   const { identity, attributes, showsRoles } = request
   const { isAllowed, ...explanation } = explainAccess(reader, identity, attributes)
-  const [decision, resolved] = await Promise.all([judge(identity, attributes), resolution()])
+  const [decision, resolved] = await Promise.all([review(identity, attributes), resolution()])
   const roles = !decision.isAllowed && showsRoles ? rolesThatAllow(reader, attributes) : []
   return {
     allowed: decision.isAllowed,

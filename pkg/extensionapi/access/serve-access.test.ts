@@ -49,7 +49,7 @@ describe('serveAccess', () => {
               if (!readable.has(`${info.resource} ${info.namespace}`)) throw forbidden(info, identity, '')
             },
             resolution: async () => ({ incomplete: false }),
-            async judge({ username }) {
+            async review({ username }) {
               judgedFor.push(username)
               return { isAllowed: judged ?? true, reason: '' }
             },

@@ -14,7 +14,7 @@ import { send } from '../../httpserver/response/respond.ts'
 import { negotiate } from '../read/accept.ts'
 import { contentType, reencode, toEncoding } from '../read/encoding.ts'
 import { type AccessKind, accessKinds } from './access-kinds.ts'
-import { explanationStatus, type Judge } from './explanation-status.ts'
+import { explanationStatus, type ReviewAccess } from './explanation-status.ts'
 import { readReview } from './read-review.ts'
 import { parseReviewMetadata, parseReviewSpec, type ReviewSpec } from './review-spec.ts'
 import { findSubject } from './subject.ts'
@@ -26,7 +26,7 @@ export type AccessOptions = {
   readonly authorize: Authorize
   readonly resolution: () => Promise<RuleResolution>
   /** Returns the decision of kube-apiserver for a request of a user. */
-  readonly judge: Judge
+  readonly review: ReviewAccess
   /** API group of the User resource. */
   readonly userGroup: string
   /** Returns the groups of a User; undefined if there is no User with this name. */

@@ -5,8 +5,8 @@ import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait
 import {
   assertCurrent,
   recordVisibleFrom,
-  visibilityChanged,
   type Visible,
+  visibilityChanged,
 } from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'

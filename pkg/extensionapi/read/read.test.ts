@@ -78,7 +78,10 @@ describe('serveRead', () => {
     async function startChanging() {
       const visibility = changingVisibility('a', 'hidden0', 'hidden1', 'hidden2')
       const confirm = () => async () => visibility.give('a')
-      const { get, open, store } = await start(storeOf([...items, ...hidden], { confirm }), visibility.visible)
+      const { get, open, store } = await start(
+        storeOf([...items, ...hidden], { confirm }),
+        visibility.visible,
+      )
       return { visibility, get, open, store }
     }
 

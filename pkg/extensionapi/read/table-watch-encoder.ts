@@ -25,8 +25,13 @@ export function createEncoder(served: ServedKind, shape: Shape): Encoder {
   return shape.as === 'table' ? { ...plain, opening: createEventEncoder(served, shape, true) } : plain
 }
 
-function createEventEncoder(served: ServedKind, shape: Shape, showsColumns: boolean): Omit<Encoder, 'name' | 'opening'> {
-  const pieces = (type: EventType, entry: CachedObject) => eventParts(type, objectParts(entry, shape, showsColumns))
+function createEventEncoder(
+  served: ServedKind,
+  shape: Shape,
+  showsColumns: boolean,
+): Omit<Encoder, 'name' | 'opening'> {
+  const pieces = (type: EventType, entry: CachedObject) =>
+    eventParts(type, objectParts(entry, shape, showsColumns))
   return {
     event: (type, entry) => Buffer.concat(pieces(type, entry)),
     pieces,

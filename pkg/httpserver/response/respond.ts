@@ -98,7 +98,7 @@ export async function sendChunks(
  *
  * @param stallMs time after which a client that reads nothing is disconnected; no limit by default
  */
-export function drained(out: Writable, stallMs = 0): Promise<void> {
+export function waitForDrain(out: Writable, stallMs = 0): Promise<void> {
   return new Promise(resolve => {
     let leftBytes = out.writableLength
     const timer = stallMs > 0 ? setInterval(look, stallMs) : undefined
@@ -130,8 +130,8 @@ export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise
   function write(piece: Uint8Array): Promise<boolean> | boolean {
     if (res.write(piece)) return false
     closed ??= new Promise(resolve => res.once('close', resolve))
-    const drained = new Promise(resolve => res.once('drain', resolve))
-    return Promise.race([drained, closed]).then(() => true)
+    const waitForDrain = new Promise(resolve => res.once('drain', resolve))
+    return Promise.race([waitForDrain, closed]).then(() => true)
   }
 
   async function writePieces(chunk: Uint8Array): Promise<boolean> {

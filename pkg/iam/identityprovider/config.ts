@@ -17,7 +17,7 @@ import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config
 import { type LdapConfig, ldapProvider } from './ldap/ldap-config.ts'
 import { type OidcConfig, oidcProvider } from './oidc/oidc-config.ts'
 import { providerTypes } from './provider-types.ts'
-import { complainTo } from './tls-config.ts'
+import { createIssueReporter } from './tls-config.ts'
 
 /**
  * How accounts of the provider get a user. `auto` creates a user. `lookup` requires a user that an
@@ -86,7 +86,7 @@ const document = section({
 }).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
   // The prefix is validated with one more character, as in real groups, so it may end in a space.
   const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)
-  if (problem !== undefined) complainTo(addIssue)('groupsPrefix', problem)
+  if (problem !== undefined) createIssueReporter(addIssue)('groupsPrefix', problem)
   return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
 })
 

@@ -1,5 +1,5 @@
 import { integer, optionalTexts, requiredText, secretLine, section, text } from '../../config/option.ts'
-import { type Complain, readTrust, type Trust, trustOptions } from './tls-config.ts'
+import { type ReportIssue, readTrust, type Trust, trustOptions } from './tls-config.ts'
 
 /** Settings of providers with a redirect, where Kapis is an OAuth client ("app"). */
 export type AppConfig = {
@@ -55,15 +55,15 @@ type Given = Parameters<typeof readTrust>[0] & {
 export function readAppConfig(
   given: Given,
   defaults: { readonly scopes: readonly string[]; readonly endpoint: Partial<Record<EndpointKey, string>> },
-  complain: Complain,
+  reportIssue: ReportIssue,
 ): AppConfig {
-  const trust = readTrust(given, complain)
+  const trust = readTrust(given, reportIssue)
   const at = (key: EndpointKey) =>
-    url(given.endpoint[key] || (defaults.endpoint[key] ?? ''), `endpoint.${key}`, complain, trust)
+    url(given.endpoint[key] || (defaults.endpoint[key] ?? ''), `endpoint.${key}`, reportIssue, trust)
   return {
     clientId: given.clientID,
     clientSecret: given.clientSecret,
-    redirectUrl: url(given.redirectURL, 'redirectURL', complain),
+    redirectUrl: url(given.redirectURL, 'redirectURL', reportIssue),
     scopes: given.scopes ?? defaults.scopes,
     endpoint: {
       authURL: at('authURL'),
@@ -78,13 +78,13 @@ export function readAppConfig(
 }
 
 /** Validates a URL; with `trust`, of a server whose TLS certificate must be verifiable. */
-export function url(given: string, key: string, complain: Complain, trust?: Trust): string {
+export function url(given: string, key: string, reportIssue: ReportIssue, trust?: Trust): string {
   if (given === '') return ''
   const parsed = URL.parse(given)
   const isPlain = parsed?.protocol === 'http:' && trust?.isVerified !== true
   if (parsed === null || parsed.hash !== '' || parsed.username !== '' || parsed.password !== '')
-    complain(key, 'must be a URL without a user or a fragment')
+    reportIssue(key, 'must be a URL without a user or a fragment')
   else if (parsed.protocol !== 'https:' && !isPlain)
-    complain(key, 'must begin with https://, unless insecureSkipVerify is true')
+    reportIssue(key, 'must begin with https://, unless insecureSkipVerify is true')
   return given
 }

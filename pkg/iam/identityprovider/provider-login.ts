@@ -4,7 +4,7 @@ import type { PasswordChecker } from '../passwords/password-check.ts'
 import type { Source } from '../sessions/client-info.ts'
 import type { PasswordProvider } from './external-identity.ts'
 import type { AccountLinking, LinkedAccount } from './linking/account-linking.ts'
-import { aboutUser, rejectionReason } from './linking/login-error.ts'
+import { rejectionReason, withRejectedUser } from './linking/login-error.ts'
 import type { Provider } from './provider-store.ts'
 
 type Passwords = { readonly passwords: Pick<PasswordChecker, 'begin'> }
@@ -41,7 +41,9 @@ export async function logInWithPassword(
   const attempt = await passwords.begin({ login, provider: config.name, source, signal })
   if ('lockedUntilMs' in attempt) {
     const { lockedUntilMs, knownAs } = attempt
-    throw knownAs === undefined ? toTooMany(lockedUntilMs) : aboutUser(toTooMany(lockedUntilMs), knownAs)
+    throw knownAs === undefined
+      ? toTooMany(lockedUntilMs)
+      : withRejectedUser(toTooMany(lockedUntilMs), knownAs)
   }
   let foundUid: string | undefined
   try {
@@ -55,7 +57,7 @@ export async function logInWithPassword(
     const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
     // Only a known name is logged: another text may be a password in the wrong field.
     const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
-    const named = (refusal: unknown) => (knownAs === undefined ? refusal : aboutUser(refusal, knownAs))
+    const named = (refusal: unknown) => (knownAs === undefined ? refusal : withRejectedUser(refusal, knownAs))
     if (!isGuess(error)) {
       attempt.passed()
       throw named(error)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { silent } from '../fixtures.ts'
 import type { Session } from '../sessions/session.ts'
-import { createProviderReconciler, type Standing } from './provider-reconciler.ts'
+import { createProviderReconciler, type ProviderState } from './provider-reconciler.ts'
 
 function session(sid: string, provider: string, ended = ''): Session {
   return {
@@ -29,7 +29,7 @@ function session(sid: string, provider: string, ended = ''): Session {
   }
 }
 
-type Standings = Readonly<Record<string, Standing>>
+type Standings = Readonly<Record<string, ProviderState>>
 
 /** @param stored the states in kube-apiserver, if they differ from those of the watch */
 async function endsOf(watched: Standings, stored: Standings = watched, isReady = true) {
@@ -42,8 +42,8 @@ async function endsOf(watched: Standings, stored: Standings = watched, isReady =
   const keeper = createProviderReconciler({
     providers: {
       isReady,
-      standingOf: name => watched[name] ?? 'gone',
-      async readStandings() {
+      stateOf: name => watched[name] ?? 'gone',
+      async readStates() {
         reads++
         return name => stored[name] ?? 'gone'
       },

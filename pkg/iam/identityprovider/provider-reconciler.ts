@@ -3,15 +3,15 @@ import { type EndableSessions, endLogin } from '../sessions/revoke-session.ts'
 import type { Session } from '../sessions/session.ts'
 
 /** The state of a provider by its Secrets; unknown while an invalid one may belong to it. */
-export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
+export type ProviderState = 'usable' | 'disabled' | 'gone' | 'unknown'
 
 export type ProviderReconcilerOptions = {
   readonly providers: {
     readonly isReady: boolean
     /** Returns the state according to the watch. */
-    readonly standingOf: (name: string) => Standing
+    readonly stateOf: (name: string) => ProviderState
     /** Reads the current states from kube-apiserver. */
-    readonly readStandings: () => Promise<(name: string) => Standing>
+    readonly readStates: () => Promise<(name: string) => ProviderState>
   }
   readonly sessions: EndableSessions & { readonly all: () => Iterable<Session> }
   readonly logger: Logger
@@ -22,7 +22,7 @@ export type ProviderReconciler = {
   readonly check: () => Promise<void>
 }
 
-const reasons: Partial<Record<Standing, string>> = {
+const reasons: Partial<Record<ProviderState, string>> = {
   gone: 'identity provider removed',
   disabled: 'identity provider disabled',
 }
@@ -42,13 +42,13 @@ export function createProviderReconciler({
   return {
     async check() {
       if (!providers.isReady) return
-      const found = open().filter(({ provider }) => reasons[providers.standingOf(provider)] !== undefined)
+      const found = open().filter(({ provider }) => reasons[providers.stateOf(provider)] !== undefined)
       if (found.length === 0) return
       // The watch may deliver a login before its provider, so only kube-apiserver shows whether the
       // provider was removed.
-      const standingOf = await providers.readStandings()
+      const stateOf = await providers.readStates()
       for (const session of found) {
-        const why = reasons[standingOf(session.provider)]
+        const why = reasons[stateOf(session.provider)]
         if (why === undefined || !(await endLogin(sessions, session, why))) continue
         const { user, sid, provider } = session
         logger.info({ audit: 'session', user, sid, provider, reason: why }, 'login ended')

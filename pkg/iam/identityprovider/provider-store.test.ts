@@ -164,7 +164,7 @@ describe('ProviderStore', () => {
     )
     void store.start()
     await until(() => store.isReady)
-    const standings = () => ['good', 'off', 'bad', 'none'].map(name => store.standingOf(name))
+    const standings = () => ['good', 'off', 'bad', 'none'].map(name => store.stateOf(name))
     expect([standings(), changes]).to.deep.equal([['usable', 'disabled', 'gone', 'gone'], 1])
     collection.emit({ type: 'ADDED', object: secret('c', document('bad', { type: 'LDAP' })) })
     await until(() => changes === 2)

@@ -7,7 +7,7 @@ import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type ProviderConfig, readProviderConfig } from './config.ts'
 import type { ProviderClient } from './external-identity.ts'
-import type { Standing } from './provider-reconciler.ts'
+import type { ProviderState } from './provider-reconciler.ts'
 
 export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
 
@@ -23,7 +23,7 @@ export type ProviderEntry = {
 }
 
 /** The provider name and state of a Secret; no name if it cannot be read. */
-type Claim = { readonly name: string | undefined; readonly standing: Standing }
+type Claim = { readonly name: string | undefined; readonly standing: ProviderState }
 
 export type ProviderStoreOptions = {
   readonly client: KubeClient
@@ -97,7 +97,7 @@ export class ProviderStore {
     return this.#secrets.all()
   }
 
-  standingOf(name: string): Standing {
+  stateOf(name: string): ProviderState {
     return toStanding(
       [...this.#secrets.all()].map(({ claim }) => claim),
       name,
@@ -109,7 +109,7 @@ export class ProviderStore {
    *
    * @throws Status
    */
-  async readStandings(): Promise<(name: string) => Standing> {
+  async readStates(): Promise<(name: string) => ProviderState> {
     const path = `${this.#path}?${new URLSearchParams(this.#query)}`
     const { items } = parseList(await this.#options.client.call({ path }))
     const claims = (items ?? []).map(secret => this.#parse(secret, []).claim)
@@ -190,7 +190,7 @@ export class ProviderStore {
  * Returns the state of a provider. A valid Secret takes precedence over invalid Secrets. An invalid
  * Secret without a name may belong to any provider.
  */
-function toStanding(claims: readonly Claim[], name: string): Standing {
+function toStanding(claims: readonly Claim[], name: string): ProviderState {
   const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)
   return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'
 }

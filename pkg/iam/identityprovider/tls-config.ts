@@ -26,39 +26,42 @@ type Given = {
 }
 
 /** Reports an invalid option; `key` is a path with dots. */
-export type Complain = (key: string, message: string) => void
+export type ReportIssue = (key: string, message: string) => void
 
 /** Returns a function that adds invalid options to the issues of a schema. */
-export function complainTo(
+export function createIssueReporter(
   addIssue: (issue: { readonly code: 'custom'; readonly path: string[]; readonly message: string }) => void,
-): Complain {
+): ReportIssue {
   return (key, message) => addIssue({ code: 'custom', path: key.split('.'), message })
 }
 
 /** Reads the TLS options. Verification can only be disabled explicitly. */
-export function readTrust({ rootCA, rootCAData, insecureSkipVerify }: Given, complain: Complain): Trust {
+export function readTrust(
+  { rootCA, rootCAData, insecureSkipVerify }: Given,
+  reportIssue: ReportIssue,
+): Trust {
   const isVerified = !insecureSkipVerify
-  if (rootCA !== '' && rootCAData !== '') complain('rootCAData', 'must not be set together with rootCA')
+  if (rootCA !== '' && rootCAData !== '') reportIssue('rootCAData', 'must not be set together with rootCA')
   if (rootCA !== '')
-    return { ca: readCertificates(complain, 'rootCA', readPem(complain, rootCA)), isVerified }
+    return { ca: readCertificates(reportIssue, 'rootCA', readPem(reportIssue, rootCA)), isVerified }
   if (rootCAData === '') return { ca: undefined, isVerified }
   const isPem = rootCAData.includes('-----BEGIN')
   const pem = isPem ? rootCAData : Buffer.from(rootCAData, 'base64').toString('utf8')
-  return { ca: readCertificates(complain, 'rootCAData', pem), isVerified }
+  return { ca: readCertificates(reportIssue, 'rootCAData', pem), isVerified }
 }
 
-function readPem(complain: Complain, file: string): string {
+function readPem(reportIssue: ReportIssue, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    complain('rootCA', `cannot be read${code}`)
+    reportIssue('rootCA', `cannot be read${code}`)
     return ''
   }
 }
 
 /** Validates CA certificates: Node.js accepts any text, and fails at the first login. */
-function readCertificates(complain: Complain, key: string, pem: string): string | undefined {
+function readCertificates(reportIssue: ReportIssue, key: string, pem: string): string | undefined {
   const certificates = splitCertificates(pem)
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
@@ -66,6 +69,6 @@ function readCertificates(complain: Complain, key: string, pem: string): string 
   } catch {
     // The error is reported below.
   }
-  if (pem !== '') complain(key, 'must be certificates in PEM')
+  if (pem !== '') reportIssue(key, 'must be certificates in PEM')
   return undefined
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../telemetry/logger.ts'
 import type { User } from '../users/user.ts'
 import { endLogin } from './revoke-session.ts'
-import { isLeftBehind, type Session } from './session.ts'
+import { isObsoleteSession, type Session } from './session.ts'
 
 export type SessionReconcilerOptions = {
   /** Reads the current user from kube-apiserver; undefined if it does not exist. */
@@ -72,6 +72,6 @@ export function createSessionKeeper({
 function whyEnded(session: Session, user: User | undefined): string | undefined {
   if (user === undefined) return 'user deleted'
   if (user.state === 'Disabled') return 'user disabled'
-  if (isLeftBehind(session, user)) return 'password changed'
+  if (isObsoleteSession(session, user)) return 'password changed'
   return undefined
 }

@@ -6,7 +6,7 @@ import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { User } from '../users/user.ts'
 import {
-  isLeftBehind,
+  isObsoleteSession,
   type NewSession,
   type Session,
   sessionsPath,
@@ -94,7 +94,7 @@ export class SessionStore {
     if (session === undefined) return this.#isGone(issuedAtSeconds, nowMs)
     if (session.ended !== '') return true
     const user = this.#options.users?.get(session.user)
-    if (user !== undefined && isLeftBehind(session, user)) return true
+    if (user !== undefined && isObsoleteSession(session, user)) return true
     // A parent has no parent itself, so this recursion ends.
     return session.parent !== '' && this.isRevoked(session.parent, session.createdAtMs / 1000, nowMs)
   }

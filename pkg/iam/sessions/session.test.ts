@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { toUser, type User } from '../users/user.ts'
-import { isLeftBehind, type Session, toLoginSession, toSession } from './session.ts'
+import { isObsoleteSession, type Session, toLoginSession, toSession } from './session.ts'
 
 const session: Session = {
   sid: 's1',
@@ -70,7 +70,7 @@ describe('toLoginSession', () => {
   })
 })
 
-describe('isLeftBehind', () => {
+describe('isObsoleteSession', () => {
   const alice: User = {
     ...toUser({ metadata: { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '' } }),
     generation: 2,
@@ -93,7 +93,7 @@ describe('isLeftBehind', () => {
   ]
   for (const [what, changed, user, expected] of rows) {
     it(`returns ${expected} if ${what}`, () => {
-      expect(isLeftBehind({ ...session, ...changed }, { ...alice, ...user })).to.equal(expected)
+      expect(isObsoleteSession({ ...session, ...changed }, { ...alice, ...user })).to.equal(expected)
     })
   }
 })

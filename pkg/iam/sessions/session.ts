@@ -60,7 +60,7 @@ export function sessionsPath(groupDomain: string): string {
  * Reports whether a login is obsolete: the name now belongs to another user, or the password was
  * changed. Users and logins are watched separately, so a user older than the login is ignored.
  */
-export function isLeftBehind(session: Session, user: User): boolean {
+export function isObsoleteSession(session: Session, user: User): boolean {
   if (session.userUid !== '' && session.userUid !== user.uid) return true
   if (session.credential === '' || user.generation < session.userGeneration) return false
   return session.credential !== user.credential

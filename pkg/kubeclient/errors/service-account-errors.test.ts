@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { rejectedStatus, toErrorFields } from '../../apierrors/fixtures.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver } from '../fixtures.ts'
 import { withServiceAccountErrors } from './service-account-errors.ts'
 
 describe('withServiceAccountErrors', () => {
@@ -12,7 +12,7 @@ describe('withServiceAccountErrors', () => {
 
   async function ask(code: number, how: 'call' | 'stream', message = ofRights) {
     const body = { kind: 'Status', code, reason: 'Forbidden', message }
-    fake = await startFakeKubeApiserver((_req, res) => answerJson(res, code, body))
+    fake = await startFakeKubeApiserver((_req, res) => respondJson(res, code, body))
     const client = withServiceAccountErrors(fake.client)
     return rejectedStatus(how === 'call' ? client.call({ path: '/x' }) : client.stream({ path: '/x' }))
   }
@@ -49,7 +49,7 @@ describe('withServiceAccountErrors', () => {
   })
 
   it('returns the response', async () => {
-    fake = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { a: 1 }))
+    fake = await startFakeKubeApiserver((_req, res) => respondJson(res, 200, { a: 1 }))
     expect(await withServiceAccountErrors(fake.client).call({ path: '/x' })).to.deep.equal({ a: 1 })
   })
 })

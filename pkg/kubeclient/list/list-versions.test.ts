@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { writeVarint } from '../../protobuf/wire.ts'
-import { answerJson, startFakeKubeApiserver } from '../fixtures.ts'
+import { respondJson, startFakeKubeApiserver } from '../fixtures.ts'
 import { readObjectVersion, readVersionPage, type VersionPage } from './list-versions.ts'
 
 /** Encodes a length-delimited protobuf field. */
@@ -71,7 +71,7 @@ describe('readVersionPage', () => {
     const { client, close } = await startFakeKubeApiserver((req, res) => {
       accept = req.headers.accept
       if (Buffer.isBuffer(body)) res.end(body)
-      else answerJson(res, 200, body)
+      else respondJson(res, 200, body)
     })
     try {
       return { page: await readVersionPage(client, { path: '/api/v1/nodes?limit=2' }), accept }
@@ -114,7 +114,7 @@ describe('readVersionPage', () => {
 
 describe('readObjectVersion', () => {
   async function readFrom(code: number, body: object): Promise<string | undefined> {
-    const { client, close } = await startFakeKubeApiserver((_req, res) => answerJson(res, code, body))
+    const { client, close } = await startFakeKubeApiserver((_req, res) => respondJson(res, code, body))
     try {
       return await readObjectVersion(client, { path: '/api/v1/nodes/a' })
     } finally {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver, until } from '../fixtures.ts'
 import { Reflector } from './reflector.ts'
 
 const object = (name: string, version: number) => ({
@@ -50,7 +50,7 @@ async function start(
 const list =
   (version: number, ...items: readonly ReturnType<typeof object>[]): Step =>
   res =>
-    answerJson(res, 200, {
+    respondJson(res, 200, {
       kind: 'NodeList',
       apiVersion: 'v1',
       metadata: { resourceVersion: String(version) },
@@ -116,7 +116,7 @@ describe('Reflector', () => {
     const chunk =
       (items: readonly unknown[], next?: string): Step =>
       res =>
-        answerJson(res, 200, {
+        respondJson(res, 200, {
           kind: 'NodeList',
           apiVersion: 'v1',
           metadata: { resourceVersion: '5', ...(next === undefined ? {} : { continue: next }) },
@@ -147,7 +147,7 @@ describe('Reflector', () => {
 
   it('treats null as an empty list', async () => {
     const empty: Step = res =>
-      answerJson(res, 200, {
+      respondJson(res, 200, {
         kind: 'NodeList',
         apiVersion: 'v1',
         metadata: { resourceVersion: '5' },
@@ -189,7 +189,7 @@ describe('Reflector', () => {
 
   for (const [what, gone] of [
     ['an ERROR event', stream(line('ERROR', expired), 'end')],
-    ['a response', (res: ServerResponse) => answerJson(res, 410, expired)],
+    ['a response', (res: ServerResponse) => respondJson(res, 410, expired)],
   ] as const) {
     it(`lists again when ${what} reports that the version has expired`, async () => {
       const { fake, received } = await run({
@@ -209,7 +209,7 @@ describe('Reflector', () => {
     it(`retries the same version after ${code}`, async () => {
       const { fake, received } = await run({
         lists: [list(5)],
-        watches: [res => answerJson(res, code, { code, message: 'busy' }), stream('')],
+        watches: [res => respondJson(res, code, { code, message: 'busy' }), stream('')],
       })
       await until(() => fake.requests.length === 3)
       expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('5')
@@ -228,7 +228,11 @@ describe('Reflector', () => {
 
   it('is not synced before the first list is complete, and retries until then', async () => {
     const { received, synced } = await run({
-      lists: [res => answerJson(res, 503, {}), res => answerJson(res, 403, { message: 'not yet' }), list(5)],
+      lists: [
+        res => respondJson(res, 503, {}),
+        res => respondJson(res, 403, { message: 'not yet' }),
+        list(5),
+      ],
     })
     await synced
     expect(received.filter(text => !text.includes('connected'))).to.deep.equal([
@@ -242,7 +246,7 @@ describe('Reflector', () => {
     const at: number[] = []
     const fail: Step = res => {
       at.push(Date.now())
-      answerJson(res, 503, {})
+      respondJson(res, 503, {})
     }
     const { fake } = await run({ lists: [fail, fail, fail] })
     await until(() => at.length === 2)

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { unavailable } from '../../apierrors/status.ts'
 import { silent } from '../../iam/fixtures.ts'
 import {
-  answerJson,
   type FakeKubeApiserver,
+  respondJson,
   startFakeKubeApiserver,
   until,
 } from '../../kubeclient/fixtures.ts'
@@ -34,7 +34,7 @@ describe('EventFeed', () => {
       if (new URL(req.url ?? '', 'http://x').searchParams.get('watch') !== 'true') {
         const metadata = { resourceVersion: '3' }
         const items = [old, kubeEvent('new', 2), kubeEvent('waits', 3)]
-        return answerJson(res, 200, { kind: 'EventList', apiVersion: 'v1', metadata, items })
+        return respondJson(res, 200, { kind: 'EventList', apiVersion: 'v1', metadata, items })
       }
       res.writeHead(200, { 'content-type': 'application/json' })
       res.flushHeaders()

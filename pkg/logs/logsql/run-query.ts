@@ -8,9 +8,9 @@ import { createLineRow } from './pipes/row-change.ts'
 import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
 import { allFilters, type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
+import { createQueryTimeSlices } from './query-time-slices.ts'
 import type { Row } from './row.ts'
 import { planStoreCount, type StoreCount } from './store-counts.ts'
-import { createQueryTimeSlices } from './query-time-slices.ts'
 
 export type Run = {
   readonly store: LogStore

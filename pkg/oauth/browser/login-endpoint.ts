@@ -6,12 +6,12 @@ import { listLoginButtons } from '../login-buttons.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import { type CurrentLogin, loginPage } from '../pages/login-page.ts'
 import { sendPage } from '../pages/page.ts'
-import { meetAtProvider } from '../provider-login.ts'
+import { authenticateAtProvider } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { type Form, readForm, readParameters } from '../server/form.ts'
-import { goneSignal } from '../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../tokens/token-endpoint.ts'
 import { continueLogin } from './continue-login.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
@@ -97,8 +97,8 @@ async function authenticate(
   const username = form.get('username') ?? ''
   const password = form.get('password') ?? ''
   const provider = form.get('provider') ?? ''
-  const from = { source: sourceOf(req), signal: goneSignal(res) }
-  if (provider !== '') return meetAtProvider(tools, provider, { username, password, ...from })
+  const from = { source: sourceOf(req), signal: disconnectSignal(res) }
+  if (provider !== '') return authenticateAtProvider(tools, provider, { username, password, ...from })
   const user = requireValidPassword(await tools.passwords.check({ login: username, password, ...from }))
   assertUserEnabled(user)
   return { user }

@@ -15,7 +15,7 @@ import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readForm } from '../server/form.ts'
-import { goneSignal } from '../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../tokens/token-endpoint.ts'
 import { continueLogin } from './continue-login.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
@@ -34,7 +34,7 @@ type Shown = {
   readonly username?: string
   readonly error?: Status
 }
-type Settle = (exchange: Exchange, registration: PendingRegistration, form: Form) => Promise<User>
+type ResolveUser = (exchange: Exchange, registration: PendingRegistration, form: Form) => Promise<User>
 
 /** Shows the registration page to an authenticated account without a user. */
 export async function sendRegistrationPage(
@@ -72,7 +72,7 @@ export async function sendRegistrationPage(
  */
 export function createRegistration(options: BrowserOptions): RequestHandler {
   const lockout = createLockout({ rules: { user: perAccount, address: perAccount } })
-  return createSettlement(options, 'confirmation', async (_exchange, registration, form) => {
+  return createAccountHandler(options, 'confirmation', async (_exchange, registration, form) => {
     const { config, identity } = registration
     const attempt = await lockout.begin([`user:${config.name} ${identity.uid}`])
     if (typeof attempt === 'number')
@@ -95,13 +95,13 @@ export function createRegistration(options: BrowserOptions): RequestHandler {
 /** POST /oauth/link: links the account to a user, after a check of user name and password. */
 export function createLinking(options: BrowserOptions): RequestHandler {
   const { tools } = options
-  return createSettlement(options, 'link', async ({ req, res }, registration, form) => {
+  return createAccountHandler(options, 'link', async ({ req, res }, registration, form) => {
     const login = form.get('username') ?? ''
     const attempt = {
       login,
       password: form.get('password') ?? '',
       source: sourceOf(req),
-      signal: goneSignal(res),
+      signal: disconnectSignal(res),
     }
     const user = requireValidPassword(await tools.passwords.check(attempt))
     assertUserEnabled(user)
@@ -112,11 +112,11 @@ export function createLinking(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** Handles a form of a new account: `settle` creates or links a user, who is logged in. */
-function createSettlement(
+/** Handles the registration forms. `resolveUser` creates or links the user, who is then logged in. */
+function createAccountHandler(
   options: BrowserOptions,
   wants: PendingRegistration['wants'],
-  settle: Settle,
+  resolveUser: ResolveUser,
 ): RequestHandler {
   const { tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {
@@ -132,7 +132,7 @@ function createSettlement(
       }
       event.provider = registration.config.name
       try {
-        const user = await settle({ req, res }, registration, form)
+        const user = await resolveUser({ req, res }, registration, form)
         event.user = user.name
         const { idToken, amr = '' } = registration.identity
         const provider = registration.config.name

@@ -8,7 +8,7 @@ import { assertNoSecondFactor } from '../second-factor.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { RejectionCause } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { goneSignal } from '../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../tokens/token-endpoint.ts'
 
 /** The user who authenticated by password. There is no token, and so there are no claims. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }
@@ -32,7 +32,11 @@ export async function readPasswordCaller(
   if (credential === undefined)
     throw refused('invalid Basic credential', new RejectionCause('broken_credential'))
   const attempt = { login: credential.id, password: credential.secret }
-  const verdict = await tools.passwords.check({ ...attempt, source: sourceOf(req), signal: goneSignal(res) })
+  const verdict = await tools.passwords.check({
+    ...attempt,
+    source: sourceOf(req),
+    signal: disconnectSignal(res),
+  })
   try {
     const user = requireValidPassword(verdict)
     assertUserEnabled(user)

@@ -5,7 +5,7 @@ import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
-import { goneSignal } from '../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../tokens/token-endpoint.ts'
 import type { EndpointOptions } from './dependencies.ts'
 
 /**
@@ -32,7 +32,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
       client,
       form,
       source: sourceOf(req),
-      signal: goneSignal(res),
+      signal: disconnectSignal(res),
     })
     event.user = user
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)

@@ -1,6 +1,6 @@
 import { isStatus, type Status } from '../../apierrors/status.ts'
 import type { ClientConfig } from '../../config/sections/client.ts'
-import { isLeftBehind, type Session } from '../../iam/sessions/session.ts'
+import { isObsoleteSession, type Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
@@ -31,7 +31,7 @@ export const refreshTokenGrant: Grant = {
     // and decides again.
     for (let attempt = 0; attempt < attempts; attempt++) {
       const session = await tools.sessions.read(claims.sid)
-      if (session === undefined || session.ended !== '' || isLeftBehind(session, user))
+      if (session === undefined || session.ended !== '' || isObsoleteSession(session, user))
         throw invalid('the login has ended', 'login_ended', user)
       assertSecondFactor(tools.factors, user, session.amr)
       const lifetimes = lifetimesOf(client, tools.lifetimes, (Date.now() - session.createdAtMs) / 1000)

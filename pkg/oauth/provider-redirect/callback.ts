@@ -15,7 +15,7 @@ import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readParameters } from '../server/form.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { goneSignal } from '../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../tokens/token-endpoint.ts'
 import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
 import { type LoginState, takeState } from './login-state.ts'
 
@@ -104,7 +104,7 @@ async function identify(
   const { transaction } = state
   try {
     const callback = new URL(req.originalUrl, transaction.redirectUri)
-    const identity = await client.finish(callback, transaction, goneSignal(res))
+    const identity = await client.finish(callback, transaction, disconnectSignal(res))
     const admitted = await tools.providers.admit(config, identity)
     if (admitted.user !== undefined) assertUserEnabled(admitted.user)
     return { admitted, idToken: identity.idToken, amr: identity.amr ?? '' }

@@ -11,7 +11,7 @@ import { oauthError } from '../server/error.ts'
 import { type Form, readParameters } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { goneSignal } from '../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../tokens/token-endpoint.ts'
 import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
 import { keepState, type LoginState, newTransaction } from './login-state.ts'
 
@@ -42,7 +42,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     const redirectUri = client.redirectUrl || `${base}/callback/${encodeURIComponent(config.name)}`
     const transaction = newTransaction(redirectUri)
     const location = await client
-      .begin(transaction, goneSignal(res), toPrompt(destination.returnTo))
+      .begin(transaction, disconnectSignal(res), toPrompt(destination.returnTo))
       .catch(error => {
         throw toOAuthError(tools.providers, config.name, error)
       })

@@ -9,14 +9,14 @@ import { assertSecondFactor } from '../second-factor.ts'
 import { oauthError } from '../server/error.ts'
 import type { ExchangeableToken, SubjectTokens } from './exchangeable-token.ts'
 import { createForeignToken, type ForeignTokenOptions } from './foreign-token.ts'
-import { type TokenJudge, validateAccessToken } from './token-validation.ts'
+import { type TokenValidator, validateAccessToken } from './token-validation.ts'
 
 export type SubjectTokenOptions = ForeignTokenOptions & {
   readonly policies: readonly ExchangePolicy[]
   readonly audience: string
 }
 
-type Tools = TokenJudge & {
+type Tools = TokenValidator & {
   readonly sessions: { readonly read: (sid: string) => Promise<Session | undefined> }
   readonly factors: Pick<FactorService, 'isRequired'>
 }

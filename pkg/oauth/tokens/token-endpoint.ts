@@ -44,7 +44,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
     if (!client.grantTypes.includes(grant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
     assertResources(form)
-    return grant.handle(tools, { client, form, source: sourceOf(req), signal: goneSignal(res) })
+    return grant.handle(tools, { client, form, source: sourceOf(req), signal: disconnectSignal(res) })
   }
 
   return async (req: Request, res: Response): Promise<void> => {
@@ -62,7 +62,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
 }
 
 /** Returns a signal that aborts when the client disconnects, before a needless hash. */
-export function goneSignal(res: Response): AbortSignal {
+export function disconnectSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
     // 'close' also follows a complete response, which must not abort.

@@ -8,11 +8,11 @@ import type { GrantTools } from './grant.ts'
 /** The claims of a valid token of Kapis, and its user. */
 export type ValidToken = { readonly claims: TokenClaims; readonly user: User }
 
-export type TokenJudge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
+export type TokenValidator = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
 
 /** Validates an access token for Kapis. @returns undefined if it is invalid */
-export function validateAccessToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
-  return judge(tools, () => tools.verifier.verifyAccess(token))
+export function validateAccessToken(tools: TokenValidator, token: string): Promise<ValidToken | undefined> {
+  return validate(tools, () => tools.verifier.verifyAccess(token))
 }
 
 /**
@@ -20,8 +20,8 @@ export function validateAccessToken(tools: TokenJudge, token: string): Promise<V
  *
  * @returns undefined if the token is invalid for any reason
  */
-export function validateIssuedToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
-  return judge(tools, () => tools.verifier.verifyIssued(token))
+export function validateIssuedToken(tools: TokenValidator, token: string): Promise<ValidToken | undefined> {
+  return validate(tools, () => tools.verifier.verifyIssued(token))
 }
 
 /**
@@ -31,17 +31,20 @@ export function validateIssuedToken(tools: TokenJudge, token: string): Promise<V
  * @returns undefined if the token is invalid for any reason
  */
 export async function validateRefreshToken(
-  tools: TokenJudge,
+  tools: TokenValidator,
   token: string,
 ): Promise<ValidToken | undefined> {
-  const standing = await judge(tools, () => tools.verifier.verifyRefresh(token))
-  if (standing === undefined) return undefined
-  const session = await tools.sessions.read(standing.claims.sid)
-  return session?.ended === '' && session.refreshId === standing.claims.jti ? standing : undefined
+  const valid = await validate(tools, () => tools.verifier.verifyRefresh(token))
+  if (valid === undefined) return undefined
+  const session = await tools.sessions.read(valid.claims.sid)
+  return session?.ended === '' && session.refreshId === valid.claims.jti ? valid : undefined
 }
 
 /** Returns the caller of the access token in Authorization; undefined without one. */
-export async function readCaller(tools: TokenJudge, req: IncomingMessage): Promise<ValidToken | undefined> {
+export async function readCaller(
+  tools: TokenValidator,
+  req: IncomingMessage,
+): Promise<ValidToken | undefined> {
   const token = findBearer(req)
   return token === null ? undefined : validateAccessToken(tools, token)
 }
@@ -59,8 +62,8 @@ function findBearer(req: IncomingMessage): string | null {
   }
 }
 
-async function judge(
-  { users, sessions }: TokenJudge,
+async function validate(
+  { users, sessions }: TokenValidator,
   verify: () => Promise<TokenClaims>,
 ): Promise<ValidToken | undefined> {
   try {

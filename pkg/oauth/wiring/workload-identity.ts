@@ -9,7 +9,7 @@ import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.t
 import { type ClientAssertions, createClientAssertions } from '../client-assertion.ts'
 import type { SubjectTokens } from '../tokens/exchangeable-token.ts'
 import { createSubjectTokens } from '../tokens/subject-token.ts'
-import type { TokenJudge } from '../tokens/token-validation.ts'
+import type { TokenValidator } from '../tokens/token-validation.ts'
 
 // Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
 const maxReviews = { atOnce: 16, waiting: 256 }
@@ -18,7 +18,7 @@ const maxReviews = { atOnce: 16, waiting: 256 }
 export function createWorkloadIdentity(
   client: KubeClient,
   { issuer, audience, clockSkewSeconds, tokenExchange: policies }: Config['oauth'],
-  tools: TokenJudge & Parameters<typeof createSubjectTokens>[0],
+  tools: TokenValidator & Parameters<typeof createSubjectTokens>[0],
 ): { readonly assertions: ClientAssertions; readonly subjectTokens: SubjectTokens } {
   const fetch = createUpstreamFetch({ ca: undefined, isVerified: true })
   const queue = createConcurrencyLimiter({

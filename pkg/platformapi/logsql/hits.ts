@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseTime } from '../../logs/logsql/numbers.ts'
 import { bucketOfTime } from '../../logs/logsql/pipes/bucket.ts'
-import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
+import { preservesTime } from '../../logs/logsql/pipes/pipeline.ts'
 import { type Steps, sortInSteps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import type { Bucket, Pipe } from '../../logs/logsql/query.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
@@ -23,7 +23,7 @@ export async function queryHits(
   const by = [{ field: '_time', bucket }, ...fields.map(field => ({ field }))]
   const hits = uniqueName('hits', fields)
   const count = { function: { name: 'count', fields: ['*'] }, result: hits } as const
-  const cut = query.pipes.findIndex(pipe => !keepsTime(pipe))
+  const cut = query.pipes.findIndex(pipe => !preservesTime(pipe))
   const pipes: readonly Pipe[] = [
     ...query.pipes.slice(0, cut === -1 ? undefined : cut),
     { kind: 'stats', by, entries: [count] },

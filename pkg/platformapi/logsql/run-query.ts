@@ -1,7 +1,7 @@
 import type { Steps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import type { Query } from '../../logs/logsql/query.ts'
-import type { Row } from '../../logs/logsql/row.ts'
 import type { QueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
+import type { Row } from '../../logs/logsql/row.ts'
 
 /** Runs queries in the scope of the caller, for a response that is built in time slices. */
 export type Reading = {

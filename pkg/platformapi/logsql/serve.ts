@@ -6,9 +6,9 @@ import { createPacedWriter, sendJsonText } from '../../httpserver/response/respo
 import { addWarning } from '../../httpserver/response/warning.ts'
 import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Pipe, Query } from '../../logs/logsql/query.ts'
+import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run-query.ts'
-import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import { toFilter } from '../../logs/query/scope.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
@@ -122,7 +122,10 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     }
     // Without a filter the scope is empty, and the query returns no lines.
     const within = { ...run, filter: filter ?? { scope: [] } }
-    const reading = { rows: (given: Query) => runQuery(within, given), timeSlices: createQueryTimeSlices(run) }
+    const reading = {
+      rows: (given: Query) => runQuery(within, given),
+      timeSlices: createQueryTimeSlices(run),
+    }
     const request = { exchange, parameters, filter, nowNs, run, reading }
     if (endpoint === 'tail') return follow(request, left)
     const place = await options.enter(identity.username, res)

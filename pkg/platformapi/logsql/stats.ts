@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseTime } from '../../logs/logsql/numbers.ts'
-import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
+import { preservesTime } from '../../logs/logsql/pipes/pipeline.ts'
 import { sortInSteps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import { createNameTest } from '../../logs/logsql/pipes/stage.ts'
 import type { Bucket, Pipe, Query } from '../../logs/logsql/query.ts'
@@ -45,7 +45,9 @@ export async function queryStatsRange(
   const result: string[] = []
   for (const [metric, samples] of series) {
     const values: string[] = []
-    const sorted = await reading.timeSlices.run(sortInSteps(samples, (a, b) => (a.timeNs < b.timeNs ? -1 : 1)))
+    const sorted = await reading.timeSlices.run(
+      sortInSteps(samples, (a, b) => (a.timeNs < b.timeNs ? -1 : 1)),
+    )
     const format = (sample: Sample) =>
       void values.push(JSON.stringify([secondsOf(sample.timeNs), sample.value]))
     await reading.timeSlices.run(inSteps(sorted, format))
@@ -66,7 +68,7 @@ function byTime(query: Query, bucket: Bucket): Query {
       const by = pipe.by.filter(({ field }) => field !== '_time')
       return { ...pipe, by: [{ field: '_time', bucket }, ...by] }
     }
-    if (i < last && !keepsTime(pipe))
+    if (i < last && !preservesTime(pipe))
       throw badRequest(`query: the pipe ${pipe.kind} before stats may change or remove _time`)
     if (pipe.kind === 'sort' && pipe.limit !== undefined)
       return { ...pipe, partitionBy: ['_time', ...pipe.partitionBy] }

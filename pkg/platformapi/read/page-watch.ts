@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { badRequest, expired, toStatus } from '../../apierrors/status.ts'
 import type { PageWatchQuery } from '../../apirequest/query/watch-query.ts'
 import type { EventStream } from '../../httpserver/response/event-stream.ts'
-import { drained } from '../../httpserver/response/respond.ts'
+import { waitForDrain } from '../../httpserver/response/respond.ts'
 import { type ListRequest, listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import { assertCurrent, visibilityChanged, type Visible } from '../../resourcecache/list/object-visibility.ts'
+import { assertCurrent, type Visible, visibilityChanged } from '../../resourcecache/list/object-visibility.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
@@ -95,7 +95,7 @@ function createSender(out: Writable, { stream, broadcaster }: PageWatch): Sender
       isSending = true
       for (const piece of stream.pieces(event)) {
         if (out.destroyed) return
-        if (!out.write(piece)) await drained(out, broadcaster.stallMs())
+        if (!out.write(piece)) await waitForDrain(out, broadcaster.stallMs())
       }
       isSending = false
       if (isEnding) finish()

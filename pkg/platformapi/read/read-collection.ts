@@ -26,7 +26,7 @@ import { type ListRequest, listPage, listPageAt, type Page } from '../../resourc
 import { type Form, platformForm } from '../../resourcecache/list/list-body.ts'
 import { toListPredicate } from '../../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../../resourcecache/list/managed-fields-form.ts'
-import { assertCurrent, recordVisibleFrom, readCurrent } from '../../resourcecache/list/object-visibility.ts'
+import { assertCurrent, readCurrent, recordVisibleFrom } from '../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
 import type { ServedKind } from '../../resourcecache/store/cached-object.ts'

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { badRequest, Status, toStatus } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/response/event-stream.ts'
-import { drained } from '../../httpserver/response/respond.ts'
+import { waitForDrain } from '../../httpserver/response/respond.ts'
 import { createLineStream } from './line-stream.ts'
 import type { SubscriptionMessage } from './message.ts'
 
@@ -54,7 +54,7 @@ export function createConnection(
       if (!isWanted()) return
       for (const piece of pieces(parts)) {
         if (out.destroyed || out.writableEnded) return
-        if (!out.write(piece)) await drained(out, stallMs())
+        if (!out.write(piece)) await waitForDrain(out, stallMs())
       }
     })
     turn = turn.catch(() => void out.destroy())

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { createCa, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import {
-  answerJson,
   type FakeKubeApiserver,
+  respondJson,
   startFakeKubeApiserver,
   until,
 } from '../../kubeclient/fixtures.ts'
@@ -30,11 +30,11 @@ function answerCheck(
 ): void {
   const { pathname } = new URL(req.url ?? '', 'https://h')
   const node = { metadata: { ...metadata('n'), labels: { 'topology.kubernetes.io/region': 'r' } } }
-  if (pathname === '/version') answerJson(res, 200, { gitVersion: 'v1.36.0' })
-  else if (pathname.endsWith('/kube-system')) answerJson(res, 200, { metadata: { uid } })
+  if (pathname === '/version') respondJson(res, 200, { gitVersion: 'v1.36.0' })
+  else if (pathname.endsWith('/kube-system')) respondJson(res, 200, { metadata: { uid } })
   else if (pathname === '/api/v1/nodes')
-    answerJson(res, 200, { metadata: { remainingItemCount: remaining }, items: [node] })
-  else answerJson(res, 404, { kind: 'Status', code: 404 })
+    respondJson(res, 200, { metadata: { remainingItemCount: remaining }, items: [node] })
+  else respondJson(res, 404, { kind: 'Status', code: 404 })
 }
 
 /** The kube-apiserver of this cluster, with Clusters and Secrets that tests change. */
@@ -58,7 +58,7 @@ class Host {
       return
     }
     this.queries.push(searchParams.get('fieldSelector') ?? '')
-    answerJson(res, 200, { metadata: { resourceVersion: '5' }, items: [...found.values()] })
+    respondJson(res, 200, { metadata: { resourceVersion: '5' }, items: [...found.values()] })
   }
 
   put(path: string, name: string, object: object | undefined): void {
@@ -78,7 +78,7 @@ class Host {
     const old = this.objects.get(clustersPath)?.get(name)
     const object = { ...old, metadata: metadata(name), status: membersOf(status) }
     this.put(clustersPath, name, object)
-    answerJson(res, 200, object)
+    respondJson(res, 200, object)
   }
 }
 
@@ -144,7 +144,7 @@ describe('MemberClusters', function () {
       if (req.headers.authorization === 'Bearer other')
         return void res.writeHead(404).end('secret-of-a-server')
       if (req.headers.authorization !== 'Bearer good')
-        return answerJson(res, 401, { kind: 'Status', code: 401 })
+        return respondJson(res, 401, { kind: 'Status', code: 401 })
       if (isEndless) return res.end(Buffer.alloc(8 * 1024 * 1024, ' '))
       return respond(req, res)
     })
@@ -288,7 +288,7 @@ describe('MemberClusters', function () {
     ],
     [
       'is no Kubernetes',
-      (_req, res) => answerJson(res, 200, { version: 'secret' }),
+      (_req, res) => respondJson(res, 200, { version: 'secret' }),
       'the response of /version has no gitVersion',
     ],
     ['sends nothing', (_req, res) => res.writeHead(200).end(), 'the response of /version has no gitVersion'],

@@ -9,7 +9,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { kubeconfigSecretType, readMember } from './member.ts'
 import { checkCluster, type Health, ready, statusAfter } from './member-health.ts'
 import { createMemberList, type ReadMemberList } from './member-list.ts'
-import { createMemberProxy, loop, type MemberProxy, via } from './member-proxy.ts'
+import { createMemberProxy, loopDetected, type MemberProxy, via } from './member-proxy.ts'
 
 export type MemberClustersOptions = {
   readonly client: KubeClient
@@ -115,7 +115,7 @@ export class MemberClusters {
       throw notFound({ group: `cluster.${this.#options.groupDomain}`, resource: 'clusters' }, name)
     const { proxy, health, code } = connection
     const failed = health?.conditions.find(({ type, status }) => type === 'Ready' && status === 'False')
-    if (failed?.reason === 'SameCluster') throw loop(where)
+    if (failed?.reason === 'SameCluster') throw loopDetected(where)
     if (failed !== undefined || proxy === undefined) {
       const message = `${where} is not ready: ${failed?.message ?? 'it has not been checked yet'}`
       throw code === 503

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
 import { jane } from '../../apirequest/fixtures.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import { createMemberList } from './member-list.ts'
 
 function trickle(_req: IncomingMessage, res: ServerResponse): void {
@@ -28,7 +28,7 @@ describe('createMemberList', () => {
   const fails =
     (code: number, message: string, reason = 'Forbidden') =>
     (_req: unknown, res: ServerResponse) =>
-      answerJson(res, code, { kind: 'Status', status: 'Failure', code, reason, message })
+      respondJson(res, code, { kind: 'Status', status: 'Failure', code, reason, message })
 
   async function read(changes: { username?: string; via?: string; signal?: AbortSignal } = {}) {
     const { username = 'jane', via, signal = AbortSignal.timeout(5_000) } = changes

@@ -8,7 +8,7 @@ import { type ListPage, parseListPage } from '../../kubeclient/list/list-page.ts
 import { toImpersonation } from '../identity-headers.ts'
 import { upstreamFailure } from '../upstream-failure.ts'
 import { toMemberIdentity } from './member-identity.ts'
-import { hasPassed, loop, via } from './member-proxy.ts'
+import { isLoop, loopDetected, via } from './member-proxy.ts'
 
 export type MemberListLimits = {
   readonly maxBytes: number
@@ -29,7 +29,7 @@ export function createMemberList(
 ): ReadMemberList {
   const where = `the cluster ${JSON.stringify(name)}`
   return async ({ req, id, identity, ...target }, limits) => {
-    if (hasPassed(req.headers.via)) throw loop(where)
+    if (isLoop(req.headers.via)) throw loopDetected(where)
     if ('problem' in kapis) throw unavailable(`${where} does not serve /kapis: ${kapis.problem}`)
     const headers = [...toImpersonation(toMemberIdentity(identity)), 'Audit-Id', id, ...via]
     const text = await readText(kapis, { path: formatTarget(target), headers, ...limits }).catch(error => {

@@ -9,7 +9,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import { parseLine } from '../../apirequest/request-line.ts'
 import { toUpgradeListener } from '../../apiserver/server/https-server.ts'
 import { stripCredentials } from '../../authn/strip-credentials.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import type { Member } from './member.ts'
 import { createMemberProxy, type MemberProxy } from './member-proxy.ts'
 
@@ -65,7 +65,7 @@ describe('createMemberProxy', function () {
   beforeEach(() => {
     seen.length = 0
     identity = jane
-    answer = (_req, res) => answerJson(res, 200, {})
+    answer = (_req, res) => respondJson(res, 200, {})
     connect({ problem: 'it has no kubesphereAPIEndpoint' })
   })
   afterEach(() => proxy.close())
@@ -152,7 +152,7 @@ describe('createMemberProxy', function () {
     }
     answer = (_req, res) => {
       res.setHeader('set-cookie', 'kapis=1').setHeader('clear-site-data', '"*"').setHeader('x-own', 'kept')
-      answerJson(res, 403, status)
+      respondJson(res, 403, status)
     }
     const { code, text, headers } = await front.get('/clusters/m/api/v1/pods')
     expect({ code, body: JSON.parse(text) }).to.deep.equal({ code: 403, body: status })
@@ -178,7 +178,7 @@ describe('createMemberProxy', function () {
     [403, notAllowed],
   ] as const) {
     it(`answers that the member rejects the credential of Kapis, for ${code}`, async () => {
-      answer = (_req, res) => answerJson(res, code, body)
+      answer = (_req, res) => respondJson(res, code, body)
       const refused = await front.get('/clusters/m/api/v1/pods')
       expect(refused.code).to.equal(503)
       expect(JSON.parse(refused.text).message).to.equal(
@@ -233,7 +233,7 @@ describe('createMemberProxy', function () {
   })
 
   it('sends platform API paths to the Kapis of the member', async () => {
-    const kapis = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { of: 'kapis' }), '/base')
+    const kapis = await startFakeKubeApiserver((_req, res) => respondJson(res, 200, { of: 'kapis' }), '/base')
     connect(kapis.endpoint)
     const path = '/kapis/clusters/m/iam.kapis.io/v1alpha2/users?limit=1'
     expect(JSON.parse((await front.get(path)).text)).to.deep.equal({ of: 'kapis' })

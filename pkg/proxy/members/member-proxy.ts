@@ -66,7 +66,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
     async forward(exchange) {
       const { req, info, upgrade } = exchange
       rejectOverrides(req)
-      if (hasPassed(req.headers.via)) throw loop(where)
+      if (isLoop(req.headers.via)) throw loopDetected(where)
       const target = isPlatformPrefix(info.prefix) ? toKapis : toKube
       if (target === undefined) throw unavailable(`${where} does not serve /${info.prefix}: ${problem}`)
       if (upgrade === undefined && mayLast(exchange)) return target.proxy(exchange)
@@ -93,13 +93,13 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
   }
 }
 
-/** Returns whether a Kapis has already sent a request to a member cluster. */
-export function hasPassed(lines: string | undefined): boolean {
-  return lines?.split(',').some(line => line.trim().split(/\s+/)[1] === pseudonym) === true
+/** Returns whether a Via header shows that Kapis has already forwarded the request. */
+export function isLoop(via: string | undefined): boolean {
+  return via?.split(',').some(line => line.trim().split(/\s+/)[1] === pseudonym) === true
 }
 
 /** Returns the 508 of RFC 5842 section 7.2. */
-export function loop(where: string): Status {
+export function loopDetected(where: string): Status {
   return new Status(
     508,
     'InternalError',

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import { createDiscoveryCache } from './discovery-cache.ts'
 
 type Resource = {
@@ -60,7 +60,7 @@ describe('createDiscoveryCache', () => {
 
   async function start(rest: () => Readonly<Record<string, Group>> = () => others) {
     fake = await startFakeKubeApiserver((req, res) => {
-      answerJson(res, 200, discovery(req.url === '/api' ? core : rest()))
+      respondJson(res, 200, discovery(req.url === '/api' ? core : rest()))
     })
     return { fake, discovery: createDiscoveryCache({ client: fake.client, groupDomain: 'kapis.io' }) }
   }

@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { thrownFields } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import {
-  answerJson,
   type FakeKubeApiserver,
+  respondJson,
   startFakeKubeApiserver,
   until,
 } from '../../kubeclient/fixtures.ts'
@@ -55,12 +55,12 @@ describe('ResourceCache', () => {
         return
       }
       if (pathname === '/api' || pathname === '/apis')
-        return answerJson(res, 200, { kind: 'APIGroupDiscoveryList', items: groups[pathname] ?? [] })
+        return respondJson(res, 200, { kind: 'APIGroupDiscoveryList', items: groups[pathname] ?? [] })
       lists.push(pathname)
       const items = answer(pathname)
-      if (items === undefined) return answerJson(res, 503, { message: 'busy' })
-      if (typeof items === 'number') return answerJson(res, items, { message: 'no', reason: 'Forbidden' })
-      answerJson(res, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '10' }, items })
+      if (items === undefined) return respondJson(res, 503, { message: 'busy' })
+      if (typeof items === 'number') return respondJson(res, items, { message: 'no', reason: 'Forbidden' })
+      respondJson(res, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '10' }, items })
     })
     const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
     const cache = new ResourceCache({

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { drained } from '../../httpserver/response/respond.ts'
+import { waitForDrain } from '../../httpserver/response/respond.ts'
 import type { CachedObject } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
@@ -64,7 +64,7 @@ export function followVisibility(
       if (isStopped || out.destroyed) return
       compareOne(entry)
       if (performance.now() - since < sliceMs && !out.writableNeedDrain) continue
-      await (out.writableNeedDrain ? drained(out) : nextTurn())
+      await (out.writableNeedDrain ? waitForDrain(out) : nextTurn())
       since = performance.now()
     }
   }

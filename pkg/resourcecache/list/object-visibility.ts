@@ -61,7 +61,11 @@ export async function readCurrent(
     try {
       return await read(seen)
     } catch (error) {
-      if (!(error instanceof VisibilityChanged) || seen?.permissions === undefined || renewals === maxRenewals)
+      if (
+        !(error instanceof VisibilityChanged) ||
+        seen?.permissions === undefined ||
+        renewals === maxRenewals
+      )
         throw error
       seen = await seen.permissions.renew()
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
+import { type FakeKubeApiserver, respondJson, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import { servedNodes } from '../fixtures.ts'
 import { plain } from '../kinds/platform.ts'
 import { listUncached } from './uncached-list.ts'
@@ -15,7 +15,7 @@ describe('listUncached', () => {
     fake = await startFakeKubeApiserver((req, res) => {
       const isLast = req.url?.includes('continue=more')
       const items = [{ metadata: { name: isLast ? 'b' : 'a' } }]
-      answerJson(res, 200, { kind: 'List', metadata: isLast ? {} : { continue: 'more' }, items })
+      respondJson(res, 200, { kind: 'List', metadata: isLast ? {} : { continue: 'more' }, items })
     })
     const store = await listUncached(fake.client, served)
     expect([...store.entries()].map(({ name }) => name)).to.deep.equal(['a', 'b'])
@@ -32,7 +32,7 @@ describe('listUncached', () => {
     [500, 503, 'failed to list nodes at kube-apiserver'],
   ] as const) {
     it(`throws ${code} when kube-apiserver answers ${answered}`, async () => {
-      fake = await startFakeKubeApiserver((_req, res) => answerJson(res, answered, { message: 'no' }))
+      fake = await startFakeKubeApiserver((_req, res) => respondJson(res, answered, { message: 'no' }))
       const refusal = await listUncached(fake.client, served).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
     })

@@ -59,7 +59,10 @@ export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'f
   }
 }
 
-function frameEach(encoder: EventEncoder, { frame, pieces }: Pick<EventStream, 'frame' | 'pieces'>): EventEncoder {
+function frameEach(
+  encoder: EventEncoder,
+  { frame, pieces }: Pick<EventStream, 'frame' | 'pieces'>,
+): EventEncoder {
   const inPieces = encoder.pieces
   return {
     event: (type, entry) => frame(encoder.event(type, entry)),

@@ -7,10 +7,10 @@ import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for
 import { followVisibility } from '../list/follow-visibility.ts'
 import {
   assertCurrent,
-  recordVisibleFrom,
-  visibilityChanged,
   isCurrent,
+  recordVisibleFrom,
   type Visible,
+  visibilityChanged,
 } from '../list/object-visibility.ts'
 import type { CachedObject } from '../store/cached-object.ts'
 import { entriesWithin } from '../store/chunk.ts'
@@ -19,10 +19,10 @@ import type { Change } from '../store/watch-window.ts'
 import type { WatchBroadcaster } from './watch-broadcaster.ts'
 import {
   type Encoder,
+  type EventEncoder,
   type EventType,
   encodeError,
   openingOnce,
-  type EventEncoder,
   toFramed,
   toSelectedEvent,
 } from './watch-encoder.ts'
@@ -107,7 +107,9 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const visible = request.visible?.isAll ? undefined : request.visible
   // The kind may have been removed during the wait.
   if (store.isEnded) return void out.end()
-  const matches = visible ? (entry: CachedObject) => request.matches(entry) && visible.has(entry) : request.matches
+  const matches = visible
+    ? (entry: CachedObject) => request.matches(entry) && visible.has(entry)
+    : request.matches
   const end = (message: string) => stream.frame(encodeError(expired(message)))
   const visibility = visible?.fixed
   // The permissions may have changed while the watch waited for a version.

@@ -23,7 +23,7 @@ export function createAccessReviews(parts: {
     reader: bindings.reader(),
     authorize: access.authorize,
     resolution: createRuleResolution(client),
-    judge(identity, attributes) {
+    review(identity, attributes) {
       const { username: user, uid, groups } = identity
       const of = { user, uid, groups, extra: authorizationExtra(identity) }
       const { isResource, ...asked } = attributes

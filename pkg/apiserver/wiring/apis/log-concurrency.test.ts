@@ -18,7 +18,10 @@ describe('concurrency limit of the log store', () => {
   it('leaves live tails to other users', () => {
     const { tail } = createLogConcurrency()
     for (let i = 0; i < 64; i++) tail('greedy')
-    expect(thrownFields(() => tail('greedy'))).to.include({ code: 429, message: 'too many live tails are open' })
+    expect(thrownFields(() => tail('greedy'))).to.include({
+      code: 429,
+      message: 'too many live tails are open',
+    })
     expect(() => tail('other')).to.not.throw()
   })
 })

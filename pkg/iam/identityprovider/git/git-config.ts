@@ -1,6 +1,6 @@
 import { requiredText, secretLine, section, texts } from '../../../config/option.ts'
 import { type AppConfig, appOptions, readAppConfig } from '../oauth-app-config.ts'
-import { complainTo } from '../tls-config.ts'
+import { createIssueReporter } from '../tls-config.ts'
 
 export type GitConfig = AppConfig & {
   /**
@@ -30,7 +30,7 @@ export const gitHubProvider = section({
       userInfoURL: 'https://api.github.com/user',
     },
   }
-  return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
+  return { ...readAppConfig(given, defaults, createIssueReporter(addIssue)), memberOf }
 })
 
 export const gitLabProvider = section({
@@ -50,5 +50,5 @@ export const gitLabProvider = section({
       userInfoURL: 'https://gitlab.com/api/v4/user',
     },
   }
-  return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
+  return { ...readAppConfig(given, defaults, createIssueReporter(addIssue)), memberOf }
 })

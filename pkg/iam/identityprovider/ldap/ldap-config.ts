@@ -1,6 +1,6 @@
 import { FilterParser } from 'ldapts'
 import { boolean, integer, requiredText, secretLine, section, text } from '../../../config/option.ts'
-import { type Complain, complainTo, readTrust, type Trust, trustOptions } from '../tls-config.ts'
+import { type ReportIssue, createIssueReporter, readTrust, type Trust, trustOptions } from '../tls-config.ts'
 
 /** How the connection is secured: LDAPS, StartTLS (RFC 4511 section 4.14), or not at all. */
 export type LdapSecurity = 'ldaps' | 'starttls' | 'none'
@@ -81,20 +81,20 @@ export const ldapProvider = section({
     'Attribute of a user that lists the DNs of their groups, such as memberOf.',
   ),
 }).transform((given, { addIssue }): LdapConfig => {
-  const complain = complainTo(addIssue)
+  const reportIssue = createIssueReporter(addIssue)
   const { managerDN: managerDn, managerPassword } = given
   // The server would treat an empty password as an anonymous bind (RFC 4513 section 5.1.2).
-  if (managerDn !== '' && managerPassword === '') complain('managerPassword', 'is required with managerDN')
+  if (managerDn !== '' && managerPassword === '') reportIssue('managerPassword', 'is required with managerDN')
   const attributeOf = (key: AttributeKey, fallback: string) => {
     if (given[key] !== '' && !attributeName.test(given[key]))
-      complain(key, 'must be the name of an attribute')
+      reportIssue(key, 'must be the name of an attribute')
     return given[key] || fallback
   }
-  const filterOf = (key: 'userSearchFilter' | 'groupSearchFilter') => readFilter(given[key], key, complain)
+  const filterOf = (key: 'userSearchFilter' | 'groupSearchFilter') => readFilter(given[key], key, reportIssue)
   const loginAttribute = attributeOf('loginAttribute', 'uid')
   return {
-    ...readServer(given, complain),
-    trust: readTrust(given, complain),
+    ...readServer(given, reportIssue),
+    trust: readTrust(given, reportIssue),
     timeoutMs: given.readTimeout,
     managerDn,
     managerPassword,
@@ -128,31 +128,31 @@ type AttributeKey =
 /** Parses `host`: a host name with an optional port, or a URL (RFC 4516) without other parts. */
 function readServer(
   given: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
-  complain: Complain,
+  reportIssue: ReportIssue,
 ): Pick<LdapConfig, 'host' | 'port' | 'security'> {
   const [, scheme, name = '', digits] =
     /^(?:(ldaps?):\/\/)?(\[[0-9a-fA-F:.]+\]|[-\w.]+)(?::(\d{1,5}))?\/?$/.exec(given.host) ?? []
-  if (name === '') complain('host', 'must be host:port, or an ldaps:// or ldap:// URL')
+  if (name === '') reportIssue('host', 'must be host:port, or an ldaps:// or ldap:// URL')
   const { startTLS: isStartTls } = given
   const isLdaps = given.ldaps || scheme === 'ldaps'
   const port = Number(digits ?? (isLdaps ? 636 : 389))
-  if (port === 0 || port > 65_535) complain('host', 'must have a port from 1 to 65535')
-  if (isStartTls && isLdaps) complain('startTLS', 'must not be true with LDAPS, which uses TLS already')
+  if (port === 0 || port > 65_535) reportIssue('host', 'must have a port from 1 to 65535')
+  if (isStartTls && isLdaps) reportIssue('startTLS', 'must not be true with LDAPS, which uses TLS already')
   else if (isStartTls && port === 636) {
-    complain('startTLS', 'cannot be used with port 636, the port of LDAPS: set ldaps: true instead')
+    reportIssue('startTLS', 'cannot be used with port 636, the port of LDAPS: set ldaps: true instead')
   }
   const security = isLdaps ? 'ldaps' : isStartTls ? 'starttls' : 'none'
   return { host: name.replace(/^\[(.*)\]$/, '$1'), port, security }
 }
 
-function readFilter(text: string, key: string, complain: Complain): string {
+function readFilter(text: string, key: string, reportIssue: ReportIssue): string {
   const given = text.trim()
   if (given === '') return ''
   const whole = given.startsWith('(') ? given : `(${given})`
   try {
     FilterParser.parseString(whole)
   } catch {
-    complain(key, 'must be a search filter such as (objectClass=person)')
+    reportIssue(key, 'must be a search filter such as (objectClass=person)')
   }
   return whole
 }

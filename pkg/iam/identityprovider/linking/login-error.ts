@@ -50,7 +50,7 @@ export function rejectionReason(error: unknown): string | undefined {
 }
 
 /** Adds the name of the user to a Status, for the audit log; returns other errors unchanged. */
-export function aboutUser(error: unknown, user: string): unknown {
+export function withRejectedUser(error: unknown, user: string): unknown {
   const reason = rejectionReason(error)
   if (!(error instanceof Status) || reason === undefined) return error
   const { code, message, headers, cause } = error
@@ -58,7 +58,7 @@ export function aboutUser(error: unknown, user: string): unknown {
   return new Status(code, error.reason, message, { headers, cause: Object.assign(about, { user }) })
 }
 
-/** Returns the user that `aboutUser` has added to an error. */
+/** Returns the user that `withRejectedUser` has added to an error. */
 export function rejectedUser({ cause }: Status): string | undefined {
   return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
 }

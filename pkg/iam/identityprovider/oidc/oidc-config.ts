@@ -1,7 +1,7 @@
 import { boolean, optionalChoice, requiredText, section, text } from '../../../config/option.ts'
 import { publicKeyAlgorithms } from '../../../jwt/remote-keys.ts'
 import { type AppConfig, appOptions, readAppConfig, url } from '../oauth-app-config.ts'
-import { complainTo } from '../tls-config.ts'
+import { createIssueReporter } from '../tls-config.ts'
 
 export type OidcConfig = AppConfig & {
   readonly issuer: string
@@ -31,14 +31,14 @@ export const oidcProvider = section({
     description: 'Signature algorithm that the client is registered with at the provider.',
   }),
 }).transform((given, { addIssue }): OidcConfig => {
-  const complain = complainTo(addIssue)
-  const app = readAppConfig(given, { scopes: ['openid', 'profile', 'email'], endpoint: {} }, complain)
+  const reportIssue = createIssueReporter(addIssue)
+  const app = readAppConfig(given, { scopes: ['openid', 'profile', 'email'], endpoint: {} }, reportIssue)
   const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = given
   return {
     ...app,
     // Always requested, since providers only issue ID tokens for this scope.
     scopes: [...new Set(['openid', ...app.scopes])],
-    issuer: url(given.issuer, 'issuer', complain, app.trust),
+    issuer: url(given.issuer, 'issuer', reportIssue, app.trust),
     ...{ getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg },
   }
 })

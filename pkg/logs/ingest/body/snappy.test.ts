@@ -85,7 +85,9 @@ describe('uncompressSnappy', () => {
   it('stops at the size limit, also in the framed format', async () => {
     const large = compressSync(Buffer.alloc(600_000))
     const part = frame(0x00, Buffer.concat([checksum, large]))
-    expect((await rejectedStatus(uncompressSnappy(large, { ...limit, limitBytes: 599_999 }))).code).to.equal(413)
+    expect((await rejectedStatus(uncompressSnappy(large, { ...limit, limitBytes: 599_999 }))).code).to.equal(
+      413,
+    )
     const twice = Buffer.concat([stream, part, part])
     expect((await rejectedStatus(uncompressSnappy(twice, limit))).code).to.equal(413)
   })

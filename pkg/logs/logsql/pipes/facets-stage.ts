@@ -1,7 +1,7 @@
 import { ownText } from '../copy-text.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
-import { createFirsts, type Steps, sortInSteps } from './sort-in-steps.ts'
+import { createTopItems, type Steps, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, type Stage, sizeOf } from './stage.ts'
 
 type Facets = Extract<Pipe, { readonly kind: 'facets' }>
@@ -44,7 +44,7 @@ export function createFacetsStage(
     const [first] = counts.values()
     if (counts.size === 1 && first === total && !keepsConstant) return true
     const compare = ([a, m]: Counted, [b, n]: Counted) => n - m || (a < b ? -1 : 1)
-    const firsts = createFirsts(limit, compare)
+    const firsts = createTopItems(limit, compare)
     for (const counted of counts) {
       firsts.add(counted)
       yield

@@ -4,7 +4,7 @@ import type { GroupField, Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { bucketStart } from './bucket.ts'
 import { createPatterns } from './patterns.ts'
-import { createFirsts, type Steps, sortInSteps } from './sort-in-steps.ts'
+import { createTopItems, type Steps, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, keyOf, type Stage, setField, sizeOf, valuesOf } from './stage.ts'
 import { createStates, type StatsState } from './stats-state.ts'
 
@@ -124,7 +124,7 @@ export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: S
       type Counted = { readonly values: readonly string[]; readonly count: number }
       const compare = (a: Counted, b: Counted) => b.count - a.count || compareValues(a.values, b.values)
       budget.take(Math.min(count, counts.size) * sortedBytes)
-      const firsts = createFirsts(count, compare)
+      const firsts = createTopItems(count, compare)
       for (const entry of counts.values()) {
         firsts.add(entry)
         yield

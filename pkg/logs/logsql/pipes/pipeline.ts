@@ -65,7 +65,7 @@ function createOffset(count: number, next: Stage): Stage {
 }
 
 /** Reports whether a pipe emits at most one row per line, with the line's time. */
-export function keepsTime(pipe: Pipe): boolean {
+export function preservesTime(pipe: Pipe): boolean {
   switch (pipe.kind) {
     case 'fields':
       return createNameTest(pipe.fields)('_time')

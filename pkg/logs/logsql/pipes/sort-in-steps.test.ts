@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createFirsts, sortInSteps } from './sort-in-steps.ts'
+import { createTopItems, sortInSteps } from './sort-in-steps.ts'
 
 type Item = { readonly key: number; readonly arrival: number }
 
@@ -38,11 +38,11 @@ describe('sortInSteps', () => {
   })
 })
 
-describe('createFirsts', () => {
+describe('createTopItems', () => {
   for (const most of [0, 1, 2, 17, 500, 1_000, Number.POSITIVE_INFINITY]) {
     it(`keeps the first ${most} items, and returns the others`, () => {
       const items = numbers(700)
-      const firsts = createFirsts(most, byKey)
+      const firsts = createTopItems(most, byKey)
       const cut = items.flatMap(item => firsts.add(item) ?? [])
       const sorted = items.toSorted(byKey)
       expect(firsts.items.toSorted(byKey)).to.deep.equal(sorted.slice(0, most))

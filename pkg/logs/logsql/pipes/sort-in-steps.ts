@@ -43,14 +43,14 @@ function* merge<T extends object>(
 }
 
 /** Keeps the first of the added items in sort order. Each new item is compared with only a few. */
-export type Firsts<T> = {
+export type TopItems<T> = {
   /** Adds an item. @returns the item that is not, or no longer, among the first */
   readonly add: (item: T) => T | undefined
   readonly items: readonly T[]
 }
 
 /** Creates a collection of the first `most` items: a heap with the last of them at its top. */
-export function createFirsts<T extends object>(most: number, compare: (a: T, b: T) => number): Firsts<T> {
+export function createTopItems<T extends object>(most: number, compare: (a: T, b: T) => number): TopItems<T> {
   const items: T[] = []
   const isAfter = (i: number, j: number): boolean => {
     const [a, b] = [items[i], items[j]]

@@ -1,7 +1,7 @@
 import { compareKeys, type SortKey, sortKey } from '../order.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
-import { createFirsts, type Firsts, sortInSteps } from './sort-in-steps.ts'
+import { createTopItems, sortInSteps, type TopItems } from './sort-in-steps.ts'
 import { type Budget, keyOf, type Stage, sizeOf, sizeOfRow, valuesOf } from './stage.ts'
 
 type Entry = {
@@ -20,7 +20,7 @@ export function createSortStage(
   next: Stage,
   budget: Budget,
 ): Stage {
-  const partitions = new Map<string, Firsts<Entry>>()
+  const partitions = new Map<string, TopItems<Entry>>()
   const most = limit === undefined ? Infinity : offset + limit
   let arrival = 0
 
@@ -39,7 +39,7 @@ export function createSortStage(
       let firsts = partitions.get(key)
       if (firsts === undefined) {
         budget.take(sizeOf([key]) + partitionBytes)
-        firsts = createFirsts(most, compare)
+        firsts = createTopItems(most, compare)
         partitions.set(key, firsts)
       }
       const size = sizeOfRow(row) + entryBytes + keyBytes * by.length

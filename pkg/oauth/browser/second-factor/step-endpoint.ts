@@ -6,7 +6,7 @@ import { endLoginsWithoutFactor } from '../../../iam/sessions/revoke-session.ts'
 import { type FactorMethod, hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
 import { sourceOf } from '../../server/client-info.ts'
 import type { Form } from '../../server/form.ts'
-import { goneSignal } from '../../tokens/token-endpoint.ts'
+import { disconnectSignal } from '../../tokens/token-endpoint.ts'
 import { continueLogin } from '../continue-login.ts'
 import type { BrowserOptions } from '../dependencies.ts'
 import { explainLock } from '../login-failure.ts'
@@ -62,7 +62,7 @@ async function checkFactor(
   { user, challenge = '' }: LoginProgress,
   entered: Entered,
 ): Promise<Checked> {
-  const attempt = { user, source: sourceOf(req), signal: goneSignal(res) }
+  const attempt = { user, source: sourceOf(req), signal: disconnectSignal(res) }
   if ('passkey' in entered) {
     const checked = await tools.factors.checkPasskey(attempt, { response: entered.passkey, challenge })
     return { ...checked, methods: passkeyMethods }

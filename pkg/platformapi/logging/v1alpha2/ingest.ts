@@ -25,7 +25,7 @@ import type { LogStore } from '../../../logs/store.ts'
 import { createConcurrencyLimiter } from '../../../scheduling/concurrency-limiter.ts'
 import { contentTypeOf, responseToClient } from './elasticsearch.ts'
 import { readBody } from './read-body.ts'
-import { createUploadLimiter, type Held } from './upload-limiter.ts'
+import { createUploadLimiter, type HeldRole } from './upload-limiter.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>
@@ -82,7 +82,7 @@ export function createIngest(options: IngestOptions): Handler {
   const storing = createConcurrencyLimiter({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
 
   const takeFor =
-    ({ hold }: Held): Take =>
+    ({ hold }: HeldRole): Take =>
     async (req, mediaTypes, form, assumed) => {
       const body = await readBody(req, {
         mediaTypes,

@@ -27,7 +27,11 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   const kind = { plural: 'groups', kind: 'Group', namespaced: false, group: iam, version: 'v1alpha2' }
   const label = `${groupDomain}/workspace`
 
-  async function show(exchange: AuthenticatedExchange, entries: readonly CachedObject[], name = ''): Promise<void> {
+  async function show(
+    exchange: AuthenticatedExchange,
+    entries: readonly CachedObject[],
+    name = '',
+  ): Promise<void> {
     const info = places.viewInfo(exchange, 'groups', name)
     const items = entries.map(entry => parseObject(entry.parsed()))
     await places.show({ ...exchange, info }, kind, items)
@@ -81,7 +85,10 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
    * be members of a new group with the same name. A group that remains after a failure or the
    * deadline can be deleted again.
    */
-  async function remove(exchange: AuthenticatedExchange, { name, meta: { uid } }: CachedObject): Promise<void> {
+  async function remove(
+    exchange: AuthenticatedExchange,
+    { name, meta: { uid } }: CachedObject,
+  ): Promise<void> {
     const given = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
     const isTried = isDryRun(exchange) || given.isDryRun
     // The uid ensures that the group whose workspace was checked is deleted, not a new one with the

@@ -5,7 +5,7 @@ import { applyChanges, type MemberChange, type Progress, type Step } from './mem
 import { createWorkspaceRecords } from './member-records.ts'
 import { bind, unbind, unknownRole } from './member-writes.ts'
 import {
-  type Held,
+  type HeldRole,
   isSameRole,
   type Place,
   type RoleRef,
@@ -64,7 +64,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   type Wanted = {
     readonly subject: Subject
     readonly ref: RoleRef | undefined
-    readonly held: readonly Held[]
+    readonly held: readonly HeldRole[]
   }
 
   /**
@@ -98,7 +98,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   function takenFrom(
     exchange: AuthenticatedExchange,
     subject: Subject,
-    held: readonly Held[],
+    held: readonly HeldRole[],
   ): readonly Step[] {
     return held.map(({ binding: { entry } }) => ({
       where: `${entry.namespace === '' ? 'cluster' : entry.namespace}/${entry.name}`,
@@ -110,7 +110,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
    * Selects the bindings that grant roles of the scope itself. For a workspace, these exclude roles
    * that were granted in single namespaces.
    */
-  async function ownOf(place: ResolvedScope, held: readonly Held[]): Promise<readonly Held[]> {
+  async function ownOf(place: ResolvedScope, held: readonly HeldRole[]): Promise<readonly HeldRole[]> {
     if (place.scope !== 'workspace') return held
     const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
     const clusterRoles = await places.latest('clusterroles')
@@ -126,8 +126,8 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   async function replacedBy(
     place: ResolvedScope,
     ref: RoleRef | undefined,
-    held: readonly Held[],
-  ): Promise<readonly Held[]> {
+    held: readonly HeldRole[],
+  ): Promise<readonly HeldRole[]> {
     return (await ownOf(place, held)).filter(({ binding, recorded }) =>
       recorded === undefined
         ? ref === undefined || !isSameRole(binding.roleRef, ref)
@@ -138,9 +138,9 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   /** Returns the bindings in a scope by name, for several users or groups. */
   async function heldByEach(place: ResolvedScope, kind: Subject['kind'], names: ReadonlySet<string>) {
     const all = await places.heldAt(place, subject => subject.kind === kind && names.has(subject.name))
-    const held = new Map([...names].map(name => [name, [] as Held[]]))
+    const held = new Map([...names].map(name => [name, [] as HeldRole[]]))
     for (const each of all) held.get(each.user)?.push(each)
-    return (name: string): readonly Held[] => held.get(name) ?? []
+    return (name: string): readonly HeldRole[] => held.get(name) ?? []
   }
 
   return { knowMembers, resolve, givenBy, takenFrom, ownOf, replacedBy, heldByEach }

@@ -10,7 +10,7 @@ import { isDryRun } from '../../../write/dry-run.ts'
 import { maxWrites, type Step, writeEach } from './member-changes.ts'
 import { hasRulesOf, type Recorded, recordedFor, recordRole } from './member-record-role.ts'
 import { bind } from './member-writes.ts'
-import { type Binding, type Held, isGroup, isMember, type Subject } from './role-bindings.ts'
+import { type Binding, type HeldRole, isGroup, isMember, type Subject } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
 
 const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
@@ -18,7 +18,7 @@ const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 type Roles = { readonly get: (namespace: string, name: string) => CachedObject | undefined }
 
 /** A member whom a record adds to a workspace. */
-export type RecordedMember = Held & { readonly kind: Subject['kind']; readonly recorded: Recorded }
+export type RecordedMember = HeldRole & { readonly kind: Subject['kind']; readonly recorded: Recorded }
 
 /**
  * Returns the members that ClusterRoleBindings record for a workspace. A ClusterRole with this name
@@ -188,7 +188,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     stepsFor(
       exchange: AuthenticatedExchange,
       member: RecordOf,
-      { held, isRequired }: { readonly held: readonly Held[]; readonly isRequired: boolean },
+      { held, isRequired }: { readonly held: readonly HeldRole[]; readonly isRequired: boolean },
     ): readonly Step[] {
       if (held.some(({ recorded }) => recorded !== undefined && recorded.role === member.role)) return []
       const run = () =>

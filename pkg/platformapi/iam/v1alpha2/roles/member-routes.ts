@@ -9,7 +9,7 @@ import type { MemberChange } from './member-changes.ts'
 import { apply, createMemberGrants } from './member-grants.ts'
 import { type Member, parseMember, parseMembers, placeText } from './member-writes.ts'
 import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
-import { type Held, isMember, type Place, type RoleRef, type Subject } from './role-bindings.ts'
+import { type HeldRole, isMember, type Place, type RoleRef, type Subject } from './role-bindings.ts'
 import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
 
 export type MemberPlace = Place & { readonly scope: MemberScope }
@@ -64,7 +64,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
       user,
       ref,
       held,
-    }: { readonly user: string; readonly ref: RoleRef | undefined; readonly held: readonly Held[] },
+    }: { readonly user: string; readonly ref: RoleRef | undefined; readonly held: readonly HeldRole[] },
   ): Promise<MemberChange> {
     // Writes the new binding first: if it is rejected, the user keeps the old role.
     const given = givenBy(exchange, known, { subject: userNamed(user), ref, held })

@@ -5,7 +5,7 @@ import { users } from '../../../../resourcecache/kinds/platform.ts'
 import { anyOf, joinValues } from '../../../../resourcecache/list/filters.ts'
 import { objectBytes, platformForm } from '../../../../resourcecache/list/list-body.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
-import type { Held, Place } from './role-bindings.ts'
+import type { HeldRole, Place } from './role-bindings.ts'
 import { workspaceRolesOf } from './role-bindings.ts'
 
 /** For each scope, the name of members in consoles, and the annotation of their role. */
@@ -19,7 +19,7 @@ export type MemberScope = keyof typeof memberKinds
 
 /** Returns the role of each member of a scope; several roles are joined by commas. */
 export function rolesByMember(
-  held: readonly Held[],
+  held: readonly HeldRole[],
   { scope, workspace }: Place,
   namespaces: readonly string[],
 ): ReadonlyMap<string, string> {

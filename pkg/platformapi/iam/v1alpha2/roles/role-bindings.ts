@@ -17,7 +17,7 @@ export type Binding = {
   readonly subjects: readonly Subject[]
 }
 
-export type Held = {
+export type HeldRole = {
   /** Name of the user or of the group. */
   readonly user: string
   /** The role name in the API of KubeSphere. */
@@ -57,12 +57,12 @@ export function createBindingReader(): (entry: CachedObject) => Binding {
  *
  * @param names returns the role name of a binding in the scope; undefined for bindings to ignore
  */
-export function heldBy(
+export function findHeldRoles(
   bindings: Iterable<Binding>,
   names: (binding: Binding) => string | undefined,
   is: (subject: Subject) => boolean,
-): readonly Held[] {
-  const found: Held[] = []
+): readonly HeldRole[] {
+  const found: HeldRole[] = []
   for (const binding of bindings) {
     const meant = binding.subjects.filter(is)
     if (meant.length === 0) continue
@@ -107,7 +107,7 @@ export type WorkspaceMember = {
  * @param namespaces of the workspace
  */
 export function workspaceRolesOf(
-  held: readonly Held[],
+  held: readonly HeldRole[],
   workspace: string,
   namespaces: readonly string[],
 ): ReadonlyMap<string, WorkspaceMember> {

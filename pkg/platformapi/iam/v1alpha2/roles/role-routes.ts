@@ -5,7 +5,7 @@ import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { User } from '../../../../iam/users/user.ts'
 import { type PlacedRole, roleKinds } from './list-roles.ts'
 import { createMemberHandlers, type MemberTools, requireMethod } from './member-routes.ts'
-import { type Held, isSameRole, type Place, type Subject, workspaceRolesOf } from './role-bindings.ts'
+import { type HeldRole, isSameRole, type Place, type Subject, workspaceRolesOf } from './role-bindings.ts'
 import { labelsOf, writeRole } from './role-writes.ts'
 import type { RolePath } from './roles-description.ts'
 import { createScopeReader, rbacGroup, type ScopeReaderTools } from './scope-reader.ts'
@@ -126,13 +126,13 @@ export function createRoleRoutes(
 }
 
 /** Selects roles by the roleRef of bindings: a Role and a ClusterRole with the same name differ. */
-function isBound(held: readonly Held[]) {
+function isBound(held: readonly HeldRole[]) {
   return ({ ref }: PlacedRole) =>
     ref !== undefined && held.some(({ binding }) => isSameRole(binding.roleRef, ref))
 }
 
 function isOfWorkspace(
-  held: readonly Held[],
+  held: readonly HeldRole[],
   place: { readonly workspace: string; readonly namespaces: readonly string[] },
 ) {
   const members = workspaceRolesOf(held, place.workspace, place.namespaces).values()

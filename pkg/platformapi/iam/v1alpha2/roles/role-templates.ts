@@ -93,7 +93,7 @@ function toRuleKey(rule: unknown): string {
   return stringifyExactly(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-export function areAmong(rules: readonly unknown[], others: readonly unknown[]): boolean {
+export function areRulesIncluded(rules: readonly unknown[], others: readonly unknown[]): boolean {
   const known = new Set(others.map(toRuleKey))
   return rules.every(rule => known.has(toRuleKey(rule)))
 }

@@ -16,7 +16,7 @@ import { keepLabels, parseSent } from '../../../write/sent-object.ts'
 import { roleKinds, toRole } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
-import { aggregate, areAmong, templatesIn, withoutTemplateRules } from './role-templates.ts'
+import { aggregate, areRulesIncluded, templatesIn, withoutTemplateRules } from './role-templates.ts'
 
 export type RoleWriteTools = {
   readonly groupDomain: string
@@ -184,6 +184,7 @@ async function withTemplates(
   if (unknown.length > 0) addWarning(exchange.res, `ignored unknown role templates: ${unknown.join(', ')}`)
   // If all named templates are unknown, the existing rules are kept.
   if (rules.length === 0) return sent
-  if (!areAmong(sentRules, rules)) addWarning(exchange.res, 'only the rules of the role templates are used')
+  if (!areRulesIncluded(sentRules, rules))
+    addWarning(exchange.res, 'only the rules of the role templates are used')
   return { ...sent, rules }
 }

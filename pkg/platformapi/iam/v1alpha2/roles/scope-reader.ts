@@ -11,8 +11,8 @@ import { type RecordedMember, recordsOf } from './member-records.ts'
 import {
   type Binding,
   createBindingReader,
-  type Held,
-  heldBy,
+  findHeldRoles,
+  type HeldRole,
   nameAt,
   type Place,
   type Subject,
@@ -153,13 +153,16 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   /** Returns the roles of the selected subjects in a scope, from its bindings and records. */
-  async function heldAt(place: ResolvedScope, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
+  async function heldAt(
+    place: ResolvedScope,
+    is: (subject: Subject) => boolean,
+  ): Promise<readonly HeldRole[]> {
     const { scope, namespaces } = place
     const presets = await presetsAt(place)
     if (scope === 'namespace' || scope === 'workspace') {
       const within = new Set(namespaces)
       const all = [...(await latest('rolebindings')).entries()].filter(each => within.has(each.namespace))
-      const held = heldBy(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
+      const held = findHeldRoles(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
       if (scope === 'namespace') return held
       const records = await recordsAt(place.workspace)
       return [...held, ...records.filter(({ kind, user: name }) => is({ kind, name }))]
@@ -177,7 +180,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
       if (roles !== undefined) return roles.has(name) ? name : undefined
       return entry.meta.labels?.[label] === 'global' ? undefined : name
     }
-    return heldBy(all, named, is)
+    return findHeldRoles(all, named, is)
   }
 
   /** The same as heldAt, without records for callers who may not list ClusterRoleBindings. */
@@ -185,7 +188,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     exchange: AuthenticatedExchange,
     place: ResolvedScope,
     is: (subject: Subject) => boolean,
-  ): Promise<readonly Held[]> {
+  ): Promise<readonly HeldRole[]> {
     const held = await heldAt(place, is)
     if (!held.some(isRecorded) || (await mayList(exchange, rbacGroup, 'clusterrolebindings'))) return held
     return held.filter(each => !isRecorded(each))
@@ -213,7 +216,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 }
 
-function isRecorded({ recorded }: Held): boolean {
+function isRecorded({ recorded }: HeldRole): boolean {
   return recorded !== undefined
 }
 
