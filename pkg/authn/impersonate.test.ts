@@ -144,8 +144,8 @@ describe('impersonate', () => {
       }
       const req = withHeaders([['Impersonate-User', username]])
       const found = impersonate({ ...given, isConstrained: async () => true, req, may })
-      const refusal = await found?.catch((error: Error) => error.message)
-      return { asked, got: typeof refusal === 'object' ? refusal?.groups : refusal }
+      const rejection = await found?.catch((error: Error) => error.message)
+      return { asked, got: typeof rejection === 'object' ? rejection?.groups : rejection }
     }
 
     it('authorizes with the older permission first, except for nodes, whose groups differ', async () => {

@@ -238,16 +238,18 @@ describe('createAuthorizer', () => {
   for (const [path, code] of withoutCredentials) {
     it(`answers ${code} to a caller without credentials at ${path}`, async () => {
       const { ask } = start(() => ({ allowed: false }))
-      const refusal = await rejectedStatus(ask(anonymous, 'GET', path))
-      expect(refusal.code).to.equal(code)
-      expect(refusal.headers['www-authenticate']).to.equal(code === 401 ? 'Bearer realm="kapis"' : undefined)
+      const rejection = await rejectedStatus(ask(anonymous, 'GET', path))
+      expect(rejection.code).to.equal(code)
+      expect(rejection.headers['www-authenticate']).to.equal(
+        code === 401 ? 'Bearer realm="kapis"' : undefined,
+      )
     })
 
     it(`answers 403 to a caller who impersonates the anonymous user at ${path}`, async () => {
       const { ask } = start(() => ({ allowed: false }))
-      const refusal = await rejectedStatus(ask({ ...anonymous }, 'GET', path))
-      expect(refusal).to.include({ code: 403, reason: 'Forbidden' })
-      expect(refusal.message).to.include('User "system:anonymous" cannot')
+      const rejection = await rejectedStatus(ask({ ...anonymous }, 'GET', path))
+      expect(rejection).to.include({ code: 403, reason: 'Forbidden' })
+      expect(rejection.message).to.include('User "system:anonymous" cannot')
     })
   }
 })

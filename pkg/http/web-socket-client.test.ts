@@ -62,7 +62,7 @@ describe('connectWebSocket', () => {
 
   it('fails with the response of a server that rejects the handshake, and reports no end', async () => {
     let ends = 0
-    const error = await connect('/refused', { closed: () => ends++ }).catch((refusal: unknown) => refusal)
+    const error = await connect('/refused', { closed: () => ends++ }).catch((rejection: unknown) => rejection)
     expect(error)
       .to.be.instanceOf(UpgradeRejected)
       .that.deep.includes({ code: 403, body: Buffer.from('{"a":1}') })

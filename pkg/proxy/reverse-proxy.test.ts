@@ -17,7 +17,7 @@ describe('relay', function () {
   const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => void upstream(req, res))
   let settled: Promise<unknown>
 
-  let refusals = 0
+  let rejections = 0
 
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -36,10 +36,10 @@ describe('relay', function () {
           return true
         },
         errorByBody: createErrorByBody({
-          endpoint: { refused: () => void refusals++ },
+          endpoint: { refused: () => void rejections++ },
           account: 'the Kapis service account',
         }),
-        refusal: (code: number) =>
+        rejection: (code: number) =>
           code === 399 ? new Status(502, 'ServiceUnavailable', 'not that') : undefined,
       }
       settled = relay(outgoing, { req, res }).catch(error => renderKube(res, error))
@@ -68,7 +68,7 @@ describe('relay', function () {
     ['a complete response', '/', 200, everyByte],
     ['a streaming response', '/watch', 200, everyByte],
     ['a response that is too large to be buffered', '/', 200, Buffer.alloc(300_000, everyByte)],
-    ['a refusal', '/', 403, everyByte],
+    ['a rejection', '/', 403, everyByte],
     ['a 404', '/', 404, everyByte],
     ['a large 404', '/', 404, Buffer.alloc(300_000, everyByte)],
   ]
@@ -316,9 +316,9 @@ describe('relay', function () {
 
     it('that rejects Kapis itself becomes 503: the credential is read again', async () => {
       upstream = (_req, res) => res.writeHead(401, { 'content-type': 'application/json' }).end(own)
-      const before = refusals
+      const before = rejections
       const { code, headers, text } = await front.get('/')
-      expect([code, headers['retry-after'], refusals - before]).to.deep.equal([503, '1', 1])
+      expect([code, headers['retry-after'], rejections - before]).to.deep.equal([503, '1', 1])
       expect(JSON.parse(text).message).to.equal(
         'the Kapis service account is not allowed to impersonate the caller',
       )

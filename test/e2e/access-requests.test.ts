@@ -70,7 +70,7 @@ describe('time-bound access requests', function () {
     expect(said).to.contain(`Requested the group ${group} until `)
     return said.split('\n')[0] ?? ''
   }
-  async function refusal(name: string | undefined, ...args: readonly string[]): Promise<string> {
+  async function rejection(name: string | undefined, ...args: readonly string[]): Promise<string> {
     const { code, stderr } = await as(name).kapis(['access', ...args])
     expect(code, stderr).to.equal(1)
     return stderr
@@ -133,7 +133,7 @@ describe('time-bound access requests', function () {
     expect(refused.stderr).to.contain(`User "${asker}" cannot list resource "pods"`)
     const name = await request(asker, '10m')
     await expectCode(403)
-    expect(await refusal(asker, 'approve', name)).to.contain(
+    expect(await rejection(asker, 'approve', name)).to.contain(
       `User "${asker}" cannot impersonate resource "groups" in API group "" at the cluster scope: deciding about the group "${group}" requires it`,
     )
     expect(await say(approver, 'list')).to.match(
@@ -151,7 +151,7 @@ describe('time-bound access requests', function () {
 
     expect(await say(approver, 'revoke', name)).to.contain(`Revoked the request of ${asker}`)
     await eventually(() => expectCode(403), withinMs)
-    expect(await refusal(approver, 'approve', name)).to.contain('any other decision is final')
+    expect(await rejection(approver, 'approve', name)).to.contain('any other decision is final')
     const cleared = await kubectl(
       ...['patch', kind, name, '--subresource=status', '--type=json'],
       ...['-p', '[{"op":"remove","path":"/status"}]'],
@@ -173,7 +173,9 @@ describe('time-bound access requests', function () {
     await new Promise(done => setTimeout(done, endMs - Date.now()))
     await expectCode(403)
     expect((await watch) - endMs).to.be.below(withinMs)
-    expect(await refusal(approver, 'approve', await request(asker, '1s').then(slow))).to.contain('expired at')
+    expect(await rejection(approver, 'approve', await request(asker, '1s').then(slow))).to.contain(
+      'expired at',
+    )
     await expectCode(403)
   })
   async function slow(name: string): Promise<string> {
@@ -183,7 +185,7 @@ describe('time-bound access requests', function () {
 
   it('cannot be approved by the requester unless RBAC allows it', async () => {
     const name = await request(both, '10m')
-    expect(await refusal(both, 'approve', name)).to.contain(
+    expect(await rejection(both, 'approve', name)).to.contain(
       `User "${both}" cannot approve-own resource "accessrequests" in API group "iam.${groupDomain}"`,
     )
     const role = `${group}-own`

@@ -119,13 +119,13 @@ describe('the API of another component', function () {
     // `kubectl create role` is not possible: it looks up the resource, which kube-apiserver does
     // not serve.
     const reading = ['get', 'list', 'watch']
-    const rights = {
+    const permissions = {
       reader: { verbs: [...reading, 'create'] },
       watcher: { verbs: ['watch'] },
       named: { verbs: [...reading, 'delete', 'deletecollection'], resourceNames: ['mine'] },
     }
     const rbac = 'rbac.authorization.k8s.io'
-    for (const [name, right] of Object.entries(rights)) {
+    for (const [name, right] of Object.entries(permissions)) {
       const metadata = { name, namespace }
       const rules = [{ apiGroups: [group], resources: ['widgets', 'widgets/kubectl'], ...right }]
       for (const object of [
@@ -185,7 +185,7 @@ describe('the API of another component', function () {
     expect((await askRaw(widgets)).code).to.equal(401)
   })
 
-  it('cannot be written with the permission to watch', async () => {
+  it('cannot be written with permission to watch', async () => {
     const seen: string[] = []
     serve = (req, res) => {
       // Ignores the periodic health checks of Kapis.

@@ -41,7 +41,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     expect(JSON.parse(rules).workspaces).to.include('manage')
   })
 
-  it('members of a namespace are added, changed and removed as role bindings, with the rights of the caller', async () => {
+  it('members of a namespace are added, changed and removed as role bindings, with the permissions of the caller', async () => {
     const members = `/namespaces/${namespace}/members`
     const roles = async () => {
       const { items } = (await send(admin, 'GET', members)).body
@@ -65,7 +65,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     expect(await roles()).to.deep.equal([])
   })
 
-  it('no caller can grant more than their own rights, or read roles without permission', async () => {
+  it('no caller can grant more than their own permissions, or read roles without permission', async () => {
     const members = `/namespaces/${namespace}/members`
     const refused = await send(plain, 'POST', members, [{ username: user, roleRef: 'viewer' }])
     expect(refused.code).to.equal(403)
@@ -180,7 +180,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     }
   })
 
-  it('the manager of a new workspace becomes its administrator, with the rights of its creator', async () => {
+  it('the manager of a new workspace becomes its administrator, with the permissions of its creator', async () => {
     const workspace = uniqueName('managed')
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
     const create = (token: string, dryRun: string) =>

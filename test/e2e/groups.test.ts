@@ -56,7 +56,7 @@ describe('groups for KubeSphere 3.4 consoles', function () {
     expect((await send('POST', at('/groups'), { metadata: { generateName: 'quality' } })).code).to.equal(409)
   })
 
-  it('give their members the rights of the group in the workspace', async () => {
+  it('give their members the permissions of the group in the workspace', async () => {
     expect((await send('GET', deployments, undefined, token)).code).to.equal(403)
     const binding = {
       roleRef: { kind: 'WorkspaceRole', name: `${workspace}-viewer` },
@@ -93,7 +93,7 @@ describe('groups for KubeSphere 3.4 consoles', function () {
     }, 10_000)
   })
 
-  it('remove all of these rights when they are deleted', async () => {
+  it('remove all of these permissions when they are deleted', async () => {
     expect((await send('DELETE', at(`/groups/${group}`))).code).to.equal(200)
     await eventually(async () => {
       expect(await groupsOf()).to.deep.equal([])

@@ -143,7 +143,7 @@ describe('an identity that a header would change', function () {
       ],
     ]
     for (const [what, subject] of cases) {
-      it(`has no more rights than in kube-apiserver: ${what}`, async () => {
+      it(`has no more permissions than in kube-apiserver: ${what}`, async () => {
         const { kube, kapis, pair } = await ask(subject, '/api/v1/pods')
         expect([kube.code, kapis.code], kapis.body).to.deep.equal([403, 403])
         for (const path of [

@@ -54,7 +54,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     expect(answer.code, answer.body).to.equal(200)
     return JSON.parse(answer.body)
   }
-  const refusal = ({ code, body }: Answer) => [code, JSON.parse(body)]
+  const rejection = ({ code, body }: Answer) => [code, JSON.parse(body)]
   const invalid = (error_description: string) => ({ error: 'invalid_grant', error_description })
   /** Configures the provider, and waits until kapis-oauth has loaded it. */
   async function configure(
@@ -109,7 +109,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     expect((await refresh(refresh_token)).code).to.equal(200)
   })
 
-  it('grant the rights of the groups, in kapis-apiserver and kube-apiserver, and revoke them with the group', async () => {
+  it('grant the permissions of the groups, in kapis-apiserver and kube-apiserver, and revoke them with the group', async () => {
     const binding = uniqueName('idp-view')
     await kubectlOutput('create', 'clusterrolebinding', binding, '--clusterrole=view', `--group=${group}`)
     try {
@@ -135,7 +135,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     expect(answer.code, answer.body).to.equal(200)
     expect(answer.headers).to.include({ 'cache-control': 'no-store' })
     const wrong = await token({ grant_type: 'password', provider, username: bob, password: 'wrong' })
-    expect(refusal(wrong)).to.deep.equal([400, invalid('incorrect password')])
+    expect(rejection(wrong)).to.deep.equal([400, invalid('incorrect password')])
   })
 
   it('are recorded for their user, including wrong passwords', async () => {
@@ -219,10 +219,10 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   it('never take over a user of the same name or address', async () => {
     const named = `the user name ${local} is taken; an administrator can link a user to it`
     await eventually(async () => {
-      expect(refusal(await logIn(local))).to.deep.equal([400, invalid(named)])
+      expect(rejection(await logIn(local))).to.deep.equal([400, invalid(named)])
     }, 5_000)
     const addressed = 'the e-mail address belongs to another user; an administrator can link a user to it'
-    expect(refusal(await logIn(`${local}-thief`))).to.deep.equal([400, invalid(addressed)])
+    expect(rejection(await logIn(`${local}-thief`))).to.deep.equal([400, invalid(addressed)])
   })
 
   it('derive a valid Kubernetes name from any other name', async () => {
@@ -233,11 +233,12 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
 
   it('reject a wrong password and an unknown user in the same way, and an empty password', async () => {
     const answers = [await logIn(alice, 'wrong'), await logIn('nonexistent', 'wrong')]
-    for (const answer of answers) expect(refusal(answer)).to.deep.equal([400, invalid('incorrect password')])
+    for (const answer of answers)
+      expect(rejection(answer)).to.deep.equal([400, invalid('incorrect password')])
     // An empty password would be an anonymous bind in the directory. By RFC 6749 section 3.2, a
     // parameter without a value is treated as omitted.
     const missing = { error: 'invalid_request', error_description: 'the parameter password is required' }
-    expect(refusal(await logIn(alice, ''))).to.deep.equal([400, missing])
+    expect(rejection(await logIn(alice, ''))).to.deep.equal([400, missing])
   })
 
   it('are locked after too many wrong passwords', async () => {
@@ -246,7 +247,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     for (let i = 0; i < 12; i++) codes.push((await logIn(name, 'wrong')).code)
     expect(codes.filter(code => code === 400).length).to.be.within(1, 11)
     const last = await logIn(name, 'wrong')
-    expect(refusal(last)).to.deep.equal([429, invalid('auth rate limit exceeded')])
+    expect(rejection(last)).to.deep.equal([429, invalid('auth rate limit exceeded')])
     expect(Number(last.headers['retry-after'])).to.be.above(0)
   })
 
@@ -263,7 +264,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   it('reject a user who is disabled', async () => {
     await patchUser(bob, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {
-      expect(refusal(await logIn(bob))).to.deep.equal([400, invalid('account is not active')])
+      expect(rejection(await logIn(bob))).to.deep.equal([400, invalid('account is not active')])
     }, 5_000)
     await patchUser(bob, { status: { state: 'Active' } }, '--subresource=status')
   })
@@ -289,7 +290,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
         username: alice,
         password: `${alice} secret`,
       })
-      expect(refusal(answer)).to.deep.equal([code, body])
+      expect(rejection(answer)).to.deep.equal([code, body])
     })
   }
 
@@ -302,7 +303,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
 
   it('reject an unknown provider', async () => {
     const answer = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
-    expect(refusal(answer)).to.deep.equal([
+    expect(rejection(answer)).to.deep.equal([
       404,
       { error: 'invalid_request', error_description: 'unknown identity provider' },
     ])
@@ -315,7 +316,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
       await client.add(dn, attributes as Record<string, string>)
     })
     await eventually(async () => {
-      expect(refusal(await logIn(`${local}-new`))).to.deep.equal([
+      expect(rejection(await logIn(`${local}-new`))).to.deep.equal([
         400,
         invalid('no user is linked to this account of Corp; an administrator can link a user to it'),
       ])
@@ -327,7 +328,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   it('report an unexpected response of a directory, and log the cause', async () => {
     await applyProvider(document({}, { host: 'localhost:1' }))
     await eventually(async () => {
-      expect(refusal(await logIn(alice))).to.deep.equal([
+      expect(rejection(await logIn(alice))).to.deep.equal([
         503,
         {
           error: 'temporarily_unavailable',

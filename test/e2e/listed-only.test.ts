@@ -23,9 +23,9 @@ describe('kinds that can be listed but not watched', function () {
       expect(totalItems).to.equal(names.length)
       const one = JSON.parse((await askAs(token, `${path}/${names[0]}`)).body)
       expect(one).to.include({ kind: 'ComponentStatus', apiVersion: 'v1' })
-      const refusal = await askAs(token, `${path}?watch=true`)
-      expect(refusal.code).to.equal(405)
-      expect(refusal.body).to.contain('watch is not supported for componentstatuses')
+      const rejection = await askAs(token, `${path}?watch=true`)
+      expect(rejection.code).to.equal(405)
+      expect(rejection.body).to.contain('watch is not supported for componentstatuses')
     }
   })
 

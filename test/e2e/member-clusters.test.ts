@@ -81,7 +81,7 @@ describe('member clusters', function () {
 
   const pods = `/clusters/${name}/api/v1/namespaces/${namespace}/pods`
 
-  it('are hidden from callers without the permission to proxy, existing or not', async () => {
+  it('are hidden from callers without permission to proxy, existing or not', async () => {
     for (const cluster of [name, 'no-such-cluster']) {
       const answer = await ask(`/clusters/${cluster}/api/v1/pods`)
       expect([answer.code, messageOf(answer)]).to.deep.equal([
@@ -113,7 +113,7 @@ describe('member clusters', function () {
     }
   })
 
-  it('are used with the rights that the member grants', async () => {
+  it('are used with the permissions that the member grants', async () => {
     await letUse(name, user.username, [name, gone])
     await eventually(async () => {
       const { code, body } = await ask(pods)
@@ -173,7 +173,7 @@ describe('member clusters', function () {
       `--group=${group}`,
     ])
     try {
-      // The group grants the right to proxy, and stays here.
+      // The group grants permission to proxy, and stays here.
       const asStranger = [...there(), `--as=${stranger}`, '--as-group=system:masters']
       const refused = await replica.kubectl(administrator, ...asStranger, 'get', 'nodes')
       expect(refused.stderr).to.include(`User "${stranger}" cannot list resource "nodes"`)

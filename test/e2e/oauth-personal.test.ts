@@ -61,7 +61,7 @@ describe('personal access tokens', function () {
     expect(parsed(await send('GET', path))).to.deep.equal([200, { items: [] }])
   })
 
-  it('with the scope read can do nothing else, whatever rights their owner has', async () => {
+  it('with the scope read can do nothing else, whatever permissions their owner has', async () => {
     const { token } = await create({ name: 'reader', scope: 'read' })
     const pods = `/api/v1/namespaces/${namespace}/pods`
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }

@@ -156,7 +156,7 @@ describe('tokens through kapis-apiserver', function () {
       expect(claimsOf(access_token).sub).to.equal(name)
     })
 
-    it('grant no rights but those of RBAC', async () => {
+    it('grant no permissions but those of RBAC', async () => {
       const answer = await bearer(tokens.access_token, nodesPath)
       expect(answer.code).to.equal(403)
       expect(JSON.parse(answer.body).message).to.include(`User "${name}" cannot list resource "nodes"`)

@@ -290,7 +290,7 @@ describe('a request with one interpretation', function () {
     }
   })
 
-  it('writes nothing with the permission to watch, also below /watch/ and /proxy/', async () => {
+  it('writes nothing with permission to watch, also below /watch/ and /proxy/', async () => {
     const roots = ['/kapi/v1', '/api/v1', `/kapis/${resources}/v1alpha3`, `/apis/${resources}/v1alpha3`]
     const paths = roots.flatMap(root =>
       ['watch', 'proxy'].flatMap(special => [

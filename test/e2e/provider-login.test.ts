@@ -50,7 +50,7 @@ async function configure(document: { readonly name: string } & object): Promise<
   }, 10_000)
 }
 
-const refusal = ({ code, body }: Pick<Page, 'code' | 'body'>) => [code, JSON.parse(body)]
+const rejection = ({ code, body }: Pick<Page, 'code' | 'body'>) => [code, JSON.parse(body)]
 
 function tokensOf(page: Page) {
   expect(page.code, page.body).to.equal(200)
@@ -179,14 +179,14 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   })
 
   it('never take over a user of the same name or address', async () => {
-    expect(refusal(await logIn(newAgent(), local))).to.deep.equal([
+    expect(rejection(await logIn(newAgent(), local))).to.deep.equal([
       400,
       {
         error: 'invalid_grant',
         error_description: `the user name ${local} is taken; an administrator can link a user to it`,
       },
     ])
-    expect(refusal(await logIn(newAgent(), `${local}-mail`))).to.deep.equal([
+    expect(rejection(await logIn(newAgent(), `${local}-mail`))).to.deep.equal([
       400,
       {
         error: 'invalid_grant',
@@ -194,7 +194,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
           'the e-mail address belongs to another user; an administrator can link a user to it',
       },
     ])
-    expect(refusal(await logIn(newAgent(), `${local}-unverified`))).to.deep.equal([
+    expect(rejection(await logIn(newAgent(), `${local}-unverified`))).to.deep.equal([
       400,
       {
         error: 'invalid_grant',
@@ -207,7 +207,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
     tokensOf(await logIn(newAgent(), ann))
     await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {
-      expect(refusal(await logIn(newAgent(), ann))).to.deep.equal([
+      expect(rejection(await logIn(newAgent(), ann))).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'account is not active' },
       ])
@@ -251,7 +251,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   ]
   for (const [what, steal] of stolen) {
     it(`reject a callback ${what}`, async () => {
-      expect(refusal(await steal())).to.deep.equal([400, foreign])
+      expect(rejection(await steal())).to.deep.equal([400, foreign])
     })
   }
 
@@ -260,7 +260,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
     const code = (await untilCallback(newAgent(), ann)).searchParams.get('code') ?? ''
     const callback = await untilCallback(agent, ann)
     callback.searchParams.set('code', code)
-    expect(refusal(await agent.open(callback))).to.deep.equal([
+    expect(rejection(await agent.open(callback))).to.deep.equal([
       400,
       {
         error: 'invalid_grant',
@@ -275,7 +275,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
     callback.searchParams.delete('code')
     callback.searchParams.set('error', 'access_denied')
     callback.searchParams.set('error_description', '<script>')
-    expect(refusal(await agent.open(callback))).to.deep.equal([
+    expect(rejection(await agent.open(callback))).to.deep.equal([
       400,
       {
         error: 'invalid_grant',
@@ -387,7 +387,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   it('are rejected with lookup for an unlinked account, and succeed once it is linked', async () => {
     await configure(document({ mappingMethod: 'lookup', displayName: 'Corp' }))
     await eventually(async () => {
-      expect(refusal(await logIn(newAgent(), local))).to.deep.equal([
+      expect(rejection(await logIn(newAgent(), local))).to.deep.equal([
         400,
         {
           error: 'invalid_grant',
@@ -425,7 +425,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
         expect((await bearer(access_token, '/api')).code).to.equal(401)
       }, 20_000)
       expect(seconds).to.be.below(endsWithinSeconds)
-      expect(refusal(await refresh(refresh_token))).to.deep.equal([
+      expect(rejection(await refresh(refresh_token))).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'the login has ended' },
       ])
@@ -450,7 +450,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
     await configure(document({}, { issuer: 'https://localhost:1' }))
     await eventually(async () => {
       const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)
-      expect(refusal(answer)).to.deep.equal([
+      expect(rejection(answer)).to.deep.equal([
         503,
         {
           error: 'temporarily_unavailable',
@@ -619,7 +619,7 @@ describe('logins at GitHub and GitLab through kapis-apiserver', function () {
       // Creates the user whose name and e-mail address other accounts claim.
       tokensOf(await logIn(provider()))
       change()
-      expect(refusal(await logIn(provider()))).to.deep.equal([
+      expect(rejection(await logIn(provider()))).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description },
       ])
@@ -636,7 +636,7 @@ describe('logins at GitHub and GitLab through kapis-apiserver', function () {
       const second = await open(agent, provider, isCallback)
       const callback = new URL(String(second.headers.location))
       callback.searchParams.set('code', used.searchParams.get('code') ?? '')
-      expect(refusal(await agent.open(callback))).to.deep.equal([
+      expect(rejection(await agent.open(callback))).to.deep.equal([
         400,
         {
           error: 'invalid_grant',

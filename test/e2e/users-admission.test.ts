@@ -76,7 +76,7 @@ describe('admission of users in kube-apiserver', function () {
       const account = async (name: string, ...rules: readonly Rule[]) =>
         askerOf(ask, await accounts.make(`${way === 'directly' ? 'a' : 'b'}-${name}`, rules))
 
-      it('creates no user without the permission to impersonate it, with any verb', async () => {
+      it('creates no user without permission to impersonate it, with any verb', async () => {
         const plain = await account('plain', ...administrator)
         const name = uniqueName('new')
         const body = userOf(name)
@@ -87,7 +87,7 @@ describe('admission of users in kube-apiserver', function () {
         expect((await namer('POST', users, body)).code).to.equal(201)
       })
 
-      it('assigns no group without the permission to impersonate it, with any patch type', async () => {
+      it('assigns no group without permission to impersonate it, with any patch type', async () => {
         const name = await newUser({ groups: ['kept'] })
         const at = `${users}/${name}`
         const groups = ['kept', 'platform-admins']
@@ -129,7 +129,7 @@ describe('admission of users in kube-apiserver', function () {
         expect(answer.code, answer.body).to.equal(200)
       })
 
-      it('allows no takeover of a user without the permission to impersonate the user and each group', async () => {
+      it('allows no takeover of a user without permission to impersonate the user and each group', async () => {
         const name = await newUser({ groups: ['a-team'] })
         const at = `${users}/${name}`
         const link = { [`${group}/identity-provider.corp`]: 'someone' }

@@ -80,7 +80,7 @@ describe('callers who write users', function () {
     expectCode(await askAs(plain, `${base}/${name}`, { method: 'DELETE' }), 200)
   })
 
-  it('cannot assign a group without the permission to impersonate it', async () => {
+  it('cannot assign a group without permission to impersonate it', async () => {
     const groups = ['platform-admins']
     const why = 'cannot impersonate resource "groups" in API group "" at the cluster scope'
     const refused = (answer: Answer) =>
@@ -102,7 +102,7 @@ describe('callers who write users', function () {
     expectCode(await patch(plain, name, { spec: { groups: null } }), 200)
   })
 
-  it('cannot create a user whose name RBAC already uses, without the permission to impersonate it', async () => {
+  it('cannot create a user whose name RBAC already uses, without permission to impersonate it', async () => {
     const view = ['--clusterrole=view', `--user=${bound}`]
     await kubectlOutput('create', 'clusterrolebinding', bound, ...view)
     const local = uniqueName('local')
@@ -127,7 +127,7 @@ describe('callers who write users', function () {
     expectCode(await send(namer, 'POST', base, draft(bound)), 201)
   })
 
-  it('cannot take over a user without the permission to impersonate the user and each group', async () => {
+  it('cannot take over a user without permission to impersonate the user and each group', async () => {
     const name = await newUser({ groups: ['a-team', 'b-team'] })
     const link = { [`${group}/identity-provider.corp`]: 'someone' }
     const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'someone' }

@@ -225,7 +225,7 @@ describe('visible namespaces', function () {
     }, 10_000)
   })
 
-  it('are the same for KubeSphere 3.4 consoles, which write with the rights of the caller', async () => {
+  it('are the same for KubeSphere 3.4 consoles, which write with the permissions of the caller', async () => {
     const old = `/kapis/tenant.${groupDomain}/v1alpha2`
     const templates = `/kapis/tenant.${groupDomain}/v1alpha3/workspacetemplates`
     const own = `${prefix}-own`

@@ -38,14 +38,14 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
   } finally {
     const report = await traffic.stop()
     const after = findHeldRoles(fault.pid()).megabytes
-    const refusals = Object.entries(report.refused).map(([code, count]) => `${count} × ${code}`)
+    const rejections = Object.entries(report.refused).map(([code, count]) => `${count} × ${code}`)
     const figures = [`recovered in ${seconds.toFixed(1)} s`, `${report.right} of ${report.asked} answered`]
     const grown = `${before} -> ${after} MB`
     const isCut = (line: string) =>
       fault.mayCut === true && /ECONN|socket hang up|socket disconnected|aborted|EPIPE/.test(line)
     const wrong = report.wrong.filter(line => !isCut(line))
     const failures = `${wrong.length} wrong, ${report.wrong.length - wrong.length} cut`
-    note([fault.name, ...figures, refusals.join(', ') || 'none refused', failures, grown].join(' | '))
+    note([fault.name, ...figures, rejections.join(', ') || 'none refused', failures, grown].join(' | '))
     expect(wrong.slice(0, 5), 'wrong answers').to.deep.equal([])
     const made = await kubectlOutput(
       '-n',

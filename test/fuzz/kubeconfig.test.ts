@@ -118,11 +118,12 @@ async function judge(
   for (const login of logins) {
     const old = readFileSync(file)
     const planner = (config: Kubeconfig) => planContext(config, login)
-    const refusal = await applyChanges([file], planner, io).then(() => undefined, String)
-    if (refusal !== undefined) {
+    const rejection = await applyChanges([file], planner, io).then(() => undefined, String)
+    if (rejection !== undefined) {
       expect(readFileSync(file).equals(old), 'what is rejected changes nothing').to.equal(true)
-      if (typeof before === 'string') return void expect(refusal).to.include('kubectl cannot load it either')
-      expect([refusal, login.isOverwriting]).to.satisfy(isConflict)
+      if (typeof before === 'string')
+        return void expect(rejection).to.include('kubectl cannot load it either')
+      expect([rejection, login.isOverwriting]).to.satisfy(isConflict)
       continue
     }
     const after = await view(file)
@@ -142,8 +143,8 @@ async function judge(
     for (const entry of removed[list] ?? []) expect(before[list]).to.deep.include(entry)
 }
 
-function isConflict([refusal, isOverwriting]: readonly [string, boolean]): boolean {
-  return !isOverwriting && refusal.endsWith('or replace it with --overwrite')
+function isConflict([rejection, isOverwriting]: readonly [string, boolean]): boolean {
+  return !isOverwriting && rejection.endsWith('or replace it with --overwrite')
 }
 
 /** Returns the configuration as kubectl reads it, or the error if it cannot load the file. */

@@ -139,12 +139,12 @@ describe('the image registry client with a real registry', function () {
     )
   }
 
-  const refusal = async (work: Promise<unknown>) => {
+  const rejection = async (work: Promise<unknown>) => {
     const error = await work.then(
       () => undefined,
       (thrown: unknown) => thrown,
     )
-    if (!(error instanceof Status)) throw new Error(`no refusal: ${error}`)
+    if (!(error instanceof Status)) throw new Error(`no rejection: ${error}`)
     return { code: error.code, message: error.message }
   }
 
@@ -160,7 +160,7 @@ describe('the image registry client with a real registry', function () {
         )
       expect([...(await client.tags(host, 'team/app', login))].sort()).to.deep.equal(['1.0', '1.1', 'many'])
       expect(
-        await refusal(client.config({ host, repository: 'team/app', reference: '9' }, login)),
+        await rejection(client.config({ host, repository: 'team/app', reference: '9' }, login)),
       ).to.deep.equal({
         code: 404,
         message: `images "${host}/team/app:9" not found`,
@@ -171,9 +171,9 @@ describe('the image registry client with a real registry', function () {
       const host = await start(kind)
       const client = clientFor(host)
       const expected = { code: 401, message: `the registry ${host} rejected the login` }
-      expect(await refusal(client.verify(host, wrong))).to.deep.equal(expected)
-      expect(await refusal(client.verify(host, undefined))).to.deep.equal(expected)
-      expect(await refusal(client.tags(host, 'team/app', wrong))).to.deep.equal(expected)
+      expect(await rejection(client.verify(host, wrong))).to.deep.equal(expected)
+      expect(await rejection(client.verify(host, undefined))).to.deep.equal(expected)
+      expect(await rejection(client.tags(host, 'team/app', wrong))).to.deep.equal(expected)
     })
   }
 
@@ -182,7 +182,7 @@ describe('the image registry client with a real registry', function () {
     const port = host.split(':')[1]
     const client = clientFor(host, [])
     for (const target of [host, `127.0.0.1:${port}`, `[::1]:${port}`, '169.254.169.254']) {
-      expect(await refusal(client.verify(target, login))).to.deep.equal({
+      expect(await rejection(client.verify(target, login))).to.deep.equal({
         code: 400,
         message: `the registry ${target} resolves to an address that is not allowed; allow it with registries.trustedHosts`,
       })
@@ -192,7 +192,7 @@ describe('the image registry client with a real registry', function () {
   it('trusts no registry with a certificate of an unknown CA', async () => {
     const host = await start('basic')
     const stranger = createCa({ commonName: 'another', validityDays: 2 })
-    expect(await refusal(clientFor(host, [host], [stranger.certPem]).verify(host, login))).to.deep.equal({
+    expect(await rejection(clientFor(host, [host], [stranger.certPem]).verify(host, login))).to.deep.equal({
       code: 503,
       message: `the registry ${host} is not responding`,
     })

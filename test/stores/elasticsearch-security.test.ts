@@ -22,7 +22,7 @@ const limits = { timeoutMs: 20_000 }
 const refused = 'the log store rejected the credentials of Kapis'
 
 /** The permissions that Kapis requires according to docs/logs.md. */
-const rights = {
+const permissions = {
   cluster: ['manage_index_templates'],
   indices: [
     { names: ['kept-*', 'events.kept-*'], privileges: ['read', 'create_doc', 'auto_configure'] },
@@ -94,7 +94,7 @@ describe('a store in a secured Elasticsearch', function () {
   })
 
   it('stores and finds lines with an API key that has only the documented privileges', async () => {
-    const { apiKey } = await makeKey({ kapis: rights })
+    const { apiKey } = await makeKey({ kapis: permissions })
     const store = open({ apiKey })
     await keepsAndFinds(store, 'with a key')
     const counted = await store.statistics({ scope: 'everything' }, limits)
@@ -109,7 +109,7 @@ describe('a store in a secured Elasticsearch', function () {
   it('deletes expired days with these privileges', async () => {
     const [old, other] = ['events.kept-2020.01.01', 'kept-2020.01.01']
     for (const name of [old, other]) await engine.ask('PUT', `/${name}`)
-    open({ apiKey: (await makeKey({ kapis: rights })).apiKey, prefix: 'events.kept', retentionDays: 2 })
+    open({ apiKey: (await makeKey({ kapis: permissions })).apiKey, prefix: 'events.kept', retentionDays: 2 })
     const names = async () =>
       Object.keys(await engine.ask('GET', '/*kept-2020*/_alias?ignore_unavailable=true'))
     for (const until = Date.now() + 30_000; (await names()).includes(old) && Date.now() < until; )
@@ -152,7 +152,7 @@ describe('a store in a secured Elasticsearch', function () {
   })
 
   it('fails with a revoked key', async () => {
-    const { id, apiKey } = await makeKey({ kapis: rights })
+    const { id, apiKey } = await makeKey({ kapis: permissions })
     await engine.ask('DELETE', '/_security/api_key', { ids: [id] })
     await isRejected(open({ apiKey }), apiKey)
   })

@@ -47,7 +47,7 @@ Requires permission to read the namespace of Kapis, including its Secrets.
   --output FORMAT, -o    text or json
 `,
   examples: `
-  kapis doctor                                       # with the rights of kubectl's current context
+  kapis doctor                                       # with the permissions of kubectl's current context
   kapis doctor --namespace kapis-system -o json
   KAPIS_TOKEN=$TOKEN kapis doctor --token -          # why is this token rejected?
 `,

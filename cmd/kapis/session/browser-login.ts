@@ -62,14 +62,14 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
     // issuer contains the state.
     if (req.method !== 'GET' || pathname !== '/callback' || searchParams.get('state') !== expected.state)
       return returnPage(res, 404, 'Not found', '')
-    const refusal = problemOf(searchParams, expected.issuer)
+    const rejection = problemOf(searchParams, expected.issuer)
     const code = searchParams.get('code')
-    if (refusal === undefined && code !== null) {
+    if (rejection === undefined && code !== null) {
       returnPage(res, 200, 'You are logged in', 'You can close this window and return to the terminal.')
       return resolve(code)
     }
     returnPage(res, 400, 'Login failed', 'The terminal shows the reason. You can close this window.')
-    reject(new Error(`the login failed: ${refusal ?? 'the response has no code'}`))
+    reject(new Error(`the login failed: ${rejection ?? 'the response has no code'}`))
   })
   const timer = setTimeout(
     () => reject(new Error('timed out after five minutes waiting for the browser login')),

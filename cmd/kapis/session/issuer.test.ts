@@ -47,7 +47,7 @@ describe('discover', () => {
     }
   })
   const find = (expected?: string) => discover(new Connection({ url, ca: '' }, io), expected)
-  const refusal = (expected?: string) => find(expected).then(() => '', String)
+  const rejection = (expected?: string) => find(expected).then(() => '', String)
 
   it('returns the endpoints of the requested issuer', async () => {
     const issuer = await find()
@@ -77,7 +77,7 @@ describe('discover', () => {
     ]
     for (const issuer of others) {
       document.issuer = issuer
-      expect(await refusal(), String(issuer)).to.include(
+      expect(await rejection(), String(issuer)).to.include(
         `and not ${url}/oauth: use the address of the issuer as --server`,
       )
     }
@@ -87,12 +87,12 @@ describe('discover', () => {
     const own = 'https://kapis.example.org/oauth'
     const moved = (text: unknown) => String(text).replace(`${url}/oauth`, own)
     document = Object.fromEntries(Object.entries(document).map(([key, value]) => [key, moved(value)]))
-    expect(await refusal()).to.include(`is "${own}" and not ${url}/oauth`)
+    expect(await rejection()).to.include(`is "${own}" and not ${url}/oauth`)
     const issuer = await find(own)
     expect(issuer.endpoint('authorization').href).to.equal(`${own}/authorize`)
     await issuer.post('token', { id: 'c', secret: 's' }, {})
     expect(asked.at(-1)).to.equal('/oauth/token?a=b')
-    expect(await refusal('https://other.example.org/oauth')).to.include(
+    expect(await rejection('https://other.example.org/oauth')).to.include(
       'and not https://other.example.org/oauth',
     )
   })
@@ -119,7 +119,7 @@ describe('discover', () => {
     it(`rejects a document whose ${name} is not an https URL of the issuer`, async () => {
       for (const value of endpoints) {
         document[name] = value
-        const why = await refusal()
+        const why = await rejection()
         expect(why, String(value)).to.include(`the issuer has an invalid ${name}`)
       }
     })

@@ -63,9 +63,9 @@ describe('QueryParameters', () => {
       expect(parameters.size).to.equal(pairs.length)
       expect(parameters.problem).to.equal(problem)
       if (problem !== undefined) {
-        const refusal = { code: 400, reason: 'BadRequest', message: problem }
-        expect(thrownFields(() => parameters.rejectAmbiguous())).to.deep.equal(refusal)
-        expect(thrownFields(() => parameters.rejectAmbiguousSelection())).to.deep.equal(refusal)
+        const rejection = { code: 400, reason: 'BadRequest', message: problem }
+        expect(thrownFields(() => parameters.rejectAmbiguous())).to.deep.equal(rejection)
+        expect(thrownFields(() => parameters.rejectAmbiguousSelection())).to.deep.equal(rejection)
       }
     })
   }

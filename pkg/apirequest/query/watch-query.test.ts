@@ -109,9 +109,9 @@ describe('parseListVersion', () => {
   ]
   for (const [query, code, message] of refused) {
     it(`rejects ${query}`, () => {
-      const refusal = thrownFields(() => parseList(query))
-      expect(refusal).to.include({ code })
-      expect(refusal.message).to.include(message)
+      const rejection = thrownFields(() => parseList(query))
+      expect(rejection).to.include({ code })
+      expect(rejection.message).to.include(message)
     })
   }
 })

@@ -62,7 +62,7 @@ describe('createMembers', () => {
     return undefined
   }
 
-  it('requires the permission to proxy to the Cluster, for every request to a member', async () => {
+  it('requires permission to proxy to the Cluster, for every request to a member', async () => {
     for (const target of [
       'GET /clusters/m/api/v1/pods',
       'DELETE /apis/clusters/m/apps/v1/namespaces/a/deployments/b',
@@ -131,7 +131,7 @@ describe('createMembers', () => {
     expect(over.isProxied(toExchange('GET /kapis/version'))).to.equal(false)
   })
 
-  it('lists only with the rights of a single request', async () => {
+  it('lists only with the permissions of a single request', async () => {
     const target = 'GET /clusters/m/kapis/resources.kubesphere.io/v1alpha3/pods'
     const limits = { maxBytes: 1, signal: AbortSignal.timeout(1_000) }
     await members.authorize(toExchange(target))

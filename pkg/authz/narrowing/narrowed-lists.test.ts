@@ -246,8 +246,8 @@ describe('createNarrowedLists', () => {
     expect([has('a'), has('b')]).to.deep.equal([false, true])
     expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
     bind()
-    const refusal = await rejectedStatus(Promise.resolve(second?.permissions?.renew()))
-    expect(refusal).to.include({ code: 403 })
+    const rejection = await rejectedStatus(Promise.resolve(second?.permissions?.renew()))
+    expect(rejection).to.include({ code: 403 })
     // A binding for the whole cluster.
     bind('')
     expect(await second?.permissions?.renew()).to.equal(undefined)
@@ -268,8 +268,8 @@ describe('createNarrowedLists', () => {
     isBound = true
     bind('')
     expect(first?.permissions?.isCurrent()).to.equal(false)
-    const refusal = await rejectedStatus(Promise.resolve(first?.permissions?.renew()))
-    expect(refusal).to.include({ code: 403 })
+    const rejection = await rejectedStatus(Promise.resolve(first?.permissions?.renew()))
+    expect(rejection).to.include({ code: 403 })
   })
 
   describe('for a caller who may list more namespaces than watch', () => {

@@ -235,7 +235,7 @@ describe('serveAccess', () => {
   })
 
   describe('for another user', () => {
-    const other: readonly [plural: string, spec: object, rights: readonly string[]][] = [
+    const other: readonly [plural: string, spec: object, permissions: readonly string[]][] = [
       ['whocans', { resourceAttributes: pods }, cluster],
       [
         'whocans',
@@ -259,10 +259,10 @@ describe('serveAccess', () => {
       ],
       ['explainaccesses', { user: 'bob', resourceAttributes: pods }, allOfRbac],
     ]
-    for (const [plural, spec, rights] of other) {
+    for (const [plural, spec, permissions] of other) {
       it(`requires for ${plural} with ${JSON.stringify(spec)} the permissions to list roles and bindings`, async () => {
-        for (const missing of rights) {
-          readable = new Set(rights.filter(right => right !== missing))
+        for (const missing of permissions) {
+          readable = new Set(permissions.filter(right => right !== missing))
           const { code, message } = await create(plural, spec)
           const [resource] = missing.split(' ')
           expect([code, message]).to.satisfy(
@@ -270,7 +270,7 @@ describe('serveAccess', () => {
             `${missing}: ${code} ${message}`,
           )
         }
-        readable = new Set(rights)
+        readable = new Set(permissions)
         expect((await create(plural, spec)).code).to.equal(201)
       })
     }

@@ -143,9 +143,9 @@ describe('createApiServiceReconciler', () => {
 
   it('reports why it cannot write, and retries', async () => {
     keep(null)
-    store.failWith(new Status(403, 'Forbidden', 'no right to create'))
+    store.failWith(new Status(403, 'Forbidden', 'no permission to create'))
     await eventually(() => store.writes.length > 1)
-    expect(keeper.problem()).to.equal(`failed to update the APIService ${name}: no right to create`)
+    expect(keeper.problem()).to.equal(`failed to update the APIService ${name}: no permission to create`)
     store.failWith(undefined)
     await eventually(() => keeper.problem() === undefined)
   })

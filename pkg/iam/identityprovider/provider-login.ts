@@ -57,7 +57,8 @@ export async function logInWithPassword(
     const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
     // Only a known name is logged: another text may be a password in the wrong field.
     const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
-    const named = (refusal: unknown) => (knownAs === undefined ? refusal : withRejectedUser(refusal, knownAs))
+    const named = (rejection: unknown) =>
+      knownAs === undefined ? rejection : withRejectedUser(rejection, knownAs)
     if (!isGuess(error)) {
       attempt.passed()
       throw named(error)

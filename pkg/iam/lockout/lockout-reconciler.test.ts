@@ -15,11 +15,11 @@ describe('createLockoutReconciler', () => {
   /** A kube-apiserver with one user, which rejects the first writes with a conflict. */
   function make(status: object, conflicts = 0) {
     const written: unknown[] = []
-    let refusals = conflicts
+    let rejections = conflicts
     const client: KubeClient = {
       async call({ method = 'GET', body }: Call) {
-        if (method === 'GET') return object(status, String(conflicts - refusals + 1))
-        if (refusals-- > 0) throw new Status(409, 'Conflict', 'modified')
+        if (method === 'GET') return object(status, String(conflicts - rejections + 1))
+        if (rejections-- > 0) throw new Status(409, 'Conflict', 'modified')
         written.push(body)
         return object(status)
       },

@@ -26,7 +26,7 @@ function schemaOf(members: readonly string[]): object {
   }
 }
 
-function refusal(method: string): Status {
+function rejection(method: string): Status {
   return method === 'POST' ? new Status(409, 'AlreadyExists', '') : new Status(404, 'NotFound', '')
 }
 
@@ -49,7 +49,7 @@ function memoryKube(before: (call: Call) => void = () => undefined) {
       const name = method === 'POST' ? object.metadata.name : path.slice(secrets.length + 1)
       const known = stored.get(name)
       if (method === 'GET' && known !== undefined) return known
-      if ((method === 'POST') === (known !== undefined)) throw refusal(method)
+      if ((method === 'POST') === (known !== undefined)) throw rejection(method)
       const expected = method === 'DELETE' ? object.preconditions : object.metadata
       if (known !== undefined && expected.resourceVersion !== known.metadata.resourceVersion)
         throw new Status(409, 'Conflict', '')

@@ -6,7 +6,7 @@ import { parseUserDraft } from './parse-user.ts'
 const hash = `$2b$10$${'a'.repeat(53)}`
 const alice = { metadata: { name: 'alice' }, spec: { email: 'alice@kapis.io' } }
 
-function refusal(body: unknown, name?: string): Status {
+function rejection(body: unknown, name?: string): Status {
   return thrownStatus(() => parseUserDraft(body, 'kapis.io', name))
 }
 
@@ -146,7 +146,7 @@ describe('parseUserDraft', () => {
   ]
   for (const [what, body, message] of invalid) {
     it(`rejects ${what}`, () => {
-      const status = refusal(body)
+      const status = rejection(body)
       expect(status).to.include({ code: 422, reason: 'Invalid', message })
     })
   }
@@ -164,11 +164,11 @@ describe('parseUserDraft', () => {
   ]
   for (const [what, body, name, message] of bad) {
     it(`rejects ${what}`, () => {
-      expect(refusal(body, name)).to.include({ code: 400, reason: 'BadRequest', message })
+      expect(rejection(body, name)).to.include({ code: 400, reason: 'BadRequest', message })
     })
   }
 
   it('never quotes a password', () => {
-    expect(refusal(spec({ password: 'hunter2' })).message).to.not.include('hunter2')
+    expect(rejection(spec({ password: 'hunter2' })).message).to.not.include('hunter2')
   })
 })

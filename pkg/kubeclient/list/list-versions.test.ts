@@ -106,8 +106,8 @@ describe('readVersionPage', () => {
     ['nothing', Buffer.from('k8s\0')],
   ] as const) {
     it(`throws 503 for ${what}`, async () => {
-      const refusal = await rejectedStatus(readFrom(body))
-      expect(refusal).to.include({ code: 503, message: 'kube-apiserver returned a list that is not valid' })
+      const rejection = await rejectedStatus(readFrom(body))
+      expect(rejection).to.include({ code: 503, message: 'kube-apiserver returned a list that is not valid' })
     })
   }
 })
@@ -131,7 +131,9 @@ describe('readObjectVersion', () => {
     ))
 
   it('throws for any other response', async () => {
-    const refusal = await rejectedStatus(readFrom(500, { code: 500, reason: 'InternalError', message: 'no' }))
-    expect(refusal).to.include({ code: 500, message: 'no' })
+    const rejection = await rejectedStatus(
+      readFrom(500, { code: 500, reason: 'InternalError', message: 'no' }),
+    )
+    expect(rejection).to.include({ code: 500, message: 'no' })
   })
 })

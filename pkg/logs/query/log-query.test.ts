@@ -35,9 +35,9 @@ describe('parseLogQuery', () => {
   }
   for (const [query, name] of Object.entries(invalid)) {
     it(`rejects ${query}`, () => {
-      const refusal = thrownFields(() => parse(query))
-      expect(refusal).to.include({ code: 400 })
-      expect(refusal)
+      const rejection = thrownFields(() => parse(query))
+      expect(rejection).to.include({ code: 400 })
+      expect(rejection)
         .to.have.property('message')
         .that.matches(new RegExp(`^${name} `))
     })

@@ -83,7 +83,7 @@ describe('createLogoutDelivery', () => {
       [[retrying, 'connect ECONNREFUSED']],
     ],
     ['a redirect', [302], 'refused', [[failed, refusedWith(302)]]],
-    ['a refusal', [400], 'refused', [[failed, refusedWith(400)]]],
+    ['a rejection', [400], 'refused', [[failed, refusedWith(400)]]],
     ['another success status', [202], 'refused', [[failed, refusedWith(202)]]],
     [
       'errors only',

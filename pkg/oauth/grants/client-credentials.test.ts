@@ -27,7 +27,7 @@ describe('client_credentials', () => {
       ...more,
     })
 
-  it('returns a token with the rights of the client’s user, for a limited time, and no refresh token', async () => {
+  it('returns a token with the permissions of the client’s user, for a limited time, and no refresh token', async () => {
     const answer = await ask({ scope: 'openid' })
     expect(answer.code).to.equal(200)
     const { access_token, ...rest } = JSON.parse(answer.body)

@@ -33,8 +33,8 @@ describe('parseDeleteOptions', () => {
   ]
   for (const [body, message] of invalid)
     it(`rejects ${JSON.stringify(body)}`, () => {
-      const refusal = { code: 400, reason: 'BadRequest', message }
-      expect(thrownFields(() => parseDeleteOptions(body))).to.deep.equal(refusal)
+      const rejection = { code: 400, reason: 'BadRequest', message }
+      expect(thrownFields(() => parseDeleteOptions(body))).to.deep.equal(rejection)
     })
 })
 

@@ -113,7 +113,7 @@ describe('MemberClusters', function () {
     }
     return { data: { kubeconfig: base64(JSON.stringify(kubeconfig)) } }
   }
-  const refusal = (name: string) => {
+  const rejection = (name: string) => {
     try {
       clusters.find(name)
     } catch (error) {
@@ -162,7 +162,7 @@ describe('MemberClusters', function () {
   async function startWith(secret: object | undefined, connection: object = {}): Promise<void> {
     host.objects.get(clustersPath)?.set('m', { metadata: metadata('m'), spec: { connection } })
     if (secret !== undefined) host.objects.get(secretsOf)?.set('m', { metadata: metadata('m'), ...secret })
-    expect(refusal('m')).to.deep.equal({
+    expect(rejection('m')).to.deep.equal({
       code: 503,
       message: 'the clusters have not been read yet; retry later',
     })
@@ -183,9 +183,9 @@ describe('MemberClusters', function () {
   it('reads the kubeconfig of a member, and writes its status', async () => {
     await startWith(await toKubeconfig('good'))
     expect(readyOf('m')).to.deep.equal({ ...passed, uid: 'member-uid' })
-    expect(refusal('m')).to.equal(undefined)
+    expect(rejection('m')).to.equal(undefined)
     expect(clusters.names()).to.deep.equal(['m'])
-    expect(refusal('x')).to.deep.equal({ code: 404, message: 'clusters.cluster.kapis.io "x" not found' })
+    expect(rejection('x')).to.deep.equal({ code: 404, message: 'clusters.cluster.kapis.io "x" not found' })
     expect(host.queries).to.include('type=cluster.kapis.io/kubeconfig')
     await until(() => member.requests.filter(line => line === 'GET /version').length > 3)
     expect(host.statuses).to.have.length(1)
@@ -205,37 +205,39 @@ describe('MemberClusters', function () {
   it('follows the Secret and the deletion of the Cluster', async () => {
     await startWith(await toKubeconfig('old'))
     expect(readyOf('m')).to.include({ status: 'False' })
-    expect(refusal('m')).to.deep.equal({
+    expect(rejection('m')).to.deep.equal({
       code: 503,
       message: 'the cluster "m" is not ready: the cluster rejects the credential of the kubeconfig',
     })
     host.put(secretsOf, 'm', await toKubeconfig('good'))
-    await until(() => refusal('m') === undefined && readyOf('m').status === 'True')
+    await until(() => rejection('m') === undefined && readyOf('m').status === 'True')
     const first = clusters.find('m')
     host.put(secretsOf, 'm', { ...(await toKubeconfig('good')), type: 'cluster.kapis.io/kubeconfig' })
     host.put(clustersPath, 'm', undefined)
-    await until(() => refusal('m')?.code === 404)
+    await until(() => rejection('m')?.code === 404)
     host.put(clustersPath, 'm', { spec: {} })
-    await until(() => refusal('m') === undefined)
+    await until(() => rejection('m') === undefined)
     expect(clusters.find('m')).to.not.equal(first)
   })
 
   it('answers 503 while a member is unreachable, and proxies to it again afterwards', async () => {
     await startWith(await toKubeconfig('good'))
     isDown = true
-    await until(() => refusal('m') !== undefined)
-    expect(refusal('m')?.code).to.equal(503)
-    expect(refusal('m')?.message).to.match(/^the cluster "m" is not ready: the cluster closed the connection/)
+    await until(() => rejection('m') !== undefined)
+    expect(rejection('m')?.code).to.equal(503)
+    expect(rejection('m')?.message).to.match(
+      /^the cluster "m" is not ready: the cluster closed the connection/,
+    )
     await until(() => readyOf('m').status === 'False')
     isDown = false
-    await until(() => refusal('m') === undefined && readyOf('m').status === 'True')
+    await until(() => rejection('m') === undefined && readyOf('m').status === 'True')
   })
 
   it('answers 501 for a cluster behind an agent tunnel', async () => {
     await startWith(undefined, { type: 'proxy' })
     const why = 'spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct'
     expect(readyOf('m')).to.include({ status: 'False', reason: 'UnsupportedConnection', message: why })
-    expect(refusal('m')).to.deep.equal({ code: 501, message: `the cluster "m" is not ready: ${why}` })
+    expect(rejection('m')).to.deep.equal({ code: 501, message: `the cluster "m" is not ready: ${why}` })
   })
 
   it('answers 508 for a member that is the host cluster itself', async () => {
@@ -243,7 +245,7 @@ describe('MemberClusters', function () {
     await startWith(await toKubeconfig('good'))
     const message = 'the kubeconfig points to this cluster itself'
     expect(readyOf('m')).to.include({ status: 'False', reason: 'SameCluster', message })
-    expect(refusal('m')?.code).to.equal(508)
+    expect(rejection('m')?.code).to.equal(508)
   })
 
   it('validates a Cluster before it is created', async () => {
@@ -336,7 +338,7 @@ describe('MemberClusters', function () {
       await startWith(await toKubeconfig('good', member, authority.certPem))
       const message = `the cluster ${text} (tls_certificate_error)`
       expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
-      expect(refusal('m')).to.deep.equal({ code: 503, message: `the cluster "m" is not ready: ${message}` })
+      expect(rejection('m')).to.deep.equal({ code: 503, message: `the cluster "m" is not ready: ${message}` })
       expect(member.requests, 'the credential is not sent').to.deep.equal([])
     })
 

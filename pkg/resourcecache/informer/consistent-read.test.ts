@@ -250,8 +250,8 @@ describe('a consistent read', () => {
   it('throws 503 when kube-apiserver does not respond', async () => {
     const refused = new Status(500, 'InternalError', 'etcdserver: request timed out')
     const store = storeOf(nodes(), { confirm: confirmedBy(refused) })
-    const refusal = await rejectedStatus(waitForLatest(store))
-    expect(refusal).to.include({ code: 503, message: 'failed to list nodes at kube-apiserver' })
+    const rejection = await rejectedStatus(waitForLatest(store))
+    expect(rejection).to.include({ code: 503, message: 'failed to list nodes at kube-apiserver' })
   })
 
   it('throws 504 when the writes do not arrive', async function () {
@@ -264,8 +264,8 @@ describe('a consistent read', () => {
         ]),
       ),
     })
-    const refusal = await rejectedStatus(waitForLatest(store))
-    expect(refusal).to.include({
+    const rejection = await rejectedStatus(waitForLatest(store))
+    expect(rejection).to.include({
       code: 504,
       message: 'Timeout: Too large resource version: 17, current: 10',
     })
@@ -282,8 +282,8 @@ describe('a consistent read', () => {
   it('throws 504 for a version newer than that of kube-apiserver', async function () {
     this.timeout(30_000)
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
-    const refusal = await rejectedStatus(waitForVersion(store, '99'))
-    expect(refusal).to.include({
+    const rejection = await rejectedStatus(waitForVersion(store, '99'))
+    expect(rejection).to.include({
       code: 504,
       message: 'Timeout: Too large resource version: 99, current: 17',
     })

@@ -243,17 +243,17 @@ describe('ResourceCache', () => {
       expect(lists.filter(path => path === '/apis/x.io/v1/gadgets')).to.have.length(1)
     })
 
-    const refusals: readonly [number, number, string][] = [
+    const rejections: readonly [number, number, string][] = [
       [403, 503, 'the Kapis service account cannot list gadgets: add get, list and watch to its ClusterRole'],
       [404, 404, 'the server could not find the requested resource'],
       [500, 503, 'failed to list gadgets at kube-apiserver'],
     ]
-    for (const [answered, code, message] of refusals) {
+    for (const [answered, code, message] of rejections) {
       it(`causes ${code} when kube-apiserver answers ${answered}`, async () => {
         const { cache } = await start(path => (path.startsWith('/apis/x.io') ? answered : sample(path)))
         await cache.start()
-        const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
-        expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
+        const rejection = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+        expect(rejection).to.be.instanceOf(Status).that.includes({ code, message })
       })
     }
 
@@ -271,8 +271,8 @@ describe('ResourceCache', () => {
       emit('/apis/x.io/v1/gadgets', 'ERROR', { code: 404, message: 'no' })
       await until(() => resets === 1)
       expect(before.isEnded).to.equal(true)
-      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
-      expect(refusal).to.be.instanceOf(Status).that.includes({ code: 404 })
+      const rejection = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(rejection).to.be.instanceOf(Status).that.includes({ code: 404 })
       expect(cache.stores()).to.have.length(1)
       const asked = lists.length
       isThere = true
@@ -284,16 +284,16 @@ describe('ResourceCache', () => {
 
     it('is not started before the permanent kinds are synced', async () => {
       const { cache } = await start(withGadgets)
-      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
-      expect(refusal).to.be.instanceOf(Status).that.includes({ code: 503 })
+      const rejection = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(rejection).to.be.instanceOf(Status).that.includes({ code: 503 })
     })
 
     it('is evicted for another kind, which is rejected when nothing can be evicted', async () => {
       const { cache } = await start(withGadgets, { maxMegabytes: 0 })
       await cache.start()
       // The nodes alone exceed the limit, but are always cached.
-      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
-      expect(refusal).to.be.instanceOf(Status).that.includes({
+      const rejection = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(rejection).to.be.instanceOf(Status).that.includes({
         code: 503,
         message: 'the resource cache is full (0 MiB): gadgets cannot be added',
       })

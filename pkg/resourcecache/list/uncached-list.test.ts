@@ -33,8 +33,8 @@ describe('listUncached', () => {
   ] as const) {
     it(`throws ${code} when kube-apiserver answers ${answered}`, async () => {
       fake = await startFakeKubeApiserver((_req, res) => respondJson(res, answered, { message: 'no' }))
-      const refusal = await listUncached(fake.client, served).catch((error: unknown) => error)
-      expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
+      const rejection = await listUncached(fake.client, served).catch((error: unknown) => error)
+      expect(rejection).to.be.instanceOf(Status).that.includes({ code, message })
     })
   }
 })

@@ -2,7 +2,7 @@ import type { Asker } from './ask.ts'
 import { type Caller, type Marked, resourcesGroup, type User } from './model.ts'
 
 const verbs = ['get', 'list', 'watch']
-// Kinds that the group of the platform has too (docs/adr/0010-rights-of-platform-reads.md).
+// Kinds that the group of the platform has too (docs/adr/0010-permissions-of-platform-reads.md).
 const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
 
 /**
@@ -38,11 +38,11 @@ async function mayRead(
     ...(namespace === '' ? [] : [{ namespace }]),
     {},
   ]
-  const rights = groups.flatMap(of =>
+  const permissions = groups.flatMap(of =>
     verbs.flatMap(verb => places.map(place => ({ group: of, resource, verb, ...place }))),
   )
   const verdicts = await Promise.all(
-    rights.map(resourceAttributes => isAllowed(admin, { ...user, resourceAttributes })),
+    permissions.map(resourceAttributes => isAllowed(admin, { ...user, resourceAttributes })),
   )
   return verdicts.includes(true)
 }

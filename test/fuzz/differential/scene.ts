@@ -5,7 +5,7 @@ import { kubectl, tokenOf, uniqueName } from '../../e2e/cluster.ts'
 import { apply } from '../../e2e/http.ts'
 import { loginAs, removeUser } from '../../e2e/oauth.ts'
 import { type Caller, iamGroup, type Marked, type Scene } from './model.ts'
-import { rightsOf } from './rights.ts'
+import { permissionsOf } from './permissions.ts'
 
 const hex = () => randomBytes(6).toString('hex')
 const password = 'Correct horse 1'
@@ -72,7 +72,7 @@ export async function makeScene(): Promise<Scene> {
   const deputies = { account: `system:serviceaccount:${namespaces.a}:reviewer`, user: `${run}-deputy` }
   const subjects = { nonAscii: `Jörg ${run}`, all: `${run}-all` }
   const made = { namespaces, objects, names, user, deputies, subjects }
-  manifests.push(...rightsOf(made, labels))
+  manifests.push(...permissionsOf(made, labels))
   await apply({ apiVersion: 'v1', kind: 'List', items: manifests })
   return {
     ...made,

@@ -6,7 +6,7 @@ import type { Generated } from './requests.ts'
  * Errors of requests that Kapis rejects although kube-apiserver may allow them: the status, and the
  * start of the message.
  */
-const refusals: readonly (readonly [why: string, code: number, message: RegExp])[] = [
+const rejections: readonly (readonly [why: string, code: number, message: RegExp])[] = [
   ['the APIs of others take a credential', 401, /^Unauthorized$/],
   ['a header cannot carry the identity', 403, /^the identity from \S+ authentication cannot be used: /],
   ['nor the identity to act as', 400, /^invalid impersonation headers: /],
@@ -22,7 +22,7 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
 /** Returns whether Kapis has rejected a request itself. A HEAD response contains no reason. */
 export function isOwnError({ method, target }: Generated, { code, text }: Seen): boolean {
   if (code === 403 && isWriteBelowWatch(method, target)) return true
-  const own = refusals.filter(([, ownCode]) => code === ownCode)
+  const own = rejections.filter(([, ownCode]) => code === ownCode)
   if (own.length === 0 || method === 'HEAD') return own.length > 0
   const message = messageIn(text)
   return own.some(([, , start]) => start.test(message))

@@ -21,11 +21,11 @@ describe('lockFolder', () => {
     const child = fork(join(import.meta.dirname, 'folder-lock-fixtures.ts'), [folder()])
     const exited = once(child, 'exit')
     await once(child, 'message')
-    const refusal: unknown = await openTestStore(folder()).then(
+    const rejection: unknown = await openTestStore(folder()).then(
       () => undefined,
       (error: unknown) => error,
     )
-    expect(refusal).to.be.instanceOf(Error).with.property('message', taken())
+    expect(rejection).to.be.instanceOf(Error).with.property('message', taken())
     child.kill('SIGKILL')
     await exited
     const store = await openTestStore(folder())

@@ -51,8 +51,8 @@ describe('uncompressFrames', () => {
         if (bytes > 310_000) throw tooManyRequests('too much', 1)
       }
       const bytes = Buffer.concat(Array<Buffer>(3).fill(compress(large)))
-      const refusal = await rejectedStatus(uncompressFrames(name, create, bytes, { ...limit, hold }))
-      expect(refusal).to.include({ code: 429, message: 'too much' })
+      const rejection = await rejectedStatus(uncompressFrames(name, create, bytes, { ...limit, hold }))
+      expect(rejection).to.include({ code: 429, message: 'too much' })
       expect(held.at(-1)).to.be.within(310_000, 400_000)
     })
 

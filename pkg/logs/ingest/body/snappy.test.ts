@@ -73,8 +73,8 @@ describe('uncompressSnappy', () => {
   }
   for (const [what, bytes] of Object.entries(invalid)) {
     it(`rejects ${what}`, async () => {
-      const refusal = await rejectedStatus(uncompressSnappy(Buffer.from(bytes), limit))
-      expect(refusal).to.include({
+      const rejection = await rejectedStatus(uncompressSnappy(Buffer.from(bytes), limit))
+      expect(rejection).to.include({
         code: 400,
         reason: 'BadRequest',
         message: 'the body is not valid snappy',

@@ -580,8 +580,8 @@ describe('readExportRequestJson', () => {
 
   for (const [body, message] of Object.entries(invalid)) {
     it(`rejects ${body}`, () => {
-      const refusal = thrownFields(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))
-      expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+      const rejection = thrownFields(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))
+      expect(rejection).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }
 })

@@ -72,7 +72,7 @@ describe('createIngest', () => {
     })
   }
   const logs = () => store.records.map(({ log }) => log)
-  const refusal = ({ code, text }: Answer) => [code, JSON.parse(text).message]
+  const rejection = ({ code, text }: Answer) => [code, JSON.parse(text).message]
 
   describe('with many concurrent senders', () => {
     let came = 0
@@ -187,7 +187,7 @@ describe('createIngest', () => {
 
     it('stores nothing of an unreadable body', async () => {
       const answer = await send('/_bulk', `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`)
-      expect(refusal(answer)).to.deep.equal([
+      expect(rejection(answer)).to.deep.equal([
         400,
         'line 3: not an action; expected an action such as {"create":{}}, and the document on the next line',
       ])
@@ -223,7 +223,7 @@ describe('createIngest', () => {
     })
 
     it('rejects a batch without a valid line', async () => {
-      expect(refusal(await send('/jsonlines', 'bad\nworse\n'))).to.deep.equal([
+      expect(rejection(await send('/jsonlines', 'bad\nworse\n'))).to.deep.equal([
         400,
         'none of 2 lines was accepted; line 1: not valid JSON',
       ])
@@ -312,19 +312,19 @@ describe('createIngest', () => {
       const answer = await send('/v1/logs', body, { headers: protobuf, ingest: { store: storeOf(full) } })
       expect([answer.code, answer.headers['retry-after']]).to.deep.equal([503, '5'])
       const lines = await send('/jsonlines', document('a'), { ingest: { store: storeOf(full) } })
-      expect(refusal(lines)).to.deep.equal([507, 'full'])
+      expect(rejection(lines)).to.deep.equal([507, 'full'])
 
       const headers = { ...protobuf, 'content-length': '100' }
       const late = await send('/v1/logs', null, { headers, ingest: { bodyWithinMs: 20 } })
-      expect(refusal(late)).to.deep.equal([503, 'timed out reading the request body (0.02 s)'])
+      expect(rejection(late)).to.deep.equal([503, 'timed out reading the request body (0.02 s)'])
     })
 
     it('rejects anything but an export request', async () => {
-      expect(refusal(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
+      expect(rejection(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
         400,
         'the body is not a valid ExportLogsServiceRequest: a number is truncated',
       ])
-      expect(refusal(await send('/v1/logs', '{}', { headers: ndjson }))).to.deep.equal([
+      expect(rejection(await send('/v1/logs', '{}', { headers: ndjson }))).to.deep.equal([
         415,
         'Content-Type must be one of application/json, application/x-protobuf, not "application/x-ndjson"',
       ])
@@ -356,7 +356,7 @@ describe('createIngest', () => {
         headers: json,
         ingest: { store: storeOf(append) },
       })
-      expect(refusal(answer)).to.deep.equal([400, '1 of 2 lines were rejected; line 2: too old'])
+      expect(rejection(answer)).to.deep.equal([400, '1 of 2 lines were rejected; line 2: too old'])
     })
   })
 
@@ -399,17 +399,17 @@ describe('createIngest', () => {
     it('with a body over the limit, with or without a length', async () => {
       const large = Buffer.alloc(10_001, 'x')
       const message = 'Request entity is too large: limit is 10000'
-      expect(refusal(await send('/jsonlines', large))).to.deep.equal([413, message])
+      expect(rejection(await send('/jsonlines', large))).to.deep.equal([413, message])
       const chunked = { ...ndjson, 'transfer-encoding': 'chunked' }
-      expect(refusal(await send('/jsonlines', large, { headers: chunked }))).to.deep.equal([413, message])
+      expect(rejection(await send('/jsonlines', large, { headers: chunked }))).to.deep.equal([413, message])
       const packed = gzipSync(Buffer.alloc(5_000_000, 'x'))
       const headers = { ...ndjson, 'content-encoding': 'gzip' }
-      expect(refusal(await send('/jsonlines', packed, { headers }))).to.deep.equal([413, message])
+      expect(rejection(await send('/jsonlines', packed, { headers }))).to.deep.equal([413, message])
     })
 
     it('with more lines than the limit', async () => {
       const body = Array.from({ length: 51 }, () => document('a')).join('\n')
-      expect(refusal(await send('/jsonlines', body))).to.deep.equal([
+      expect(rejection(await send('/jsonlines', body))).to.deep.equal([
         413,
         'the batch has too many lines, the limit is 50',
       ])
@@ -419,7 +419,7 @@ describe('createIngest', () => {
     it('with a body that cannot be decompressed', async () => {
       const headers = { ...ndjson, 'content-encoding': 'gzip' }
       const answer = await send('/jsonlines', document('a'), { headers })
-      expect(refusal(answer)).to.deep.equal([
+      expect(rejection(answer)).to.deep.equal([
         400,
         'the request body is truncated or does not match its Content-Encoding',
       ])
@@ -427,13 +427,13 @@ describe('createIngest', () => {
 
     it('with an unknown encoding or type', async () => {
       const headers = { ...ndjson, 'content-encoding': 'br' }
-      expect(refusal(await send('/jsonlines', 'x', { headers }))).to.deep.equal([
+      expect(rejection(await send('/jsonlines', 'x', { headers }))).to.deep.equal([
         415,
         'Content-Encoding must be gzip, deflate, zstd, snappy or identity, not "br"',
       ])
       const twice = { ...ndjson, 'content-encoding': 'gzip, gzip' }
-      expect(refusal(await send('/jsonlines', 'x', { headers: twice }))[0]).to.equal(415)
-      const [code] = refusal(await send('/_bulk', 'x', { headers: { 'content-type': 'text/html' } }))
+      expect(rejection(await send('/jsonlines', 'x', { headers: twice }))[0]).to.equal(415)
+      const [code] = rejection(await send('/_bulk', 'x', { headers: { 'content-type': 'text/html' } }))
       expect(code).to.equal(415)
     })
 
@@ -455,15 +455,15 @@ describe('createIngest', () => {
 
     it('of an unauthorized caller is answered before the body is read', async () => {
       const ingest = { authorize: forbidden403 }
-      expect(refusal(await send('/jsonlines', document('a'), { ingest }))).to.deep.equal([403, 'no'])
-      expect(refusal(await send('/_bulk', document('a'), { ingest }))).to.deep.equal([403, 'no'])
+      expect(rejection(await send('/jsonlines', document('a'), { ingest }))).to.deep.equal([403, 'no'])
+      expect(rejection(await send('/_bulk', document('a'), { ingest }))).to.deep.equal([403, 'no'])
       expect(logs()).to.deep.equal([])
     })
 
     for (const path of ['/v1/logs', '/loki/api/v1/push']) {
       it(`of an unauthorized caller at ${path} is answered so that exporters retry`, async () => {
         const answer = await send(path, null, { ingest: { authorize: forbidden403 } })
-        expect(refusal(answer)).to.deep.equal([429, 'no'])
+        expect(rejection(answer)).to.deep.equal([429, 'no'])
         expect(answer.headers['retry-after']).to.equal('5')
         expect(logs()).to.deep.equal([])
       })

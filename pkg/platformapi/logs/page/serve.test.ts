@@ -156,7 +156,7 @@ describe('createLogPage', () => {
       code: 400,
     },
     'a missing state': { query: () => 'code=abc', says: 'not started in this browser', code: 400 },
-    'a refusal': {
+    'a rejection': {
       query: state => `error=access_denied&error_description=<script>no</script>&state=${state}`,
       says: 'Login failed: &lt;script&gt;no&lt;/script&gt;',
       code: 403,

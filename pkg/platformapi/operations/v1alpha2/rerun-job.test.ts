@@ -45,7 +45,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   /** The Job that kube-apiserver returns for this name after the deletion. */
   let now: object = stored
   /** The errors of kube-apiserver, by the number of the write. */
-  let refusals = new Map<number, Status>()
+  let rejections = new Map<number, Status>()
 
   before(async () => {
     const operations = createOperations({
@@ -53,8 +53,8 @@ describe('POST …/jobs/{job}?action=rerun', () => {
       async callAs(_exchange, { method = 'GET', path, body }) {
         if (method === 'GET') return { code: 200, text: stringifyExactly(calls.length === 0 ? job : now) }
         calls.push({ method, path, body: parseExactly(stringifyExactly(body)) })
-        const refusal = refusals.get(calls.length)
-        if (refusal !== undefined) throw refusal
+        const rejection = rejections.get(calls.length)
+        if (rejection !== undefined) throw rejection
         return { code: 201, text: '{}' }
       },
     })
@@ -71,7 +71,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     calls = []
     job = stored
     now = stored
-    refusals = new Map()
+    rejections = new Map()
   })
 
   const post = async (query: string, path = 'namespaces/shop/jobs/import', method = 'POST') => {
@@ -120,33 +120,33 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   })
 
   it('deletes no Job that could not be created again', async () => {
-    refusals.set(1, new Status(403, 'Forbidden', 'exceeded quota'))
+    rejections.set(1, new Status(403, 'Forbidden', 'exceeded quota'))
     expect(await post(rerun)).to.deep.equal([403, 'exceeded quota'])
     expect(calls).to.have.lengthOf(1)
   })
 
   it('waits until the old Job is deleted', async () => {
-    refusals.set(3, new Status(409, 'AlreadyExists', 'object is being deleted'))
+    rejections.set(3, new Status(409, 'AlreadyExists', 'object is being deleted'))
     expect(await post(rerun)).to.deep.equal([200, 'success'])
     expect(calls.map(({ method }) => method)).to.deep.equal(['POST', 'DELETE', 'POST', 'POST'])
   })
 
   it('creates the Job although kube-apiserver does not respond for a moment', async () => {
-    refusals.set(3, new Status(503, 'ServiceUnavailable', 'kube-apiserver is not responding'))
+    rejections.set(3, new Status(503, 'ServiceUnavailable', 'kube-apiserver is not responding'))
     expect(await post(rerun)).to.deep.equal([200, 'success'])
     expect(calls.at(-1)).to.deep.equal({ method: 'POST', path: jobs, body: again })
   })
 
   it('accepts a Job that an earlier attempt without a response has created', async () => {
     now = { ...stored, metadata: { ...stored.metadata, uid: 'u3' } }
-    refusals.set(3, new Status(504, 'Timeout', 'timeout'))
-    refusals.set(4, new Status(409, 'AlreadyExists', 'jobs.batch "import" already exists'))
+    rejections.set(3, new Status(504, 'Timeout', 'timeout'))
+    rejections.set(4, new Status(409, 'AlreadyExists', 'jobs.batch "import" already exists'))
     expect(await post(rerun)).to.deep.equal([200, 'success'])
     expect(calls).to.have.lengthOf(4)
   })
 
   it('returns the Job in the error when the creation fails after all', async () => {
-    refusals.set(3, new Status(403, 'Forbidden', 'no'))
+    rejections.set(3, new Status(403, 'Forbidden', 'no'))
     const [code, message, details] = await post(rerun)
     expect([code, message]).to.deep.equal([
       403,

@@ -130,7 +130,7 @@ describe('createRoleRoutes', () => {
     ])
   })
 
-  const rights: readonly (readonly [path: string, denied: readonly string[], code: number])[] = [
+  const permissions: readonly (readonly [path: string, denied: readonly string[], code: number])[] = [
     ['/globalroles', ['clusterroles'], 403],
     ['/clusterroles/own', ['clusterroles'], 403],
     ['/namespaces/b1/roles', ['roles b1'], 403],
@@ -152,8 +152,8 @@ describe('createRoleRoutes', () => {
     ['/namespaces/b1/members/jane/roles', ['rolebindings'], 200],
     ['/workspaces/blue/workspacemembers/jane/workspaceroles', ['rolebindings'], 200],
   ]
-  for (const [path, without, code] of rights)
-    it(`GET ${path} without the permission to list ${without.join(', ') || 'nothing'} is ${code}`, async () => {
+  for (const [path, without, code] of permissions)
+    it(`GET ${path} without permission to list ${without.join(', ') || 'nothing'} is ${code}`, async () => {
       for (const right of without) denied.add(right)
       expect((await get(path)).code).to.equal(code)
     })

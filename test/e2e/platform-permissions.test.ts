@@ -18,7 +18,7 @@ describe('permissions in the platform API', function () {
   let accounts: Accounts
 
   before(async () => {
-    accounts = await createAccounts('platform-rights')
+    accounts = await createAccounts('platform-permissions')
   })
   after(() => accounts.remove())
 

@@ -13,7 +13,7 @@ const reading = ['get', 'list', 'watch']
 const platform = ['', resourcesGroup]
 
 /** Returns ClusterRoles and bindings with the permissions of the callers. */
-export function rightsOf(
+export function permissionsOf(
   { namespaces, names, user, deputies, subjects }: Omit<Scene, 'callers' | 'remove'>,
   labels: Readonly<Record<string, string>>,
 ): readonly object[] {
