@@ -278,7 +278,7 @@ describe('createMemberProxy', function () {
   it('limits the requests that wait for a slow member, but not its watches', async () => {
     const waiting: Parameters<Listener>[1][] = []
     answer = (req, res) => {
-      if (req.url?.includes('watch') === true) answerJson(res, 200, {})
+      if (req.url?.includes('watch') === true) respondJson(res, 200, {})
       else waiting.push(res)
     }
     const refused: Awaited<ReturnType<Loopback['get']>>[] = []
@@ -293,8 +293,8 @@ describe('createMemberProxy', function () {
         ...['1', 'the cluster "m" has 100 requests in flight'],
       ])
     expect((await front.get('/clusters/m/api/v1/pods?watch=true')).code).to.equal(200)
-    answer = (_req, res) => answerJson(res, 200, {})
-    for (const res of waiting) answerJson(res, 200, {})
+    answer = (_req, res) => respondJson(res, 200, {})
+    for (const res of waiting) respondJson(res, 200, {})
     expect((await Promise.all(slow)).filter(code => code === 200)).to.have.length(100)
     expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(200)
   })

@@ -1,6 +1,6 @@
 import { Status, tooManyRequests, unavailable } from '../../apierrors/status.ts'
 import { rejectOverrides } from '../../apirequest/ambiguous-headers.ts'
-import { mayLast } from '../../apirequest/long-running.ts'
+import { mayBeLongRunning } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../../apirequest/request-info.ts'
 import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
@@ -69,7 +69,7 @@ export function createMemberProxy({ name, kube, kapis }: Member): MemberProxy {
       if (isLoop(req.headers.via)) throw loopDetected(where)
       const target = isPlatformPrefix(info.prefix) ? toKapis : toKube
       if (target === undefined) throw unavailable(`${where} does not serve /${info.prefix}: ${problem}`)
-      if (upgrade === undefined && mayLast(exchange)) return target.proxy(exchange)
+      if (upgrade === undefined && mayBeLongRunning(exchange)) return target.proxy(exchange)
       if (upgrade === undefined) {
         if (requests >= maxRequests) throw tooManyRequests(`${where} has ${requests} requests in flight`, 1)
         requests++

@@ -1,6 +1,6 @@
 import { FilterParser } from 'ldapts'
 import { boolean, integer, requiredText, secretLine, section, text } from '../../../config/option.ts'
-import { type ReportIssue, createIssueReporter, readTrust, type Trust, trustOptions } from '../tls-config.ts'
+import { createIssueReporter, type ReportIssue, readTrust, type Trust, trustOptions } from '../tls-config.ts'
 
 /** How the connection is secured: LDAPS, StartTLS (RFC 4511 section 4.14), or not at all. */
 export type LdapSecurity = 'ldaps' | 'starttls' | 'none'

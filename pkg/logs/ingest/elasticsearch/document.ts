@@ -20,6 +20,6 @@ export function readDocument(
         ...(isRepeat ? { duplicate: true } : {}),
       })
     },
-    refusal: problems => problems.get(0)?.reason,
+    rejection: problems => problems.get(0)?.reason,
   }
 }

@@ -172,7 +172,7 @@ function filterOf({ query }: AuthenticatedExchange): PathFilter {
 const ingestDocument: Handle = async (take, exchange) => {
   const [index = '', , id = randomUUID()] = exchange.info.parts.slice(1)
   const form = { protocol: 'document', index, id } as const
-  const { answer, refusal: reason, causes } = await take(exchange.req, documentTypes, form)
+  const { answer, rejection: reason, causes } = await take(exchange.req, documentTypes, form)
   if (reason === undefined) {
     const document: unknown = JSON.parse(Buffer.from(answer).toString())
     return sendElastic(exchange, 201, filterValue(document, filterOf(exchange)) ?? {})
