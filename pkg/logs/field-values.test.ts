@@ -1,11 +1,23 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Fields, formatJson, parseFields, pickFields } from './field-values.ts'
+import { type Fields, fieldValues, formatJson, parseFields, pickFields } from './field-values.ts'
 
 describe('parseFields', () => {
   it('parses what formatJson returns', () => {
-    const fields = { a: 1, b: 9007199254740993n, c: [true, 'x', -9223372036854775808n], '': 'y', d: 1.5 }
+    const fields = {
+      a: 1,
+      b: 9007199254740993n,
+      c: [true, 'x', -9223372036854775808n],
+      '': 'y',
+      d: 1.5,
+      e: [-0, 0],
+    }
     expect(parseFields(formatJson(fields))).to.deep.equal(fields)
+  })
+
+  it('keeps the sign of -0', () => {
+    expect(formatJson({ a: -0, b: [-0, 0] })).to.equal('{"a":-0,"b":[-0,0]}')
+    expect(fieldValues(parseFields('{"a":-0.0,"b":[-0,0]}'), 'a')).to.deep.equal(['-0'])
   })
 
   for (const json of ['[]', '1', 'null', '"x"', '{"a":null}', '{"a":{}}', '{"a":[[]]}', '{"a":[null]}']) {

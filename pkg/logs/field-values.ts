@@ -11,13 +11,18 @@ export type Fields = Readonly<Record<string, FieldValue>>
 export function fieldValues(fields: Fields | undefined, name: string): readonly string[] {
   const value = fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
   if (value === undefined) return []
-  return typeof value === 'object' ? value.map(String) : [String(value)]
+  return typeof value === 'object' ? value.map(scalarText) : [scalarText(value)]
+}
+
+/** Returns the text of a scalar. Unlike String, keeps the sign of -0. */
+export function scalarText(value: FieldScalar): string {
+  return Object.is(value, -0) ? '-0' : String(value)
 }
 
 /** Serializes any value as JSON. Bigints become numbers; NaN and Infinity become strings. */
 export function formatJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `"${value}"`
+  if (typeof value === 'number') return Number.isFinite(value) ? scalarText(value) : `"${value}"`
   if (Array.isArray(value)) return `[${value.map(formatJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value).map(

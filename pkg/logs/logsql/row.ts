@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type FieldValue, formatJson } from '../field-values.ts'
+import { type FieldValue, formatJson, scalarText } from '../field-values.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 
@@ -10,7 +10,9 @@ export type Row = Map<string, string>
 /** The fields of a line's origin that identify its stream, in display order. */
 export const streamLabels = ['container', 'namespace', 'pod'] as const
 
-const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
+// Names that denote something else, and those that such fields of a line have instead.
+const reserved =
+  /^(?:fields\.)*(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 
 // Keeps rows without needed fields from being empty, because pipes drop empty rows. The name is
 // random, so that no query or line can use it.
@@ -51,12 +53,13 @@ export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
 }
 
 function textOf(value: FieldValue): string {
-  return typeof value === 'object' ? formatJson(value) : String(value)
+  return typeof value === 'object' ? formatJson(value) : scalarText(value)
 }
 
 /** Returns the record's own field for a field of rows; undefined for others. */
 export function ownField(name: string): string | undefined {
-  return reserved.test(name) || name.startsWith('fields.') ? undefined : name
+  if (!reserved.test(name)) return name
+  return name.startsWith('fields.') ? name.slice('fields.'.length) : undefined
 }
 
 const streams = new LRUCache<string, { readonly name: string; readonly id: string }>({ max: 10_000 })

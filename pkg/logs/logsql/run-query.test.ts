@@ -79,6 +79,29 @@ describe('runQuery', () => {
     expect(await rows('contains_all("") | count() n')).to.deep.equal([toComparable({ n: '3' })])
   })
 
+  it('gives each field of a line a name of its own', async () => {
+    const fields = {
+      pod: 'a',
+      'fields.pod': 'b',
+      'fields.fields.pod': 'c',
+      'fields.x': 'd',
+      _time: 'e',
+      n: -0,
+    }
+    const store = createMemoryStore([record({ fields })])
+    const renamed = {
+      ...{ 'fields.pod': 'a', 'fields.fields.pod': 'b', 'fields.fields.fields.pod': 'c', 'fields.x': 'd' },
+      ...{ 'fields._time': 'e', n: '-0' },
+    }
+    expect(await rowsOf(store, '* | fields f*, n')).to.deep.equal([toComparable(renamed)])
+    for (const [name, value] of Object.entries(renamed)) {
+      expect(await rowsOf(store, `"${name}":="${value}" | uniq by ("${name}")`)).to.deep.equal([
+        toComparable({ [name]: value }),
+      ])
+      expect(await rowsOf(store, `"${name}":=other`)).to.deep.equal([])
+    }
+  })
+
   it('unpacks NaN and Infinity, which are not valid JSON, as VictoriaLogs does', async () => {
     const logs = ['{"a":NaN,"b":{"c":-Infinity}}', '{"a":"NaN, \\"Infinity"}', '{"a":NaN', '{"a":NaNs}']
     const store = createMemoryStore(logs.map(log => record({ log })))

@@ -111,6 +111,8 @@ describe('parseQuery', () => {
     ['fields.labels.a:x', own('labels.a', ['x'])],
     ['fields."pod":x', own('pod', ['x'])],
     ['fields.other:x', own('fields.other', ['x'])],
+    ['fields.fields.namespace:x', own('fields.namespace', ['x'])],
+    ['fields.fields.other:x', own('fields.fields.other', ['x'])],
     ['trace_id:/^5b/', match({ field: 'trace_id' }, { kind: 'regex', source: '^5b', caseSensitive: false })],
     [
       "'; DROP TABLE logs; --",

@@ -35,8 +35,9 @@ export function toExpression(term: Term, budget: RegexBudget): Expression {
   return match(field, test)
 }
 
-// Names that denote something else than a field of the line.
-const reserved = /^(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
+// Names that denote something else than a field of the line, also after `fields.`.
+const reserved =
+  /^(?:fields\.)*(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
 
 /**
  * Returns the field with a name. Unknown names denote fields of the line, whose names after `fields.`

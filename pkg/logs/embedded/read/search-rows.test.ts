@@ -121,7 +121,7 @@ describe('searchRows', () => {
       text: true,
       fields: ['level', '__proto__'],
     })
-    expect(partsOf(['fields.pod', 'level'])).to.deep.equal({ text: false, fields: undefined })
+    expect(partsOf(['fields.pod', 'fields.x'])).to.deep.equal({ text: false, fields: ['pod', 'fields.x'] })
     expect(partsOf(undefined)).to.deep.equal(wholeLines)
     const ofLevel = { text: false, fields: ['level'] }
     const isLevel = (text: string) =>

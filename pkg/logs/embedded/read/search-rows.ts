@@ -63,8 +63,5 @@ function createReader(
 /** Returns what is read of each line for a row with the given fields. */
 function partsFor(fields: RowQuery['fields']): LineParts {
   if (fields === undefined) return wholeLines
-  // `fields.x` is a field `x` whose name is reserved, or has this name itself.
-  const isPlain = fields.every(name => !name.startsWith('fields.'))
-  const own = fields.flatMap(name => ownField(name) ?? [])
-  return { text: fields.includes('_msg'), fields: isPlain ? own : undefined }
+  return { text: fields.includes('_msg'), fields: fields.flatMap(name => ownField(name) ?? []) }
 }

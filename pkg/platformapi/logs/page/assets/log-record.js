@@ -22,7 +22,7 @@ export const parseRecords = text =>
 export const originNames = ['namespace', 'pod', 'container']
 
 // A field of the line with such a name has another name in the query language.
-const reservedName = /^(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
+const reservedName = /^(?:fields\.)*(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
 
 export const fieldsOf = record =>
   Object.entries(record.fields ?? {}).map(([name, value]) => [
