@@ -11,7 +11,8 @@ export type ClaimedUser = {
 }
 
 /**
- * Returns the claims of a user for ID tokens and userinfo (OpenID Connect Core section 5.4).
+ * Returns the claims of a user for ID tokens and userinfo (OpenID Connect Core section 5.4). A user
+ * without a display name has the user name as `name`, since Dex and others reject a token without.
  *
  * @param shows reports whether the claims of a scope are included; `groups` belongs to `profile`
  */
@@ -22,7 +23,7 @@ export function userClaims(
   return {
     ...(shows('profile')
       ? {
-          ...present({ name: displayName, locale: lang }),
+          ...present({ name: displayName || username, locale: lang }),
           preferred_username: username,
           groups: groups.filter(group => !isReservedName(group)),
         }

@@ -39,12 +39,12 @@ describe('/oauth/userinfo', () => {
     }
   }
 
-  it('omits claims without a value', async () => {
+  it('omits claims without a value, except for name, which some clients require', async () => {
     app.users.set('bob', memoryUser('bob', { email: '' }))
     const bob = { sub: 'bob', preferred_username: 'bob' }
     expect(JSON.parse((await ask('GET', '', 'bob')).body)).to.deep.equal(bob)
     const { body } = await ask('GET', 'openid profile email', 'bob')
-    expect(JSON.parse(body)).to.deep.equal({ ...bob, groups: ['dev'] })
+    expect(JSON.parse(body)).to.deep.equal({ ...bob, name: 'bob', groups: ['dev'] })
   })
 
   it('answers 401 without a token', async () => {
