@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Io } from '../command.ts'
-import { parseJson, toError } from './http.ts'
+import { type HttpResponse, parseJson, toError } from './http.ts'
 import type { Client, Issuer } from './issuer.ts'
 import { printable } from './printable.ts'
 import { type Tokens, toTokens } from './token-response.ts'
@@ -24,11 +24,29 @@ export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promi
   const deadline = Date.now() + lifeS * 1000
   while (Date.now() < deadline) {
     await sleep(seconds * 1000, undefined, { signal: io.signal })
-    const response = await issuer.post('token', client, { grant_type: grantType, device_code: code })
+    const response = await poll(issuer, client, code, io)
+    if (response === undefined) {
+      seconds = Math.min(seconds * 2, maxIntervalS)
+      continue
+    }
     const { error } = parseJson(response)
     // RFC 8628 section 3.5: each slow_down adds five seconds to all later intervals.
     if (error === 'slow_down') seconds += 5
     else if (error !== 'authorization_pending') return toTokens(client, response, 'log in')
   }
   throw new Error('timed out waiting for the code to be entered')
+}
+
+/**
+ * Requests the tokens. Returns undefined if the server is unreachable or overloaded for a moment, as
+ * during its restart: the client must then poll less often (RFC 8628 section 3.5).
+ */
+async function poll(issuer: Issuer, client: Client, code: string, io: Io): Promise<HttpResponse | undefined> {
+  try {
+    const response = await issuer.post('token', client, { grant_type: grantType, device_code: code })
+    return response.status >= 500 ? undefined : response
+  } catch (error) {
+    if (io.signal.aborted) throw error
+    return undefined
+  }
 }
