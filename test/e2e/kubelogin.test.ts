@@ -7,7 +7,7 @@ import { askAs, platformPath } from './http.ts'
 import { claimsOf, createUser, removeUser } from './oauth.ts'
 import { csrfOf, logInBrowser } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
-import { follow, output, scratch, setting } from './run.ts'
+import { follow, output, type Running, scratch, setting } from './run.ts'
 
 const source = join(import.meta.dirname, '..', 'kubelogin')
 const program = join(scratch, 'kubelogin')
@@ -87,27 +87,73 @@ describe('kubelogin', function () {
     }
   })
 
-  it('gets an ID token on a device without a browser', async () => {
-    const clientId = native.name
-    const args = await flags(
-      clientId,
-      '--grant-type=device-code',
-      '--token-cache-storage=none',
-      '--skip-open-browser',
-    )
+  /** Decides on the device page about the login that kubelogin has started. */
+  async function decide(running: Running, decision: 'allow' | 'deny'): Promise<void> {
+    const said = await running.line(line => line.includes('/device?user_code='), 20_000)
+    const [link = ''] = /https:\S+\/device\?user_code=\S+/.exec(said) ?? []
+    const agent = await logInBrowser(user)
+    const page = await agent.open(link)
+    const user_code = new URL(link).searchParams.get('user_code') ?? ''
+    await agent.submit(page, { csrf: csrfOf(page), user_code, username: user.username, decision })
+  }
+  const onDevice = (...more: readonly string[]) =>
+    flags(native.name, '--grant-type=device-code', '--skip-open-browser', ...more)
+
+  it('gets an ID token on a device without a browser, stores it, and refreshes it', async () => {
+    const args = await onDevice(`--token-cache-dir=${join(scratch, 'kubelogin-device')}`)
     const running = launch(args)
     try {
-      const said = await running.line(line => line.includes('/device?user_code='), 20_000)
-      const [link = ''] = /https:\S+\/device\?user_code=\S+/.exec(said) ?? []
-      const agent = await logInBrowser(user)
-      const page = await agent.open(link)
-      const user_code = new URL(link).searchParams.get('user_code') ?? ''
-      await agent.submit(page, { csrf: csrfOf(page), user_code, username: user.username, decision: 'allow' })
+      await decide(running, 'allow')
       const token = tokenOf(await running.line(line => line.startsWith('{'), 30_000))
-      expect(claimsOf(token)).to.deep.include(expected(clientId))
+      expect(claimsOf(token)).to.deep.include(expected(native.name))
+      expect(tokenOf(await output(program, args))).to.equal(token)
+      await expectRefreshed(token, args)
     } finally {
       await running.stop()
     }
+  })
+
+  it('reports that the user has denied the login of the device', async () => {
+    const running = launch(await onDevice('--token-cache-storage=none'))
+    try {
+      await decide(running, 'deny')
+      await running.line(line => line.includes('access_denied (the user denied access)'), 30_000)
+      expect(await running.ended).to.equal(1)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('is a credential plugin of kubectl, as docs/login.md configures it', async () => {
+    // In another folder: kubectl config makes the path of a program next to the kubeconfig relative,
+    // and then searches PATH for it.
+    const kubeconfig = join(scratch, 'kubelogin-kubeconfig', 'config')
+    const config = (...args: readonly string[]) =>
+      output('kubectl', ['config', '--kubeconfig', kubeconfig, ...args])
+    const args = await flags(
+      trusted.name,
+      `--oidc-client-secret=${trusted.secret}`,
+      '--oidc-use-access-token',
+      ...['--grant-type=password', `--username=${user.username}`, `--password=${user.password}`],
+    )
+    await config(
+      'set-cluster',
+      'c',
+      `--server=${setting('KAPIS_URL')}`,
+      `--certificate-authority=${setting('KAPIS_CA')}`,
+    )
+    await config(
+      ...['set-credentials', 'me', '--exec-api-version=client.authentication.k8s.io/v1'],
+      ...['--exec-interactive-mode=Never', `--exec-command=${program}`],
+      ...args.map(arg => `--exec-arg=${arg}`),
+    )
+    await config('set-context', 'c', '--cluster=c', '--user=me')
+    const whoami = ['--kubeconfig', kubeconfig, '--context=c', 'auth', 'whoami', '-o', 'json']
+    const { userInfo } = JSON.parse(await output('kubectl', whoami)).status
+    expect(userInfo).to.deep.include({
+      username: user.username,
+      groups: ['e2e-kubelogin', 'system:authenticated'],
+    })
   })
 
   it('logs in to Kapis and kube-apiserver with the access token and --oidc-use-access-token', async () => {

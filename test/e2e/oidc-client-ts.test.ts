@@ -29,6 +29,7 @@ describe('a public client in a browser: oidc-client-ts', function () {
     await createClient({
       name: spa,
       public: true,
+      accessTokenMaxAgeSeconds: 60,
       redirectURIs: [party.redirectUri],
       postLogoutRedirectURIs: [`${party.origin}/bye`],
     })
@@ -98,6 +99,28 @@ describe('a public client in a browser: oidc-client-ts', function () {
     expect(after?.isSame).to.equal(false)
   })
 
+  it('is refreshed by itself before its token expires, without a frame that monitors the session', async () => {
+    const page = await open()
+    await logIn(page)
+    const [before, after, frames] = (await run(
+      page,
+      `const own = new oidc.UserManager({
+        ...settings, userStore, monitorSession: true,
+        automaticSilentRenew: true, accessTokenExpiringNotificationTimeInSeconds: 58,
+      })
+      const renewed = new Promise((resolve, reject) => {
+        own.events.addSilentRenewError(reject)
+        own.events.addAccessTokenExpiring(() => own.events.addUserLoaded(resolve))
+      })
+      const before = await own.signinRedirectCallback()
+      const after = await renewed
+      await own.stopSilentRenew()
+      return [before.access_token, after.access_token, document.querySelectorAll('iframe').length]`,
+    )) as [string, string, number]
+    expect(after).to.be.a('string').and.not.equal(before)
+    expect(frames).to.equal(0)
+  })
+
   it('receives login_required in an iframe if the browser blocks third-party cookies', async () => {
     const page = await open()
     await page.goto(`${party.origin}/app`)
@@ -106,6 +129,12 @@ describe('a public client in a browser: oidc-client-ts', function () {
     party.scripts.set('/oidc.js', bundle)
     try {
       expect(await run(page, `return await ${frame}`)).to.equal('login_required')
+      // A page of Kapis is not shown in a frame, in which its user could not see whose page it is.
+      const blocked = page.waitForEvent('console', each => each.text().includes("frame-ancestors 'none'"))
+      const shown = `manager.signinSilent({ prompt: 'login', silentRequestTimeoutInSeconds: 3 })`
+      const message = await run(page, `return await ${shown}.catch(error => error.message)`)
+      expect(message).to.equal('IFrame timed out without a response')
+      await blocked
     } finally {
       party.pages.delete('/callback')
     }
