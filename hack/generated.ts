@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseNames, customize, platformNames } from '../cmd/kapis/manifests/customize.ts'
+import { baseNames, platformNames, replaceNames } from '../cmd/kapis/manifests/replace-names.ts'
 import { parseConfig } from '../pkg/config/config.ts'
 import { renderSchema } from '../pkg/config/json-schema.ts'
 import { renderReference } from '../pkg/config/reference.ts'
@@ -33,6 +33,6 @@ function platformManifests(): readonly (readonly [string, string])[] {
   const notice = '# Made by `make update` from manifests/base.\n'
   return globSync('**/*.yaml', { cwd: source }).map(name => [
     join(generatedManifests, name),
-    notice + customize(readFileSync(join(source, name), 'utf8'), baseNames, platformNames),
+    notice + replaceNames(readFileSync(join(source, name), 'utf8'), baseNames, platformNames),
   ])
 }

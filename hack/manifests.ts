@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
-import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
+import { baseNames, replaceNames } from '../cmd/kapis/manifests/replace-names.ts'
 import { childEnvironment } from './controlplane/settings.ts'
 
 /** Objects that only Pods need: here the programs run outside the cluster. */
@@ -18,7 +18,7 @@ export function renderManifests(groupDomain: string): string {
   )
   const files = resources.filter(name => !insideOnly.test(name))
   const texts = files.map(name => readFileSync(join(folder, name), 'utf8'))
-  return customize(texts.join('\n---\n'), baseNames, { ...baseNames, groupDomain })
+  return replaceNames(texts.join('\n---\n'), baseNames, { ...baseNames, groupDomain })
 }
 const attempts = 3
 const pauseMs = 2000

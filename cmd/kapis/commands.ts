@@ -55,7 +55,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./migrate/command.ts')).migrate,
   },
   probe: {
-    summary: 'check that a Unix socket answers; used by the kubelet',
+    summary: 'check that a Unix socket responds; used by the kubelet',
     load: async () => (await import('./probe.ts')).probe,
   },
   sessions: {

@@ -35,7 +35,7 @@ describe('dispatch', () => {
       [['frobnicate'], unknown],
       [['help', 'frobnicate'], unknown],
       [['constructor'], 'kapis: unknown command "constructor"; run `kapis help` for a list\n'],
-      [['probe'], 'kapis probe: --socket is needed\nRun `kapis help probe` for its usage.\n'],
+      [['probe'], 'kapis probe: missing --socket FILE\nRun `kapis help probe` for its usage.\n'],
       [
         ['manifests', '--overlay', 'none'],
         'kapis manifests: unknown --overlay "none"; supported: default, ha, kubesphere, monitoring, opensearch\nRun `kapis help manifests` for its usage.\n',

@@ -21,7 +21,7 @@ Sends GET PATH (default /livez) to a Unix socket and fails unless the response i
       options: { socket: { type: 'string' }, timeout: { type: 'string', default: '5000' } },
     })
     const { socket } = values
-    if (socket === undefined) throw new UsageError('--socket is needed')
+    if (socket === undefined) throw new UsageError('missing --socket FILE')
     if (!/^\d{1,6}$/.test(values.timeout))
       throw new UsageError(
         `invalid --timeout ${JSON.stringify(values.timeout)}: expected a number of milliseconds`,

@@ -103,7 +103,10 @@ function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
   }
 }
 
-/** For the client and the User `sample-runner`, which tests and developers can create. */
+/**
+ * Token exchange policies for a client and a User `sample-runner`, which tests and developers create
+ * if they need them.
+ */
 const samplePolicies = [
   {
     name: 'sample-service-account',

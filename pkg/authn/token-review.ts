@@ -18,7 +18,7 @@ export type TokenReviewOptions = {
 const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
 // Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
-const maxReviews = { atOnce: 128, waiting: 2_048 }
+const maxReviews = { maxConcurrent: 128, waiting: 2_048 }
 
 /** Authenticates bearer tokens of others, such as service accounts, by a TokenReview. */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
@@ -28,7 +28,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
   })
   const share = createSingleFlight<Identity | 'refused'>()
   const queue = createConcurrencyLimiter({
-    atOnce: maxReviews.atOnce,
+    maxConcurrent: maxReviews.maxConcurrent,
     maxWaiting: maxReviews.waiting,
     refuse: () => unavailable('too many token reviews in progress'),
   })

@@ -10,7 +10,7 @@ export type RequestAuthorizationOptions = {
   /** Reports whether the request concerns the caller's own user, which needs no permission. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** Reports whether the handler filters its response by the permissions of the caller. */
-  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: Authorize
   /**
@@ -28,7 +28,7 @@ export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void
  * authorized here. The returned function throws a Status: 400 for repeated selectors, 403, 503.
  */
 export function createAuthorizeRequest(options: RequestAuthorizationOptions): AuthorizeRequest {
-  const { isOwn, judgesItself, attributesOf, narrow } = options
+  const { isOwn, authorizesItself, attributesOf, narrow } = options
   return exchange => {
     const { info, identity, query } = exchange
     // Checked before proxying: a proxied request has the identity but not the token's scope.
@@ -38,7 +38,7 @@ export function createAuthorizeRequest(options: RequestAuthorizationOptions): Au
     if (!isProxied) query.rejectAmbiguousSelection()
     if (isOwn(exchange)) return
     if (isProxied && !hasNoCredential(identity)) return 'delegated'
-    if (judgesItself(exchange)) return 'delegated'
+    if (authorizesItself(exchange)) return 'delegated'
     const attributes = attributesOf(exchange)
     const authorize = (found: RequestInfo) => options.authorize(found, identity, narrow(exchange, found))
     return attributes instanceof Promise ? attributes.then(authorize) : authorize(attributes)

@@ -71,7 +71,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const identityKey = createIdentityKey()
   const requestKey = createRequestKey()
 
-  function judge(decision: Decision, ...request: Parameters<Authorize>): Promise<void> | void {
+  function applyDecision(decision: Decision, ...request: Parameters<Authorize>): Promise<void> | void {
     const [info, identity, narrow] = request
     if (decision.isAllowed) {
       if (isSuperuser(identity)) return
@@ -80,7 +80,9 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
     if (narrow !== undefined) {
       const refused = options.narrowingRole?.narrowedBy(info, identity) ?? info
-      return narrow(refused).then(isNarrowed => (isNarrowed ? undefined : judge(decision, info, identity)))
+      return narrow(refused).then(isNarrowed =>
+        isNarrowed ? undefined : applyDecision(decision, info, identity),
+      )
     }
     const { group, explain } = options
     const { reason } = decision
@@ -123,8 +125,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   function authorize(...[info, identity, narrow]: Parameters<Authorize>): Promise<void> | void {
     const decision = decide(info, identity)
-    if (!(decision instanceof Promise)) return judge(decision, info, identity, narrow)
-    return decision.then(decided => judge(decided, info, identity, narrow))
+    if (!(decision instanceof Promise)) return applyDecision(decision, info, identity, narrow)
+    return decision.then(decided => applyDecision(decided, info, identity, narrow))
   }
 
   return (info, identity, narrow) => {

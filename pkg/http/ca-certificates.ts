@@ -22,8 +22,8 @@ export function createTrust(pem: string): SecureContext {
 }
 
 /**
- * Makes the CAs of the system those of every later connection without CAs of its own. Node.js
- * itself would use the CAs that it was built with.
+ * Makes later connections trust the CAs of the system, unless they specify others. By default,
+ * Node.js trusts the CAs that it was built with.
  */
 export function trustSystemCertificates(): void {
   setDefaultCACertificates(systemCertificates())

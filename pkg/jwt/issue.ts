@@ -34,7 +34,8 @@ export type TokenIssuer = {
   /**
    * Issues a refresh token, whose audience only the token endpoint accepts.
    *
-   * @param jti ID of the refresh token that is issued again, if its response may have been lost
+   * @param jti ID of an earlier refresh token to issue again, because the client may not have received
+   * it; a new ID by default
    */
   readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
   /** Issues an ID token, for the client only: no endpoint accepts it as a credential. */

@@ -108,7 +108,7 @@ describe('createKubeClient', () => {
         const status = await rejectedStatus(client.call({ path: '/x' }))
         expect(toErrorFields(status)).to.deep.equal({
           ...silent,
-          message: 'kube-apiserver redirects, which is not supported',
+          message: 'kube-apiserver responded with a redirect, which is not supported',
         })
         expect(status.cause).to.have.property('code', 'UPSTREAM_REDIRECT')
         expect(requests).to.deep.equal(['GET /x'])

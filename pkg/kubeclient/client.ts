@@ -80,7 +80,7 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
       // Without a listener, the end of the discarded body would be an uncaught error.
       body.on('error', () => undefined).destroy()
       const cause = Object.assign(new Error(`redirected with ${statusCode}`), { code: 'UPSTREAM_REDIRECT' })
-      throw unavailable('kube-apiserver redirects, which is not supported', cause)
+      throw unavailable('kube-apiserver responded with a redirect, which is not supported', cause)
     }
     return body
   }

@@ -34,7 +34,7 @@ export type KubeServer = {
 }
 
 /** Serves requests for pods that kube-apiserver no longer has, such as reads of stored logs. */
-export type GonePods = {
+export type DeletedPodLogs = {
   /** Returns whether a request is of a kind that can be served for a deleted pod. */
   readonly asks: (exchange: AuthenticatedExchange) => boolean
   /** Sends a response; resolves to false if it has sent none. @throws Status */
@@ -46,7 +46,7 @@ export type GonePods = {
  *
  * @throws Status 502, 503 or 504 if kube-apiserver is not responding
  */
-export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handler {
+export function createKubeProxy(server: KubeServer, deletedPodLogs?: DeletedPodLogs): Handler {
   const { connections: upstreams } = server
   const target = toTarget(server)
   const checkedOf = createCheckedHeaders(server)
@@ -57,8 +57,8 @@ export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handle
   ) => {
     const headers = callerHeaders(exchange, server)
     const checked = checkedOf(exchange.identity, credential)
-    const insteadOf404 = gonePods?.asks(exchange)
-      ? async (body: Buffer) => isPodNotFound(body, exchange) && gonePods.answer(exchange)
+    const insteadOf404 = deletedPodLogs?.asks(exchange)
+      ? async (body: Buffer) => isPodNotFound(body, exchange) && deletedPodLogs.answer(exchange)
       : undefined
     return relay({ ...target(exchange), connections, headers, checked, isLive, insteadOf404 }, exchange)
   }

@@ -12,13 +12,13 @@ export type ConcurrencyLimiter = {
   readonly pending: () => number
 }
 
-/** Creates a limiter that runs at most `atOnce` calls concurrently, in the order of arrival. */
+/** Creates a limiter that runs at most `maxConcurrent` calls concurrently, in the order of arrival. */
 export function createConcurrencyLimiter({
-  atOnce,
+  maxConcurrent,
   maxWaiting,
   refuse,
 }: {
-  readonly atOnce: number
+  readonly maxConcurrent: number
   readonly maxWaiting: number
   readonly refuse: () => Status
 }): ConcurrencyLimiter {
@@ -54,7 +54,7 @@ export function createConcurrencyLimiter({
   return {
     async run(work, signal) {
       signal?.throwIfAborted()
-      if (running < atOnce) running++
+      if (running < maxConcurrent) running++
       else if (waiting.size < maxWaiting) await turn(signal)
       else throw refuse()
       try {

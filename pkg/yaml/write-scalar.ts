@@ -4,10 +4,10 @@ const words = new Set([
   ...['nan', 'inf', 'infinity'],
 ])
 
-// Plain scalars begin with a letter or slash, which excludes numbers, times and indicators. A colon
-// or space is allowed only before a further character of the text. The yaml package reads e1 as a
-// number of YAML 1.1.
+// The yaml package reads e1 as a number of YAML 1.1.
 const almostNumber = /^e[+-]?[\d_]/i
+// Plain scalars begin with a letter or slash, which excludes numbers, times and indicators. After a
+// colon or a space another of the listed characters must follow: `a: b` and `a #b` are not plain.
 const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*-]))*$/
 // Invisible or unprintable characters: controls, format characters, surrogates, unassigned code
 // points, and line and paragraph separators.

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { manifestsFolder } from '../../cmd/kapis/manifests/build.ts'
-import { type Names, platformNames } from '../../cmd/kapis/manifests/customize.ts'
+import { type Names, platformNames } from '../../cmd/kapis/manifests/replace-names.ts'
 
 /** The overlays that the chart can replace. */
 const chartOverlays = ['default', 'ha', 'opensearch', 'kubesphere'] as const

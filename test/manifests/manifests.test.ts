@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, relative } from 'node:path'
 import { expect } from 'chai'
 import { parseAllDocuments } from 'yaml'
-import { baseNames, platformNames } from '../../cmd/kapis/manifests/customize.ts'
+import { baseNames, platformNames } from '../../cmd/kapis/manifests/replace-names.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { parseConfig } from '../../pkg/config/config.ts'
 import { withEnvironment } from '../../pkg/config/env.ts'

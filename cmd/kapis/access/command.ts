@@ -9,7 +9,7 @@ import { decide, listRequests, requestAccess } from './access-requests.ts'
 
 const actions = { request: 'a GROUP', list: '', approve: 'a NAME', deny: 'a NAME', revoke: 'a NAME' } as const
 const decisions = { approve: 'Approved', deny: 'Denied', revoke: 'Revoked' } as const
-/** As in the definition of AccessRequest. */
+/** The maximum in the CustomResourceDefinition of AccessRequest. */
 const maxSeconds = 12 * 3600
 
 export const access: Command = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import { parseYamlDocuments } from '../../../pkg/yaml/read.ts'
 import { manifestsFolder } from '../manifests/build.ts'
-import { baseNames, customize, type Names } from '../manifests/customize.ts'
+import { baseNames, type Names, replaceNames } from '../manifests/replace-names.ts'
 
 export type ManifestObject = {
   readonly kind: string
@@ -23,7 +23,7 @@ export function readManifests(names: Names): readonly ManifestObject[] {
   const folder = join(manifestsFolder, 'base')
   const files = globSync('{*,crds/*}.yaml', { cwd: folder }).filter(name => name !== 'kustomization.yaml')
   return files.flatMap(name => {
-    const text = customize(readFileSync(join(folder, name), 'utf8'), baseNames, names)
+    const text = replaceNames(readFileSync(join(folder, name), 'utf8'), baseNames, names)
     return parseYamlDocuments(text).filter(isManifest)
   })
 }

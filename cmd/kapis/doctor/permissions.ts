@@ -12,7 +12,7 @@ type Permission = {
   readonly namespace: string
 }
 
-/** Permissions of the two built-in roles that the manifests bind; all others are in them. */
+/** Permissions of two built-in roles that the manifests bind; they contain all other roles. */
 const delegated: readonly Permission[] = [
   { ...permission('create', 'authentication.k8s.io', 'tokenreviews') },
   { ...permission('create', 'authorization.k8s.io', 'subjectaccessreviews') },

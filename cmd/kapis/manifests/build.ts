@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { baseNames, customize, platformNames } from './customize.ts'
+import { baseNames, platformNames, replaceNames } from './replace-names.ts'
 import type { ManifestSettings } from './settings.ts'
 
 export const manifestsFolder = resolve(import.meta.dirname, '../../../manifests')
@@ -55,7 +55,7 @@ function copyTree({ overlay, groupDomain, namespace }: ManifestSettings, target:
   cpSync(manifestsFolder, target, { recursive: true })
   for (const name of globSync('**/*.{yaml,json}', { cwd: target })) {
     const file = join(target, name)
-    if (statSync(file).isFile()) writeFileSync(file, customize(readFileSync(file, 'utf8'), from, to))
+    if (statSync(file).isFile()) writeFileSync(file, replaceNames(readFileSync(file, 'utf8'), from, to))
   }
 }
 

@@ -68,7 +68,7 @@ The output of config and providers contains passwords.
     if ((what === 'config' || what === 'providers') && file !== '' && more.length === 0)
       return print(what, file, options, io)
     if (what === 'users' && file === '') return users(options, io)
-    throw new UsageError('needs one of: config FILE, providers FILE, users')
+    throw new UsageError('expected config FILE, providers FILE or users')
   },
 }
 

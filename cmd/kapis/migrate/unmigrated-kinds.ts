@@ -14,7 +14,11 @@ type Kind = {
 }
 
 const iam = (plural: string) => (domain: string) => `/apis/iam.${domain}/${iamVersion}/${plural}`
-/** Reports whether a binding has a subject other than an existing user, whose step reports it. */
+
+/**
+ * Reports whether a binding has a subject other than an existing user. Bindings of existing users
+ * are listed with the migration of these users.
+ */
 function hasOtherSubject({ subjects }: KubeObject, _from: string, users: ReadonlySet<string>): boolean {
   const all = itemsOf(subjects).map(membersOf)
   return all.length === 0 || all.some(({ kind, name }) => kind !== 'User' || !users.has(textOf(name)))
@@ -111,7 +115,7 @@ export async function leftBehind(
   list: (path: string, isBad: (name: string) => void) => Promise<readonly KubeObject[]>,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly string[]> {
-  // If the users cannot be listed, the command has failed before.
+  // An error here is ignored: planUsers, which runs first, lists the users and fails if it cannot.
   const users = new Set(
     (await list(iam('users')(from), () => undefined)).map(({ metadata }) => metadata.name),
   )

@@ -129,7 +129,7 @@ describe('an object that cannot be migrated', () => {
       name === 'a' ? 0 : 503,
     )
     expect(tried).to.deep.equal(['a', 'b', 'c', 'd'])
-    expect(steps.at(-1)).to.deep.equal(['e', 'refused', 'not tried: kube-apiserver fails'])
+    expect(steps.at(-1)).to.deep.equal(['e', 'refused', 'not tried: kube-apiserver is not responding'])
   })
 })
 

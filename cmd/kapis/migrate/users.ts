@@ -80,7 +80,11 @@ export async function createUsers(
   for (const step of steps) {
     if (step.action !== 'create') done.push(step)
     else if (failures >= maxFailures)
-      done.push({ ...step, action: 'refused', remarks: [...step.remarks, 'not tried: kube-apiserver fails'] })
+      done.push({
+        ...step,
+        action: 'refused',
+        remarks: [...step.remarks, 'not tried: kube-apiserver is not responding'],
+      })
     else {
       const { isServerFailure, ...made } = await createUser(client, step, to)
       failures = isServerFailure ? failures + 1 : 0

@@ -102,7 +102,10 @@ function renew(lock: string, id: string): void {
   utimesSync(lock, now, now)
 }
 
-/** Removes the lock of a killed process; of several processes one succeeds, on no newer lock. */
+/**
+ * Removes a lock whose process was killed. If several processes try this, only one of them removes
+ * it. A lock that was acquired in the meantime is restored.
+ */
 function breakStale(lock: string): void {
   const seen = mtimeOf(lock)
   if (seen === undefined || Date.now() - seen < staleMs) return

@@ -91,7 +91,7 @@ function withoutLoopbackName(url: URL): string {
   return copy.href
 }
 
-/** @throws Error for a URL on another origin than the issuer, or without https (but localhost) */
+/** @throws Error for a URL on another origin than the issuer, or without https unless on localhost */
 function checkUrl(name: string, value: unknown, origin: string): URL {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))

@@ -8,7 +8,7 @@ export type Pace = {
   readonly idleLimit: number
 }
 
-/** Resets the terminal and leaves the alternate screen, as a recording may not. */
+/** Resets colours and cursor and leaves the alternate screen, in case the recording did not. */
 const restore = '\x1b[0m\x1b[?25h\x1b[?1049l\n'
 
 /**

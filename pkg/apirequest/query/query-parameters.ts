@@ -81,7 +81,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#pairs.some(([given]) => given === name)
   }
 
-  /** Returns whether a parameter is given more than once in any case, as some readers ignore it. */
+  /** Reports whether a parameter is repeated. Ignores case, like some parsers of queries. */
   isRepeated(name: string): boolean {
     if (this.#repeated === undefined) return false
     const wanted = name.toLowerCase()
@@ -100,7 +100,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     if (this.#repeated !== undefined) throw repeated(this.#repeated)
   }
 
-  /** Like `get`, but allows repeated parameters that authorization ignores. @throws Status 400 */
+  /** Like `rejectAmbiguous`, but allows repeated parameters that do not affect authorization. */
   rejectAmbiguousSelection(): void {
     this.#rejectUnreadable()
     for (const name of deciding) if (this.isRepeated(name)) throw repeated(name)

@@ -70,14 +70,17 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
     lasting: placesOf('lasting', () => 0),
   }
 
-  /** Returns a seat of which a long-running request has a second one until it ends. */
-  function stay(short: Seat, user: string, asksToLast: boolean): RequestSeat {
+  /**
+   * Returns the seat of a request. When the request becomes long-running, its short seat is replaced
+   * by a long one. A request that may become long-running acquires both in advance.
+   */
+  function stay(short: Seat, user: string, mayBeLong: boolean): RequestSeat {
     let long: Seat | undefined
     const takeLong = () => {
       long ??= places.lasting.takeNow(user)
     }
     try {
-      if (asksToLast) takeLong()
+      if (mayBeLong) takeLong()
     } catch (error) {
       short.leave()
       throw error
@@ -100,14 +103,14 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
       if (isExempt(exchange)) return exempt
       const { req, res, info, upgrade } = exchange
       const user = exchange.identity.username
-      const asksToLast = upgrade !== undefined || mayBeLongRunning(exchange)
+      const mayBeLong = upgrade !== undefined || mayBeLongRunning(exchange)
       if (isUntimed) return stay(unlimitedSeat, user, true)
       const kind = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
       const take = () => {
         const place = places[kind].take(user, res)
         return place instanceof Promise
-          ? place.then(given => stay(given, user, asksToLast))
-          : stay(place, user, asksToLast)
+          ? place.then(given => stay(given, user, mayBeLong))
+          : stay(place, user, mayBeLong)
       }
       const arrived = bodies.of(req)
       return arrived === undefined ? take() : arrived.then(take)

@@ -73,10 +73,10 @@ export async function serveAuthenticated(
 
   const exchange = withLongRunning(given, markLongRunning)
   const decided = options.authorize(exchange)
-  const isJudged = !(decided instanceof Promise)
-  if (!isJudged) startTimers()
-  if ((isJudged ? decided : await decided) !== 'delegated') allowed()
+  const isDecided = !(decided instanceof Promise)
+  if (!isDecided) startTimers()
+  if ((isDecided ? decided : await decided) !== 'delegated') allowed()
   const served = options.route(exchange)
-  if (isJudged && !res.writableEnded) startTimers()
+  if (isDecided && !res.writableEnded) startTimers()
   if (served instanceof Promise) await served
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
 import { loadRestConfig, withoutCredential } from '../../kubeclient/config/rest-config.ts'
 import { createOpenChannels, type OpenChannels } from '../../kubeclient/pod-channels.ts'
-import { createKubeProxy, type GonePods } from '../../proxy/kube-apiserver-proxy.ts'
+import { createKubeProxy, type DeletedPodLogs } from '../../proxy/kube-apiserver-proxy.ts'
 import { createKubeConnections } from '../../proxy/kube-connections.ts'
 import type { SessionRecording } from '../../proxy/session-recording.ts'
 import { forwardUpgrade, kubeUpgrade } from '../../proxy/upgrade.ts'
@@ -16,7 +16,7 @@ export type KubeApiserver = {
   /** Returns whether kube-apiserver accepts requests without a credential. @throws Status 503 */
   readonly isAnonymousAllowed: () => Promise<boolean>
   /** Creates the proxy, which sends requests as their caller on separate connections. */
-  readonly proxy: (gonePods: GonePods) => Handler
+  readonly proxy: (deletedPodLogs: DeletedPodLogs) => Handler
   readonly upgrade: (recording: Pick<SessionRecording, 'begin'>) => Handler
   /** Opens exec of pods for a terminal, without impersonation. */
   readonly openChannels: OpenChannels
@@ -38,7 +38,7 @@ export function createKubeApiserver(config: Config, tracing: Tracing): KubeApise
   return {
     client: tracing.client(createKubeClient(endpoint), peer),
     isAnonymousAllowed: createAnonymousCheck(stranger),
-    proxy: gonePods => tracing.upstream(peer, createKubeProxy(server, gonePods)),
+    proxy: deletedPodLogs => tracing.upstream(peer, createKubeProxy(server, deletedPodLogs)),
     upgrade: recording =>
       tracing.upstream(peer, async exchange => {
         const openTaps = await recording.begin(exchange)

@@ -37,7 +37,7 @@ export function createRegistration({
     // Kapis publishes its own CA before signing with it. A CA from files may not be in caBundle yet
     // at all replicas.
     keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
-    // Helm deletes objects one after another, but not the namespace.
+    // `helm uninstall` does not delete the namespace, so the Service is checked too.
     async isTerminating() {
       const path = `/api/v1/namespaces/${service.namespace}`
       return (await isTerminating(client, path)) || isTerminating(client, `${path}/services/${service.name}`)

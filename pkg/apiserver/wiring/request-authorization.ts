@@ -20,7 +20,7 @@ export function createRequestAuthorization(parts: {
     Apis,
     'resources' | 'logs' | 'tenant' | 'iam' | 'terminal' | 'operations' | 'components'
   >
-  readonly subrequests: Pick<Subrequests, 'judgesItself'>
+  readonly subrequests: Pick<Subrequests, 'authorizesItself'>
   readonly router: Pick<Router, 'isProxied' | 'narrows'>
   readonly rbac: Pick<Rbac, 'narrowed'>
   readonly live: () => Config
@@ -43,8 +43,8 @@ export function createRequestAuthorization(parts: {
   const authorize = createAuthorizeRequest({
     isProxied: router.isProxied,
     isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
-    judgesItself: exchange =>
-      [logs, tenant, iam, operations, subrequests].some(part => part.judgesItself(exchange)),
+    authorizesItself: exchange =>
+      [logs, tenant, iam, operations, subrequests].some(part => part.authorizesItself(exchange)),
     attributesOf,
     authorize: access.authorize,
     narrow: (exchange, attributes) =>

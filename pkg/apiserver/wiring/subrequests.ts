@@ -55,7 +55,7 @@ export type Subrequests = {
   /** The handler of the resources group, including requests that consist of subrequests. */
   readonly platform: Handler
   /** Returns whether a request consists of subrequests, each of which is authorized. */
-  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
 // Each keeps the lists of its members in memory.
@@ -103,7 +103,7 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   return {
     collect,
     platform: exchange => (handlerOf(exchange) ?? platform)(exchange),
-    judgesItself: exchange => handlerOf(exchange) !== undefined,
+    authorizesItself: exchange => handlerOf(exchange) !== undefined,
   }
 }
 

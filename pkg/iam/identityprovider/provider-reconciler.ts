@@ -2,7 +2,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { type EndableSessions, endLogin } from '../sessions/revoke-session.ts'
 import type { Session } from '../sessions/session.ts'
 
-/** The state of a provider by its Secrets; unknown while an invalid one may belong to it. */
+/** The state of a provider by its Secrets; `unknown` if only an invalid Secret may belong to it. */
 export type ProviderState = 'usable' | 'disabled' | 'gone' | 'unknown'
 
 export type ProviderReconcilerOptions = {

@@ -23,7 +23,7 @@ export type ProviderEntry = {
 }
 
 /** The provider name and state of a Secret; no name if it cannot be read. */
-type Claim = { readonly name: string | undefined; readonly standing: ProviderState }
+type Claim = { readonly name: string | undefined; readonly state: ProviderState }
 
 export type ProviderStoreOptions = {
   readonly client: KubeClient
@@ -98,7 +98,7 @@ export class ProviderStore {
   }
 
   stateOf(name: string): ProviderState {
-    return toStanding(
+    return toState(
       [...this.#secrets.all()].map(({ claim }) => claim),
       name,
     )
@@ -113,7 +113,7 @@ export class ProviderStore {
     const path = `${this.#path}?${new URLSearchParams(this.#query)}`
     const { items } = parseList(await this.#options.client.call({ path }))
     const claims = (items ?? []).map(secret => this.#parse(secret, []).claim)
-    return name => toStanding(claims, name)
+    return name => toState(claims, name)
   }
 
   #toEntry(secret: KubeObject, before: ProviderEntry | undefined): ProviderEntry {
@@ -152,9 +152,9 @@ export class ProviderStore {
     const document = readSecretDocument(secret, problems)
     const config = problems.length > 0 ? undefined : readProviderConfig(document, problems)
     if (config !== undefined)
-      return { config, claim: { name: config.name, standing: config.disabled ? 'disabled' : 'usable' } }
+      return { config, claim: { name: config.name, state: config.disabled ? 'disabled' : 'usable' } }
     const name = isRecord(document) && typeof document.name === 'string' ? document.name : undefined
-    return { config, claim: { name, standing: 'unknown' } }
+    return { config, claim: { name, state: 'unknown' } }
   }
 
   /**
@@ -190,7 +190,7 @@ export class ProviderStore {
  * Returns the state of a provider. A valid Secret takes precedence over invalid Secrets. An invalid
  * Secret without a name may belong to any provider.
  */
-function toStanding(claims: readonly Claim[], name: string): ProviderState {
-  const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)
-  return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'
+function toState(claims: readonly Claim[], name: string): ProviderState {
+  const states = claims.filter(claim => (claim.name ?? name) === name).map(({ state }) => state)
+  return (['usable', 'disabled', 'unknown'] as const).find(each => states.includes(each)) ?? 'gone'
 }

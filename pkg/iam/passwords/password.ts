@@ -40,7 +40,7 @@ export async function createPasswordHasher(threads = availableParallelism()): Pr
   const dummyHash = await hash(randomBytes(16).toString('hex'), cost)
   // Hashes share the thread pool with signing and DNS: a burst of logins would block both.
   const queue = createConcurrencyLimiter({
-    atOnce: threads,
+    maxConcurrent: threads,
     maxWaiting,
     refuse: () => unavailable('too many concurrent logins', undefined, 2),
   })

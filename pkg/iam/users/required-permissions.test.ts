@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
-import { parseUserDraft } from './parse-user.ts'
 import {
   permissionsToChange,
   permissionsToCreate,
   permissionsToSetPassword,
   type UserPermissions,
 } from './required-permissions.ts'
+import { parseUserDraft } from './user-draft.ts'
 
 const domain = 'kapis.io'
 const hash = `$2b$10$${'a'.repeat(53)}`

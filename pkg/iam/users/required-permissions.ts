@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
-import type { UserDraft } from './parse-user.ts'
 import { ownEmailAnnotation, toUser } from './user.ts'
+import type { UserDraft } from './user-draft.ts'
 import { readLinks, type UserLink } from './user-link.ts'
 
 /**

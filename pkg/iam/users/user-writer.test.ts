@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
-import { parseUserDraft } from './parse-user.ts'
 import { toUser } from './user.ts'
+import { parseUserDraft } from './user-draft.ts'
 import { createUserWriter } from './user-writer.ts'
 
 const groupDomain = 'kapis.io'

@@ -7,7 +7,6 @@ import { toMetaTime } from '../lockout/lockout-reconciler.ts'
 import type { PasswordHasher } from '../passwords/password.ts'
 import type { PasswordStore } from '../passwords/password-store.ts'
 import { createPasswordWriter } from '../passwords/password-writer.ts'
-import { invalidUser, type UserDraft } from './parse-user.ts'
 import {
   permissionsToChange,
   permissionsToCreate,
@@ -23,6 +22,7 @@ import {
   type UserState,
   usersPath,
 } from './user.ts'
+import { invalidUser, type UserDraft } from './user-draft.ts'
 import { problemAt } from './user-validation.ts'
 
 export type UserWriterOptions = {

@@ -66,7 +66,7 @@ export function createSearchClient(
   const { origin } = new URL(engine.url)
   const createQueue = (what: string) =>
     createConcurrencyLimiter({
-      atOnce: maxInFlight,
+      maxConcurrent: maxInFlight,
       maxWaiting,
       refuse: () => tooManyRequests(`too many concurrent ${what}`, 1),
     })

@@ -63,7 +63,8 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   items.splice(side === 'first' ? 0 : -1, 1)
   if (neighbourCharacter === undefined) return side === 'first' ? '' : '\n?'
   const outside = side === 'first' ? `${anything}${neighbourCharacter}` : `${neighbourCharacter}${anything}`
-  // The text may also begin or end at the boundary, unless a word character must form it.
+  // An end of the text is a boundary too if the neighbour in the expression is a word character.
+  // Then nothing is required outside.
   return neighbourCharacter === wordCharacter ? outside : `(${outside})?`
 }
 

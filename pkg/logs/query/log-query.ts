@@ -152,7 +152,8 @@ function readAround({ text, list }: Parameters): Omit<Around, 'before' | 'after'
     return value ?? ''
   }
   const cursor = text('cursor')
-  if (cursor === '') throw badRequest('cursor is required with operation=context; with_cursor=true gives it')
+  if (cursor === '')
+    throw badRequest('cursor is required with operation=context; with_cursor=true returns it')
   return {
     cursor,
     namespace: one('namespaces'),

@@ -151,7 +151,7 @@ describe('createLogoutDelivery', () => {
 
   it('limits the concurrent requests of all clients', async () => {
     const never = Promise.withResolvers<number>()
-    const limits = { atOnce: 3, atOncePerClient: 2 }
+    const limits = { maxConcurrent: 3, maxConcurrentPerClient: 2 }
     const { delivery, posts, outcomes } = setUp(() => never.promise, { limits })
     for (const clientId of ['app', 'app', 'app', 'other', 'other']) delivery.send(session({ clientId }))
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -211,7 +211,7 @@ describe('createLogoutDelivery', () => {
       (_, to) => (to === uri ? slow.promise : Promise.resolve(503)),
       {
         delayMs: () => 60_000,
-        limits: { atOncePerClient: 1 },
+        limits: { maxConcurrentPerClient: 1 },
       },
     )
     for (const sid of ['in-progress', 'waiting']) delivery.send(session({ sid }))

@@ -35,7 +35,12 @@ type Receiver = { readonly uri: string; readonly alg: ClientConfig['idTokenSigni
  * The limits per client keep an unresponsive client from delaying or displacing the tokens of other
  * clients. A pending token takes some 3 KB.
  */
-const defaultLimits = { atOnce: 32, atOncePerClient: 4, pending: 20_000, pendingPerClient: 5_000 }
+const defaultLimits = {
+  maxConcurrent: 32,
+  maxConcurrentPerClient: 4,
+  pending: 20_000,
+  pendingPerClient: 5_000,
+}
 const attempts = 4
 
 /** A response that is neither 200 nor 204. */
@@ -58,7 +63,7 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
   const pending = new Set<Promise<void>>()
-  const all = createLimiter(limits.atOnce, limits.pending)
+  const all = createLimiter(limits.maxConcurrent, limits.pending)
   const queues = new Map<string, Queue>()
 
   function inTurn(queue: Queue, work: () => Promise<void>): Promise<void> {
@@ -100,7 +105,7 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
       if (receiver === undefined) return
       const { sid, clientId: client } = session
       const queue = queues.get(client) ?? {
-        limiter: createLimiter(limits.atOncePerClient, limits.pendingPerClient),
+        limiter: createLimiter(limits.maxConcurrentPerClient, limits.pendingPerClient),
         pending: 0,
       }
       const isFull = pending.size >= limits.pending || queue.pending >= limits.pendingPerClient
@@ -145,9 +150,9 @@ function isTransient(error: unknown): boolean {
   return !(error instanceof RefusedError) || error.status >= 500 || error.status === 429
 }
 
-function createLimiter(atOnce: number, maxWaiting: number): ConcurrencyLimiter {
+function createLimiter(maxConcurrent: number, maxWaiting: number): ConcurrencyLimiter {
   return createConcurrencyLimiter({
-    ...{ atOnce, maxWaiting },
+    ...{ maxConcurrent, maxWaiting },
     refuse: () => unavailable('too many logout tokens are queued'),
   })
 }

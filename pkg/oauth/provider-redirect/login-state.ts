@@ -9,9 +9,9 @@ import { oauthError } from '../server/error.ts'
 export type LoginState = {
   readonly provider: string
   readonly transaction: Transaction
-  /** The path to continue with; '' if the response contains tokens. */
+  /** The path to redirect the browser to; '' if a client receives tokens instead. */
   readonly returnTo: string
-  /** The client that gets the tokens; '' if the response contains none. */
+  /** The client that receives tokens; '' if the browser is redirected to `returnTo`. */
   readonly clientId: string
   readonly scope: string
 }

@@ -12,7 +12,7 @@ import { createSubjectTokens } from '../tokens/subject-token.ts'
 import type { TokenValidator } from '../tokens/token-validation.ts'
 
 // Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
-const maxReviews = { atOnce: 16, waiting: 256 }
+const maxReviews = { maxConcurrent: 16, waiting: 256 }
 
 /** Authenticates workloads by tokens of service accounts and of CI systems. */
 export function createWorkloadIdentity(
@@ -22,7 +22,7 @@ export function createWorkloadIdentity(
 ): { readonly assertions: ClientAssertions; readonly subjectTokens: SubjectTokens } {
   const fetch = createUpstreamFetch({ ca: undefined, isVerified: true })
   const queue = createConcurrencyLimiter({
-    atOnce: maxReviews.atOnce,
+    maxConcurrent: maxReviews.maxConcurrent,
     maxWaiting: maxReviews.waiting,
     refuse: () => unavailable('too many token reviews in progress'),
   })

@@ -24,7 +24,7 @@ export type Follow = {
 // Comments keep the connection alive: proxies may close connections without traffic.
 const commentEveryMs = 15_000
 // Maximum number of records per chunk, since a format may make records larger.
-const atOnce = 50
+const chunkSize = 50
 // A client that does not read one chunk within this time is disconnected.
 const stalledAfterMs = 60_000
 
@@ -69,8 +69,8 @@ export async function sendFollow(
   const write = createTailWriter(res, limits.stalledMs ?? stalledAfterMs)
   const format = wanted.format ?? createFormat(isEvents, wanted.withCursor)
   const send = async (hits: readonly Hit[]) => {
-    for (let i = 0; i < hits.length && !signal.aborted; i += atOnce) {
-      const text = await format(hits.slice(i, i + atOnce))
+    for (let i = 0; i < hits.length && !signal.aborted; i += chunkSize) {
+      const text = await format(hits.slice(i, i + chunkSize))
       if (text !== '') await write(Buffer.from(text))
     }
   }

@@ -93,7 +93,8 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
   const text = await readText(req, maxBodyBytes)
   try {
     const body: unknown = parseJson(text)
-    // A Secret that is not stored yet lacks a resourceVersion, and its name is in the path.
+    // The Secret need not be stored yet: then the body has no resourceVersion, and may omit the name,
+    // which the path contains.
     if (isRecord(body) && (body.metadata === undefined || isRecord(body.metadata))) {
       const secret = { ...body, metadata: { name: '', resourceVersion: '', ...body.metadata } }
       if (isKubeObject(secret)) return { sent: body, secret }

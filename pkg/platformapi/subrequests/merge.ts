@@ -125,7 +125,7 @@ export async function sendMerged(
   )
 }
 
-/** Returns a form that shows each object as in the list of its kind. */
+/** Returns a form that formats each object with the form of the list that it comes from. */
 function joinForms(lists: readonly MergePart[]): Form {
   const forms = new Map(lists.map(({ list }) => [list.store.served.kind, list.form]))
   return {

@@ -1,4 +1,4 @@
-import type { KindWatchOptions } from '../informer/kind-watch.ts'
+import type { SharedWatchOptions } from '../informer/shared-watch.ts'
 import { decorateNamespace } from '../kinds/namespaces.ts'
 import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim, decorateClass } from '../kinds/storage.ts'
@@ -13,7 +13,7 @@ export type ComputedAnnotations = {
   /** The computed annotations for objects of `<group>/<plural>`; undefined for most. */
   readonly of: (kind: string) => Decorate | undefined
   /** Must receive the objects and events of all pods. */
-  readonly pods: KindWatchOptions['handler']
+  readonly pods: SharedWatchOptions['handler']
   /** The cached kind from which the annotations of `<group>/<plural>` are computed. */
   readonly inputOf: (kind: string) => AnnotationInput | undefined
 }

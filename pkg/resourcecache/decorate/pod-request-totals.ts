@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import type { WatchEvent } from '../../kubeclient/watch/watch.ts'
-import type { KindWatchOptions } from '../informer/kind-watch.ts'
+import type { SharedWatchOptions } from '../informer/shared-watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
@@ -25,7 +25,7 @@ const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] a
 
 export type PodRequestIndex = {
   readonly of: (place: string) => PodRequestTotals
-  readonly handler: KindWatchOptions['handler']
+  readonly handler: SharedWatchOptions['handler']
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../kubeclient/object/object.ts'
-import type { KindWatchOptions } from '../informer/kind-watch.ts'
+import type { SharedWatchOptions } from '../informer/shared-watch.ts'
 import { claimsOf } from '../kinds/pods.ts'
 import { toKey } from '../store/cached-object.ts'
 
 export type PvcUsageIndex = {
   /** Returns whether a pod that has not terminated uses the claim `<namespace>/<name>`. */
   readonly isMounted: (claim: string) => boolean
-  readonly handler: KindWatchOptions['handler']
+  readonly handler: SharedWatchOptions['handler']
 }
 
 /** Tracks which volume claims pods use; `changed` gets those whose state has changed. */

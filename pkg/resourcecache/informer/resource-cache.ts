@@ -11,7 +11,7 @@ import { alwaysFollowed, resourcesGroup, resourcesVersion } from '../kinds.ts'
 import type { Decorate, ObjectStore } from '../store/store.ts'
 import type { DiscoveryCache } from './discovery-cache.ts'
 import { KindInformer } from './informer.ts'
-import { KindWatch, type KindWatchOptions } from './kind-watch.ts'
+import { SharedWatch, type SharedWatchOptions } from './shared-watch.ts'
 
 export type ResourceCacheOptions = {
   readonly client: KubeClient
@@ -40,7 +40,7 @@ export class ResourceCache {
   readonly #live = new Map<string, KindInformer>()
   readonly #decorators: ComputedAnnotations
   readonly #pods: { readonly start: () => Promise<void>; readonly stop: () => void }
-  readonly #watches = new Set<KindWatch>()
+  readonly #watches = new Set<SharedWatch>()
   #sweeper: NodeJS.Timeout | undefined
   #synced = false
   readonly #lookups = new WeakMap<KindInformer, { readonly done: Promise<void>; readonly untilMs: number }>()
@@ -63,9 +63,14 @@ export class ResourceCache {
    */
   watch(
     path: string,
-    handler: KindWatchOptions['handler'],
+    handler: SharedWatchOptions['handler'],
   ): { start: () => Promise<void>; stop: () => void } {
-    const watch = new KindWatch({ client: this.#options.client, path, logger: this.#options.logger, handler })
+    const watch = new SharedWatch({
+      client: this.#options.client,
+      path,
+      logger: this.#options.logger,
+      handler,
+    })
     return {
       start: () => {
         this.#watches.add(watch)
@@ -239,7 +244,7 @@ export class ResourceCache {
     live.store.end()
   }
 
-  #watchesOf({ source }: Kind): readonly KindWatch[] {
+  #watchesOf({ source }: Kind): readonly SharedWatch[] {
     return [...this.#watches].filter(({ path }) => path === source.path)
   }
 }

@@ -7,7 +7,7 @@ import { createOperations, type Operations } from '../../../platformapi/operatio
 import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
 import { createTerminal, type Terminal } from '../../../platformapi/terminal/v1alpha2/serve.ts'
 import { withAuditOfWrites } from '../../../platformapi/write/audited-calls.ts'
-import type { GonePods } from '../../../proxy/kube-apiserver-proxy.ts'
+import type { DeletedPodLogs } from '../../../proxy/kube-apiserver-proxy.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'
@@ -65,11 +65,11 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
   const { client } = kubeApiserver
   const { bindings, narrowed } = rbac
   const { groupDomain } = config
-  const gonePods: GonePods = {
-    asks: exchange => logs.gonePods.asks(exchange),
-    answer: exchange => logs.gonePods.answer(exchange),
+  const deletedPodLogs: DeletedPodLogs = {
+    asks: exchange => logs.deletedPodLogs.asks(exchange),
+    answer: exchange => logs.deletedPodLogs.answer(exchange),
   }
-  const toKube = kubeApiserver.proxy(gonePods)
+  const toKube = kubeApiserver.proxy(deletedPodLogs)
   const proxy: typeof toKube = exchange => {
     logs.recordings.assertNotBypassed(exchange)
     return toKube(exchange)

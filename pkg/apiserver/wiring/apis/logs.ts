@@ -17,11 +17,11 @@ import { createIngest, maxBodies } from '../../../platformapi/logging/v1alpha2/i
 import { readForm } from '../../../platformapi/logging/v1alpha2/read-form.ts'
 import { createLoggingApi } from '../../../platformapi/logging/v1alpha2/serve.ts'
 import { isOfSessionRecordings } from '../../../platformapi/logging/v1alpha2/session-recordings.ts'
-import { asksForPodLog, createGonePodLogs } from '../../../platformapi/logs/gone-pod.ts'
+import { asksForPodLog, createDeletedPodLogs } from '../../../platformapi/logs/deleted-pod-logs.ts'
 import { createLogApi } from '../../../platformapi/logs/serve.ts'
 import { createLogsqlApi } from '../../../platformapi/logsql/serve.ts'
 import { createTenantApi, isOfTenantApi } from '../../../platformapi/tenant/v1alpha2/serve.ts'
-import type { GonePods } from '../../../proxy/kube-apiserver-proxy.ts'
+import type { DeletedPodLogs } from '../../../proxy/kube-apiserver-proxy.ts'
 import type { SessionRecording } from '../../../proxy/session-recording.ts'
 import { createTimeSlices } from '../../../scheduling/time-slices.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
@@ -43,14 +43,14 @@ export type Logs = {
   /** The handlers of the log APIs, by `<group>/<version>`. */
   readonly apis: ReadonlyMap<string, Handler>
   /** Returns whether the handler of a request authorizes it itself. @throws Status 401 */
-  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
   /** Rewrites a path of VictoriaLogs to the logging API, before the filters. */
   readonly admit: (req: IncomingMessage) => void
   /** Stores an audit event; undefined if audit events are not stored. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
   readonly recordings: SessionRecording
   /** Serves logs of pods that kube-apiserver no longer has. */
-  readonly gonePods: GonePods
+  readonly deletedPodLogs: DeletedPodLogs
   /** Health checks of the log store. */
   readonly checks: readonly Check[]
   readonly start: () => void
@@ -178,16 +178,16 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       ],
     ]),
     recordings: recordings.proxied,
-    gonePods:
+    deletedPodLogs:
       reading === undefined
         ? { asks: () => false, answer: async () => false }
-        : { asks: asksForPodLog, answer: createGonePodLogs(reading) },
+        : { asks: asksForPodLog, answer: createDeletedPodLogs(reading) },
     admit(req) {
       if (req.url?.startsWith('/select/logsql/')) req.url = `/kapis/${logging}/${version}${req.url}`
     },
     checks: space === undefined ? [] : [{ name: 'logs', problem: space.problem, isPartial: true }],
     keepAuditEvent: events?.keepAuditEvent,
-    judgesItself({ info, identity }) {
+    authorizesItself({ info, identity }) {
       const { prefix, group, parts } = info
       if (!isPlatformPrefix(prefix) || info.version !== version) return false
       if (group === logging ? isOfSessionRecordings(parts) : group !== tenant || !isOfTenantApi(parts))

@@ -63,9 +63,13 @@ export type Resources = {
   readonly documents: readonly DocumentRoute[]
   /** Returns whether the handler applies the selectors, which may then affect authorization. */
   readonly selects: (info: RequestInfo) => boolean
-  /** Returns whether a request needs no RBAC permission: that for the caller's own kubeconfig. */
+  /** Returns whether a request is for the caller's own kubeconfig, which needs no permission. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /** Returns the attributes to authorize a request with, unless its own. @throws Status 503 */
+  /**
+   * Returns the attributes to authorize a request with, if they differ from those of the request.
+   *
+   * @throws Status 503
+   */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   /** Returns the kind that lists of the resources group have for a plural. @throws Status 503 */
   readonly kindOf: (plural: string) => Promise<Kind | undefined>

@@ -42,7 +42,7 @@ export type Tenant = {
    *
    * @throws Status 401
    */
-  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
 /** Wires the views of workspaces and namespaces, and their writes. */
@@ -93,7 +93,7 @@ export function createTenant(options: TenantOptions): Tenant {
       return serve(exchange, view)
     },
     attributesOf: exchange => (isRead(exchange) ? viewOf(groupDomain, exchange)?.info : undefined),
-    judgesItself(exchange) {
+    authorizesItself(exchange) {
       const isProxied = !isRead(exchange) && viewOf(groupDomain, exchange) !== undefined
       if (!isProxied && !isForClusters(exchange)) return false
       if (hasNoCredential(exchange.identity)) throw unauthorized()

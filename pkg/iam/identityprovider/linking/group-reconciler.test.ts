@@ -104,7 +104,7 @@ async function sweep({
           createdAt: '',
           provider: undefined,
           problems: [],
-          claim: { name: undefined, standing: 'unknown' },
+          claim: { name: undefined, state: 'unknown' },
         } satisfies ProviderEntry,
       ]
     : []

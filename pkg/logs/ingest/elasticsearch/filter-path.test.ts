@@ -40,7 +40,7 @@ describe('filter_path', () => {
     expect(thrownFields(() => parseFilterPath('a,'.repeat(65)))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
-      message: 'filter_path: has 65 paths, the limit is 64',
+      message: 'filter_path has 65 paths; the limit is 64',
     })
   })
 })

@@ -19,7 +19,7 @@ const maxPaths = 64
 export function parseFilterPath(text: string): PathFilter {
   const paths = text.split(',').filter(path => path !== '')
   if (paths.length > maxPaths)
-    throw badRequest(`filter_path: has ${paths.length} paths, the limit is ${maxPaths}`)
+    throw badRequest(`filter_path has ${paths.length} paths; the limit is ${maxPaths}`)
   const includes = paths.filter(path => !path.startsWith('-')).map(toPath)
   const excludes = paths.filter(path => path.startsWith('-')).map(path => toPath(path.slice(1)))
   return { includes: includes.length === 0 ? 'all' : includes, excludes }

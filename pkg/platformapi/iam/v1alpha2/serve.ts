@@ -62,7 +62,7 @@ export type IamApi = {
   /** Serves a PATCH of the caller's own user at kube-apiserver's path; else undefined. */
   readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
   /** Returns whether the handlers of roles, members and groups authorize. @throws Status 401 */
-  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
   /** Grants the stored members of a workspace their roles in a new namespace, as the caller. */
   readonly giveIn: (
     exchange: AuthenticatedExchange,
@@ -187,7 +187,7 @@ export function createIamApi(options: IamOptions): IamApi {
         return undefined
       return patchOwnUser(tools, exchange)
     },
-    judgesItself(exchange) {
+    authorizesItself(exchange) {
       if (!isHere(exchange) || routeOf(rbacRoutes, exchange.info.parts) === undefined) return false
       if (hasNoCredential(exchange.identity)) throw unauthorized()
       return true

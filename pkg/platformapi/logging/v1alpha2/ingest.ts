@@ -79,7 +79,7 @@ export function createIngest(options: IngestOptions): Handler {
   const { store, limits, authorize, observe, enter, bodyWithinMs = defaultWithinMs } = options
   const beginBody = createUploadLimiter(maxBatches * limits.batchBytes)
   const refuse = () => tooManyRequests('too many batches in progress; retry later', 1)
-  const storing = createConcurrencyLimiter({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
+  const storing = createConcurrencyLimiter({ maxConcurrent: maxBatches, maxWaiting: maxBodies, refuse })
 
   const takeFor =
     ({ hold }: HeldRole): Take =>

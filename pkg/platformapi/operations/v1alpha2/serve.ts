@@ -10,7 +10,7 @@ import { rerunJob } from './rerun-job.ts'
 export type Operations = {
   readonly serve: Handler
   /** Returns whether kube-apiserver authorizes the caller, for each write. @throws Status 401 */
-  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
 const jobPath = '/namespaces/{namespace}/jobs/{job}'
@@ -32,7 +32,7 @@ export function createOperations(options: {
       await rerunJob(callAs, exchange, { namespace, name })
       sendJson(exchange.res, 200, { message: 'success' })
     },
-    judgesItself(exchange) {
+    authorizesItself(exchange) {
       const { info, identity, isAggregated } = exchange
       const isHere =
         isPlatformPrefix(info.prefix) &&

@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { invalidUser, type UserDraft } from '../../../../iam/users/parse-user.ts'
 import type { User } from '../../../../iam/users/user.ts'
+import { invalidUser, type UserDraft } from '../../../../iam/users/user-draft.ts'
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import { bind, unbind } from './member-writes.ts'

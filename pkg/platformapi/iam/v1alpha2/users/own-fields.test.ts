@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseUserDraft } from '../../../../iam/users/parse-user.ts'
+import { parseUserDraft } from '../../../../iam/users/user-draft.ts'
 import { mergePatch } from './merge-patch.ts'
 import { toOwnDraft } from './own-fields.ts'
 

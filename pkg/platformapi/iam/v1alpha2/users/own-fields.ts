@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isStatus, Status } from '../../../../apierrors/status.ts'
-import type { UserDraft } from '../../../../iam/users/parse-user.ts'
 import { ownEmailAnnotation } from '../../../../iam/users/user.ts'
+import type { UserDraft } from '../../../../iam/users/user-draft.ts'
 import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 
 /** The fields of spec that users may change in their own User. */

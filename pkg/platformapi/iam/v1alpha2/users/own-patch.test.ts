@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { renderKube } from '../../../../apierrors/render-kube.ts'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import type { UserDraft } from '../../../../iam/users/parse-user.ts'
+import type { UserDraft } from '../../../../iam/users/user-draft.ts'
 import { patchOwnUser, toOwnChange } from './own-patch.ts'
 
 const groupDomain = 'kapis.io'

@@ -2,7 +2,7 @@ import { badRequest, methodNotAllowed, tooManyRequests } from '../../../../apier
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { PasswordChecker } from '../../../../iam/passwords/password-check.ts'
-import { invalidUser } from '../../../../iam/users/parse-user.ts'
+import { invalidUser } from '../../../../iam/users/user-draft.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'
 import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
 import { isRecord } from '../../../../kubeclient/object/object.ts'

@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { parseUserDraft } from '../../../../iam/users/parse-user.ts'
+import { parseUserDraft } from '../../../../iam/users/user-draft.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { isDryRun } from '../../../write/dry-run.ts'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { renderKube } from '../../../../apierrors/render-kube.ts'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import type { UserDraft } from '../../../../iam/users/parse-user.ts'
+import type { UserDraft } from '../../../../iam/users/user-draft.ts'
 import { createUser, serveUser, type UsersOptions } from './users.ts'
 
 const path = '/kapis/iam.kapis.io/v1alpha2/users'

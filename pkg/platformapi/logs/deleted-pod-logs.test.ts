@@ -5,8 +5,8 @@ import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtu
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
+import { asksForPodLog, createDeletedPodLogs } from './deleted-pod-logs.ts'
 import { freePlaces } from './fixtures.ts'
-import { asksForPodLog, createGonePodLogs } from './gone-pod.ts'
 
 const base = 1_589_644_800
 const at = (seconds: number) => BigInt(base + seconds) * 1_000_000_000n
@@ -21,7 +21,7 @@ const records = [
 const path = '/api/v1/namespaces/shop/pods/web-0'
 const warning = (pod: string) => `299 - "pod \\"${pod}\\" no longer exists; the lines are from the log store"`
 
-describe('createGonePodLogs', () => {
+describe('createDeletedPodLogs', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
@@ -39,7 +39,7 @@ describe('createGonePodLogs', () => {
       created?: number
     },
   ) {
-    const answer = createGonePodLogs({
+    const answer = createDeletedPodLogs({
       store,
       places: freePlaces,
       readable: async () => readable,

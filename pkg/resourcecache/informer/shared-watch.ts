@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { Reflector, type ReflectorHandler } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
-export type KindWatchOptions = {
+export type SharedWatchOptions = {
   readonly client: KubeClient
   /** Path of the collection, such as /api/v1/pods. */
   readonly path: string
@@ -19,13 +19,13 @@ export type KindWatchOptions = {
  * is in the resource cache, it uses the watch of the cache (`followed`), otherwise a watch of its
  * own.
  */
-export class KindWatch {
-  readonly #options: KindWatchOptions
+export class SharedWatch {
+  readonly #options: SharedWatchOptions
   readonly #synced = Promise.withResolvers<void>()
   #own: Reflector | undefined
   #isRunning = false
 
-  constructor(options: KindWatchOptions) {
+  constructor(options: SharedWatchOptions) {
     this.#options = options
   }
 

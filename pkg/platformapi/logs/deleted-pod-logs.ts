@@ -35,7 +35,7 @@ const narrowBy = 'tailLines or sinceTime (--tail or --since-time of kubectl)'
  * @throws Status 400 and 422 as in kube-apiserver, and 400 for a log of more than `exportLimit`
  * lines
  */
-export function createGonePodLogs(
+export function createDeletedPodLogs(
   options: Omit<LogApiOptions, 'closing'>,
 ): (exchange: AuthenticatedExchange) => Promise<boolean> {
   return async exchange => {
@@ -72,7 +72,7 @@ export function createGonePodLogs(
   }
 }
 
-/** Returns whether {@link createGonePodLogs} handles a request. */
+/** Returns whether {@link createDeletedPodLogs} handles a request. */
 export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
   if (req.method !== 'GET' || info.prefix !== 'api' || info.resource !== 'pods') return false
   if (!info.isInNamespace || info.verb !== 'get') return false

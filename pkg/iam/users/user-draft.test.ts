@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { thrownStatus } from '../../apierrors/fixtures.ts'
 import type { Status } from '../../apierrors/status.ts'
-import { parseUserDraft } from './parse-user.ts'
+import { parseUserDraft } from './user-draft.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`
 const alice = { metadata: { name: 'alice' }, spec: { email: 'alice@kapis.io' } }

@@ -4,11 +4,11 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
 import { manifestsFolder } from './build.ts'
-import { baseNames, customize, platformNames } from './customize.ts'
+import { baseNames, platformNames, replaceNames } from './replace-names.ts'
 
 const to = { groupDomain: 'platform.example.org', namespace: 'elsewhere' }
 
-describe('customize', () => {
+describe('replaceNames', () => {
   const cases: readonly [string, string][] = [
     ['name: users.iam.kapis.io', 'name: users.iam.platform.example.org'],
     ['issuer: https://kapis.kapis-system.svc/oauth', 'issuer: https://kapis.elsewhere.svc/oauth'],
@@ -22,13 +22,13 @@ describe('customize', () => {
   ]
   for (const [text, expected] of cases) {
     it(`turns ${JSON.stringify(text)} into ${JSON.stringify(expected)}`, () => {
-      expect(customize(text, baseNames, to)).to.equal(expected)
+      expect(replaceNames(text, baseNames, to)).to.equal(expected)
     })
   }
 
   it('does not replace a placeholder in an inserted value', () => {
     const swapped = { groupDomain: 'kapis-system', namespace: 'kapis.io' }
-    expect(customize('kapis.io kapis-system', baseNames, swapped)).to.equal('kapis-system kapis.io')
+    expect(replaceNames('kapis.io kapis-system', baseNames, swapped)).to.equal('kapis-system kapis.io')
   })
 })
 
@@ -51,7 +51,7 @@ describe('manifests/base', () => {
 describe('manifests/overlays', () => {
   const read = (name: string): object => parse(readFileSync(join(manifestsFolder, name), 'utf8'))
   const base = read('base/config/kapis.yaml')
-  const platform = parse(customize(JSON.stringify(base), baseNames, platformNames))
+  const platform = parse(replaceNames(JSON.stringify(base), baseNames, platformNames))
   const folder = '/var/lib/kapis/logs'
   const url = 'https://opensearch-cluster-master.opensearch.svc:9200'
   const commandLine = {
