@@ -1,8 +1,10 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { PassThrough, pipeline } from 'node:stream'
 import { expect } from 'chai'
 import { startLoopback } from '../../apirequest/fixtures.ts'
+import { readText } from '../../httpserver/request/body.ts'
 import { withLingeringClose } from './lingering-close.ts'
 
 /** Returns the data that was received before the connection was closed or reset. */
@@ -16,7 +18,7 @@ async function answerOf(socket: Socket): Promise<string> {
   return answer
 }
 
-describe('limitRest', () => {
+describe('withLingeringClose', () => {
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
 
   it('lets the client read the response, and ends a body that continues', async () => {
@@ -65,6 +67,40 @@ describe('limitRest', () => {
     socket.destroy()
     await front.close()
   })
+
+  const stoppedReading: readonly [what: string, read: (req: IncomingMessage) => Promise<unknown>][] = [
+    ['reading a body up to a limit', req => readText(req, 100)],
+    [
+      'a pipe that its reader has closed',
+      async req => {
+        const upstream = req.pipe(new PassThrough())
+        await once(upstream, 'data')
+        upstream.destroy()
+      },
+    ],
+  ]
+  for (const [what, read] of stoppedReading)
+    it(`keeps a connection whose body ends after ${what}`, async () => {
+      const size = 4 * 1024 * 1024
+      const front = await startLoopback(async (req, res) => {
+        withLingeringClose(req, res, 5_000)
+        if (req.method === 'POST') await read(req).catch(() => undefined)
+        res.writeHead(req.method === 'POST' ? 413 : 204).end()
+      })
+      const socket = connect(front.port, '127.0.0.1')
+      let answers = ''
+      socket.on('data', chunk => {
+        answers += chunk
+      })
+      socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+      socket.write('x'.repeat(size))
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+      for (let i = 0; i < 200 && !answers.includes('204'); i++)
+        await new Promise(done => setTimeout(done, 10))
+      expect(answers).to.include('413').and.include('204')
+      socket.destroy()
+      await front.close()
+    })
 
   it('leaves no listener on a connection whose bodies end in time', async () => {
     const seen = new Set<Socket>()

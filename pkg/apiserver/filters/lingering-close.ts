@@ -2,15 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../httpserver/request/has-body.ts'
 
 /**
- * Limits the time for which a request body may still arrive after the response. Reading on for a
- * while lets the client receive the response (RFC 9112 section 9.6). Without a limit, attackers
- * could occupy connections by sending a rejected body byte by byte.
+ * Reads and discards a request body that still arrives after the response, for a limited time.
+ * Reading on lets the client receive the response (RFC 9112 section 9.6) and use the connection
+ * again. Without a limit, attackers could occupy connections by sending a rejected body byte by
+ * byte.
  */
 export function withLingeringClose(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {
   if (!hasBody(req)) return
   const { socket } = req
   res.once('finish', () => {
     if (req.complete) return
+    // Node.js discards only bodies that no handler has begun to read.
+    req.resume()
     // Destroys the socket rather than the request: if the body was piped, the request was destroyed
     // with the pipe, but its connection was not.
     const timer = setTimeout(() => {

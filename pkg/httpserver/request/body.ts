@@ -16,7 +16,8 @@ export function unsupportedMediaType(allowed: readonly string[]): Status {
 export async function readText(req: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of req) {
+  // A request that is destroyed cannot read on, and its connection could not be used again.
+  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
     size += chunk.length
     if (size > limitBytes) throw tooLarge(limitBytes)
     chunks.push(chunk)
