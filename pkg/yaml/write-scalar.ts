@@ -26,7 +26,7 @@ export function toQuoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll(unseen, toEscape)
 }
 
-function toEscape(character: string): string {
+export function toEscape(character: string): string {
   const code = character.codePointAt(0) ?? 0
   return code > 0xffff
     ? `\\U${code.toString(16).padStart(8, '0')}`

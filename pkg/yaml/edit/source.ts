@@ -1,6 +1,6 @@
 import {
   type Alias,
-  type Document,
+  Document,
   isAlias,
   isMap,
   isScalar,
@@ -17,16 +17,13 @@ import type { Value } from './value.ts'
 
 export type Node = Alias | Scalar | YAMLMap | YAMLSeq
 
-/** A parsed YAML text with the positions of its nodes, as offsets in `text`. */
+/** The first document of a YAML text. */
 export type Source = {
-  readonly text: string
-  /** undefined if the text has only white space and comments. */
-  readonly root: Node | undefined
+  readonly document: Document
   /** null if the document is empty. */
   readonly value: Value
-  /** End of the first document. Others are preserved but not read, as in Go. */
-  readonly end: number
-  readonly eol: '\n' | '\r\n'
+  /** The text of further documents, which are preserved but not read, as in Go. */
+  readonly rest: string
 }
 
 // Limits the nodes that aliases add: nested aliases could otherwise exhaust memory. go-yaml allows
@@ -37,24 +34,27 @@ const options = {
   schema: 'failsafe',
   version: '1.1',
   uniqueKeys: false,
-  keepSourceTokens: true,
   strict: false,
   logLevel: 'silent',
 } as const
 
 /** Parses the first YAML document of a text as kubectl (go-yaml 2) does. @throws Error */
 export function readSource(text: string): Source {
-  // Line breaks of YAML 1.1 that the parser does not know, each of one character as before.
+  // Line breaks of YAML 1.1 that the parser does not know.
   const lines = text.replaceAll(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n')
   const parsed = parseAllDocuments(lines, options)
-  const document: Document.Parsed | undefined = Array.isArray(parsed) ? parsed[0] : undefined
-  const [error] = document?.errors ?? []
+  const [document] = parsed
+  if (document === undefined) {
+    const empty = Object.assign(new Document(null, options), {
+      commentBefore: 'comment' in parsed ? parsed.comment : null,
+    })
+    return { document: empty, value: null, rest: '' }
+  }
+  const [error] = document.errors
   if (error !== undefined) throw new Error(error.message.split('\n', 1)[0]?.replace(/:$/, ''))
-  const root = toNode(document?.contents)
-  const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  const end = document?.range?.[1] ?? text.length
-  const value = root === undefined || document === undefined ? null : new Reader(document).toValue(root)
-  return { text, root, value, end, eol }
+  const root = toNode(document.contents)
+  const value = root === undefined ? null : new Reader(document).toValue(root)
+  return { document, value, rest: lines.slice(document.range[2]) }
 }
 
 export function toNode(node: unknown): Node | undefined {
