@@ -21,7 +21,7 @@ help: ## Show this help
 #: KAPIS_GROUP_DOMAIN     domain of the API groups (kapis.io)
 #: ONLY, GREP             make test: unit or e2e; only tests whose title matches. make bench ONLY=<name>
 #: TIMINGS=1              make test: print the 40 slowest files and tests
-#: KUBEBUILDER_ASSETS     folder with etcd, kube-apiserver and kubectl; otherwise they are downloaded or built
+#: KUBEBUILDER_ASSETS     folder with etcd, kube-apiserver and kubectl; such as one of setup-envtest; otherwise they are built
 
 .PHONY: run up down
 run: ## Start a control plane, sample nodes and pods, and Kapis; Ctrl-C stops all of it

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { createAdminToken } from './controlplane/admin-token.ts'
 import { ensureBinaries } from './controlplane/binaries/binaries.ts'
 import { buildBinary } from './controlplane/binaries/build.ts'
 import { repository } from './controlplane/settings.ts'
 import { countPassed, findDifferences, type Results } from './kubernetes/results.ts'
 import { runEndToEndTests, runKubectlSuite } from './kubernetes/suites.ts'
-import { createToken } from './kubernetes/token.ts'
 import { createClusters } from './test/clusters.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
@@ -58,7 +58,11 @@ async function compare(suite: 'kubectl' | 'e2e', run: typeof runKubectlSuite): P
       console.log(`${suite}: running at ${name}`)
       const workplace = { folder, binFolder: bin, env: { ...env, PATH: `${bin}:${env.PATH}` } }
       const url = (name === 'kapis' ? env.KAPIS_URL : env.KUBE_URL) ?? ''
-      const results = await run(workplace, { name, url, token: createToken(join(bin, 'kubectl'), env) }, what)
+      const results = await run(
+        workplace,
+        { name, url, token: createAdminToken(join(bin, 'kubectl'), env) },
+        what,
+      )
       found.push(results)
       console.log(`${suite}: ${countPassed(results)} at ${name}`)
       return none

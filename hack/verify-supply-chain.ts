@@ -2,7 +2,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { baseImageFaults } from './supply-chain/base-images.ts'
-import { contextFaults } from './supply-chain/build-context.ts'
 import {
   installScriptsOf,
   undocumented,
@@ -37,9 +36,6 @@ const faults = [
     ...unpinnedNodeImages(file, read(file)),
   ]),
   ...baseImageFaults('Dockerfile', read('Dockerfile'), nodeVersion),
-  ...contextFaults({ file: 'Dockerfile', text: read('Dockerfile') }, read('.dockerignore'), path =>
-    existsSync(join(repository, path)),
-  ),
   ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not contain ignore-scripts=true']),
   ...main.flatMap(({ path, name }) => {
     // Packages for other platforms are optional and not installed.

@@ -1,34 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isStatus } from '../../pkg/apierrors/status.ts'
+import { createKubeClient } from '../../pkg/kubeclient/client.ts'
+import { createRetryingClient } from '../controlplane/retrying-client.ts'
 
-/** Sends a request and returns the response body. @throws Error if the status is not 2xx */
-export type Call = (method: string, path: string, body?: object, contentType?: string) => Promise<string>
+/** Sends a request and returns the parsed response. @throws Status */
+export type Call = (method: Method, path: string, body?: object, contentType?: string) => Promise<unknown>
 
-// An overloaded server rejects requests or closes connections, which must not end a benchmark of
-// half an hour.
-const tries = 6
-const busy = new Set([0, 408, 429, 500, 502, 503, 504])
+type Method = 'GET' | 'POST' | 'PATCH'
 
 /** Creates a client of a JSON API, which may send requests concurrently. */
 export function createApi(baseUrl: string, token: string): Call {
-  return async (method, path, body, contentType = 'application/json') => {
-    const headers = {
-      authorization: `Bearer ${token}`,
-      accept: 'application/json',
-      'content-type': contentType,
-    }
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    for (let attempt = 1; ; attempt++) {
-      const { code, text } = await fetch(new URL(path, baseUrl), init).then(
-        async res => ({ code: res.status, text: await res.text() }),
-        error => ({ code: 0, text: String(error) }),
-      )
-      // 409 after a retry: an earlier attempt has created the object.
-      if ((code >= 200 && code < 300) || (attempt > 1 && method === 'POST' && code === 409)) return text
-      if (attempt === tries || !busy.has(code))
-        throw new Error(`${method} ${path}: ${code} ${text.slice(0, 300)}`)
-      await sleep(attempt * 500)
-    }
-  }
+  const access = { tls: {}, headers: ['authorization', `Bearer ${token}`] }
+  const endpoint = { url: new URL(baseUrl), access: () => access, refused: () => undefined }
+  const client = createRetryingClient(createKubeClient(endpoint))
+  return (method, path, body, contentType = 'application/json') =>
+    client.call({ method, path, body, contentType }).catch(error => {
+      // An earlier attempt, to which an overloaded server has not responded, has created the object.
+      if (method !== 'POST' || !isStatus(error, 409)) throw error
+      return undefined
+    })
 }
 
 /** Runs `work` for each number from `from` up to but not including `to`, some concurrently. */

@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createAdminToken } from '../controlplane/admin-token.ts'
 import { createProcessRecords } from '../controlplane/processes/records.ts'
 import { repository } from '../controlplane/settings.ts'
 import { buildLoadClient } from './load.ts'
@@ -71,7 +72,7 @@ async function loadEnv(runDir: string): Promise<BenchEnv> {
     kapisUrl: get('KAPIS_URL'),
     kapisToken: await requestToken(get('KAPIS_URL'), login),
     kubeUrl: get('KUBE_URL'),
-    kubeToken: createKubeToken({ ...process.env, ...env }),
+    kubeToken: createAdminToken('kubectl', { ...process.env, ...env }),
     namespace: get('KAPIS_NAMESPACE'),
     user: get('KAPIS_USER'),
     loginForm: String(login),
@@ -89,13 +90,4 @@ export async function requestToken(kapisUrl: string, body: URLSearchParams): Pro
   const text = await response.text()
   if (response.ok) return String(JSON.parse(text).access_token)
   throw new Error(`the token request was answered with ${response.status}: ${text}`)
-}
-
-/** Creates a token that kube-apiserver verifies itself, without a request to the issuer. */
-function createKubeToken(env: NodeJS.ProcessEnv): string {
-  const kubectl = (...args: string[]) => execFileSync('kubectl', args, { encoding: 'utf8', env }).trim()
-  const account = 'system:serviceaccount:default:bench'
-  kubectl('create', 'serviceaccount', 'bench')
-  kubectl('create', 'clusterrolebinding', 'bench', '--clusterrole=cluster-admin', `--user=${account}`)
-  return kubectl('create', 'token', 'bench', '--duration=1h')
 }

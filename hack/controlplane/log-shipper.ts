@@ -1,38 +1,41 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
-import { Agent, request } from 'node:https'
 import { join } from 'node:path'
-import { StringDecoder } from 'node:string_decoder'
-import { createLineReader, type LogSource } from './log-line-reader.ts'
+import { HttpClient } from '../../pkg/http/client.ts'
 import { namespace, type Settings } from './settings.ts'
 
 const everyMs = 1_000
 const chunkBytes = 256 * 1024
+const rfc3339 = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)/
 
-/** Returns the local programs as the containers that they would be in a cluster. */
-function sources({ logsDir }: Settings): readonly LogSource[] {
-  const inSystem = (container: string) => ({
+/** A log file, and the metadata of the container that would write it in a cluster. */
+type Source = { readonly file: string; readonly kubernetes: object }
+
+function sources({ logsDir }: Settings): readonly Source[] {
+  const source = (podNamespace: string, container: string, pod: string): Source => ({
     file: join(logsDir, `${container}.log`),
-    namespace: 'kube-system',
-    pod: `${container}-control-plane-0`,
-    container,
-  })
-  const ofKapis = (container: string) => ({
-    file: join(logsDir, `${container}.log`),
-    namespace,
-    pod: 'kapis-control-plane-0',
-    container,
+    kubernetes: {
+      namespace_name: podNamespace,
+      pod_name: pod,
+      container_name: container,
+      host: 'control-plane-0',
+      docker_id: `${pod}-${container}`,
+      labels: { 'app.kubernetes.io/name': container },
+    },
   })
   return [
-    ...['kube-apiserver', 'etcd', 'kube-controller-manager'].map(inSystem),
-    ...['apiserver', 'oauth'].map(ofKapis),
+    ...['kube-apiserver', 'etcd', 'kube-controller-manager'].map(name =>
+      source('kube-system', name, `${name}-control-plane-0`),
+    ),
+    ...['apiserver', 'oauth'].map(name => source(namespace, name, 'kapis-control-plane-0')),
   ]
 }
 
 export type Shipper = { readonly stop: () => Promise<void> }
 
 /**
- * Ships the logs of the programs to Kapis until it is stopped. Batches that fail with 429, 503 or
- * without a response are retried.
+ * Ships the logs of the programs to Kapis until it is stopped, in documents like those of the
+ * Kubernetes filter of Fluent Bit. Batches that fail with 429, 5xx or without a response are
+ * retried.
  *
  * @param token token of a service account with permission to ingest
  */
@@ -40,90 +43,62 @@ export function shipLogs(
   settings: Settings,
   front: { readonly url: string; readonly caFile: string; readonly token: string },
 ): Shipper {
-  const { groupDomain } = settings
-  const url = new URL(`/kapis/logging.${groupDomain}/v1alpha2/ingest/jsonlines`, front.url)
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(front.caFile) })
-  const tails = sources(settings).map(createTail)
+  const url = new URL(`/kapis/logging.${settings.groupDomain}/v1alpha2/ingest/jsonlines`, front.url)
+  const http = new HttpClient({ ca: readFileSync(front.caFile, 'utf8'), env: {}, timeoutMs: 10_000 })
+  const headers = { authorization: `Bearer ${front.token}`, 'content-type': 'application/x-ndjson' }
+  const tails = sources(settings).map(source => ({ source, at: 0 }))
   let stopped = false
   let underWay = Promise.resolve()
 
-  async function ship(tail: Tail): Promise<void> {
-    for (let lines = tail.read(); lines.length > 0; lines = tail.read()) {
-      const code = await post(url, agent, { token: front.token, body: `${lines.join('\n')}\n` })
-      if (code === 0 || code === 429 || code >= 500) return tail.keep(lines)
+  async function ship(tail: { readonly source: Source; at: number }): Promise<void> {
+    while (!stopped) {
+      const lines = readLines(tail.source.file, tail.at)
+      if (lines.length === 0) return
+      const body = toDocuments(lines.toString('utf8'), tail.source)
+      const { status } = await http.send(url, { method: 'POST', headers, body }).catch(() => ({ status: 0 }))
+      if (status === 0 || status === 429 || status >= 500) return
+      tail.at += lines.length
     }
   }
 
-  async function round(): Promise<void> {
-    for (const tail of tails) if (!stopped) await ship(tail)
-  }
-
   const timer = setInterval(() => {
-    underWay = underWay.then(round)
+    underWay = underWay.then(async () => {
+      for (const tail of tails) await ship(tail)
+    })
   }, everyMs)
   return {
     async stop() {
       stopped = true
       clearInterval(timer)
-      agent.destroy()
+      await http.close()
       await underWay
     },
   }
 }
 
-type Tail = {
-  readonly read: () => readonly string[]
-  /** Stores lines that the next `read` returns again. */
-  readonly keep: (lines: readonly string[]) => void
-}
-
-function createTail(source: LogSource): Tail {
-  const toLines = createLineReader(source)
-  const decoder = new StringDecoder('utf8')
+/** Reads complete lines from an offset, or a part of a long line; empty if there are none. */
+function readLines(file: string, at: number): Buffer {
   const chunk = Buffer.alloc(chunkBytes)
-  let at = 0
-  let kept: readonly string[] = []
-  return {
-    read() {
-      const lines = kept
-      kept = []
-      if (lines.length > 0) return lines
-      const length = readAt(source.file, chunk, at)
-      at += length
-      return toLines(decoder.write(chunk.subarray(0, length)), new Date())
-    },
-    keep(lines) {
-      kept = lines
-    },
-  }
-}
-
-/** @returns the number of bytes read; 0 if the file does not exist yet */
-function readAt(file: string, chunk: Buffer, at: number): number {
   let fd: number
   try {
     fd = openSync(file, 'r')
   } catch {
-    return 0
+    return Buffer.alloc(0)
   }
   try {
-    return readSync(fd, chunk, 0, chunk.length, at)
+    const read = chunk.subarray(0, readSync(fd, chunk, 0, chunk.length, at))
+    const end = read.lastIndexOf(0x0a) + 1
+    return end === 0 && read.length === chunkBytes ? read : read.subarray(0, end)
   } finally {
     closeSync(fd)
   }
 }
 
-/** Returns the status of the response; 0 without a response. */
-function post(url: URL, agent: Agent, { token, body }: { token: string; body: string }): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
-  const req = request(url, { method: 'POST', agent, headers, timeout: 10_000 }, res => {
-    res.resume()
-    res.on('end', () => resolve(res.statusCode ?? 0))
+function toDocuments(text: string, { kubernetes }: Source): string {
+  const lines = text.split('\n').filter(line => line !== '')
+  const documents = lines.map(line => {
+    const time = rfc3339.exec(line.slice(0, 200))?.[0] ?? new Date().toISOString()
+    return `${JSON.stringify({ time, log: `${line}\n`, kubernetes })}\n`
   })
-  req.on('timeout', () => req.destroy())
-  req.on('error', () => resolve(0))
-  req.on('close', () => resolve(0))
-  req.end(body)
-  return promise
+  return documents.join('')
 }

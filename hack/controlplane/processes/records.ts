@@ -40,17 +40,6 @@ export const startOrder: readonly ComponentName[] = [
   'apiserver',
 ]
 
-/** The order of KAPIS_PIDS in the env file. */
-const pidOrder: readonly ComponentName[] = [
-  'etcd',
-  'kube-apiserver',
-  'kwok',
-  'apiserver',
-  'oauth',
-  'kube-controller-manager',
-  'opensearch',
-]
-
 /** The records in a run folder: processes (`pids`), commands (`parts.json`), and `env`. */
 export function createProcessRecords(runDir: string) {
   const pidsFile = join(runDir, 'pids')
@@ -86,7 +75,7 @@ export function createProcessRecords(runDir: string) {
     /** Returns the value of KAPIS_PIDS for the env file. */
     pidList(): string {
       const all = pids()
-      return pidOrder.flatMap(name => (all.has(name) ? [`${name}=${all.get(name)?.pid}`] : [])).join(' ')
+      return startOrder.flatMap(name => (all.has(name) ? [`${name}=${all.get(name)?.pid}`] : [])).join(' ')
     },
     writeEnv(variables: Readonly<Record<string, string>>, bin: string): void {
       const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}\n`)

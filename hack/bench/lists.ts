@@ -1,10 +1,11 @@
 import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Call, createApi, forEach, until } from '../api.ts'
-import type { BenchEnv } from '../cluster.ts'
-import { measureByTurns, perSecond } from '../load.ts'
-import { cpuMs } from '../process-stats.ts'
-import { printHead, report } from '../report.ts'
+import { membersOf, parseList } from '../../pkg/kubeclient/object/object.ts'
+import { type Call, createApi, forEach, until } from './api.ts'
+import type { BenchEnv } from './cluster.ts'
+import { measureByTurns, perSecond } from './load.ts'
+import { cpuMs } from './process-stats.ts'
+import { printHead, report } from './report.ts'
 
 const namespace = 'bench-lists'
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
@@ -45,12 +46,10 @@ const pages: readonly (readonly [name: string, query: string, nativeQuery: strin
   ],
 ]
 
-type NodeList = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
-
 async function benchPods(env: BenchEnv, kube: Call): Promise<void> {
   const apps = ['web', 'api', 'cache', 'queue']
   const native = `/api/v1/namespaces/${namespace}/pods`
-  const nodes: NodeList = JSON.parse(await kube('GET', '/api/v1/nodes'))
+  const nodes = parseList(await kube('GET', '/api/v1/nodes'))
   const workers = nodes.items.map(({ metadata }) => metadata.name).filter(name => name.startsWith('worker-'))
   await forEach(0, podCount, i =>
     kube('POST', native, {
@@ -64,7 +63,7 @@ async function benchPods(env: BenchEnv, kube: Call): Promise<void> {
   const pods = `/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/pods`
   const kapis = createApi(env.kapisUrl, env.kapisToken)
   const running = await until(podCount, async () =>
-    Number(JSON.parse(await kapis('GET', `${pods}?phase=Running&limit=1`)).totalItems),
+    Number(membersOf(await kapis('GET', `${pods}?phase=Running&limit=1`)).totalItems),
   )
   if (running < podCount) throw new Error(`only ${running} of ${podCount} pods run`)
   printHead('kube-apiserver')

@@ -1,8 +1,9 @@
-import { type Call, createApi, forEach, until } from '../api.ts'
-import type { BenchEnv } from '../cluster.ts'
-import { measureByTurns, perSecond } from '../load.ts'
-import { residentMb } from '../process-stats.ts'
-import { judge, median, printHead, report } from '../report.ts'
+import { membersOf, parseList, textOf } from '../../pkg/kubeclient/object/object.ts'
+import { type Call, createApi, forEach, until } from './api.ts'
+import type { BenchEnv } from './cluster.ts'
+import { measureByTurns, perSecond } from './load.ts'
+import { residentMb } from './process-stats.ts'
+import { judge, median, printHead, report } from './report.ts'
 
 const namespaceCount = 500
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
@@ -30,7 +31,7 @@ export async function benchNarrowed(env: BenchEnv): Promise<void> {
   const chunk = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/pods?limit=100`
   const kapis = createApi(env.kapisUrl, env.kapisToken)
   const listed = await until(podCount, async () =>
-    Number(JSON.parse(await kapis('GET', `${pods}?limit=1`)).totalItems),
+    Number(membersOf(await kapis('GET', `${pods}?limit=1`)).totalItems),
   )
   if (listed < podCount) throw new Error(`only ${listed} of ${podCount} pods are listed`)
 
@@ -118,7 +119,7 @@ async function create(kube: Call): Promise<void> {
   })
   // A pod needs the default service account of its namespace, which a controller creates.
   const accounts = '/api/v1/serviceaccounts?fieldSelector=metadata.name%3Ddefault'
-  await until(namespaceCount, async () => JSON.parse(await kube('GET', accounts)).items.length)
+  await until(namespaceCount, async () => parseList(await kube('GET', accounts)).items.length)
   await forEach(0, podCount, i =>
     kube('POST', `/api/v1/namespaces/${nameOf(i)}/pods`, {
       metadata: { name: `pod-${i}`, labels: { app: `a${Math.floor(i / namespaceCount) % 4}` } },
@@ -132,8 +133,8 @@ async function create(kube: Call): Promise<void> {
 
 async function tokenOf(kube: Call, namespaces: number): Promise<string> {
   const path = `/api/v1/namespaces/${place}/serviceaccounts/${account(namespaces)}/token`
-  const answer = JSON.parse(await kube('POST', path, { spec: { expirationSeconds: 3600 } }))
-  return String(answer.status.token)
+  const answer = membersOf(await kube('POST', path, { spec: { expirationSeconds: 3600 } }))
+  return textOf(membersOf(answer.status).token)
 }
 
 /** Returns the number of namespaces that a narrowed list covers. */
