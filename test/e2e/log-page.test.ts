@@ -4,6 +4,7 @@ import { stringifyExactly } from '../../pkg/json/stringify.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
+import { logIn } from './login-page.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 
@@ -62,9 +63,7 @@ describe('the log page in a browser', function () {
     })
     page.on('pageerror', error => problems.push(String(error)))
     await page.goto(`${home}?${query}`)
-    await page.getByLabel('User name or e-mail address').fill(alice)
-    await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await logIn(page, alice, password)
     await page.getByRole('searchbox', { name: 'Search' }).waitFor()
     return { page, problems }
   }

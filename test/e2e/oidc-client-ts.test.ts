@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { openWindow, startChromium } from './chromium.ts'
 import { uniqueName } from './cluster.ts'
+import { logIn } from './login-page.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { type RelyingParty, startRelyingParty } from './relying-party.ts'
@@ -60,12 +61,10 @@ describe('a public client in a browser: oidc-client-ts', function () {
       ${script}
     })()`)
   }
-  async function logIn(page: Page): Promise<void> {
+  async function logInAtClient(page: Page): Promise<void> {
     await page.goto(`${party.origin}/app`)
     await run(page, 'void manager.signinRedirect()')
-    await page.getByLabel('User name or e-mail address').fill(alice)
-    await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await logIn(page, alice, password)
     await page.getByText('Back at the client').waitFor()
   }
   const open = () => openWindow(browser, { javaScriptEnabled: true })
@@ -73,7 +72,7 @@ describe('a public client in a browser: oidc-client-ts', function () {
 
   it('logs in with the discovery document, and reads the claims', async () => {
     const page = await open()
-    await logIn(page)
+    await logInAtClient(page)
     expect(await isCalledBack(page)).to.include({
       iss: issuer,
       sub: alice,
@@ -86,7 +85,7 @@ describe('a public client in a browser: oidc-client-ts', function () {
 
   it('refreshes, and receives an ID token of the same login', async () => {
     const page = await open()
-    await logIn(page)
+    await logInAtClient(page)
     await isCalledBack(page)
     const [before, after] = (await run(
       page,
@@ -142,7 +141,7 @@ describe('a public client in a browser: oidc-client-ts', function () {
 
   it('revokes its tokens, and logs out of the browser session', async () => {
     const page = await open()
-    await logIn(page)
+    await logInAtClient(page)
     await isCalledBack(page)
     const [token, idToken] = (await run(
       page,

@@ -3,6 +3,7 @@ import * as oidc from 'openid-client'
 import type { Browser, Page } from 'playwright-core'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { uniqueName } from './cluster.ts'
+import { logIn } from './login-page.ts'
 import { claimsOf, createUser, patchUser, removeUser } from './oauth.ts'
 import { createClient, discover, issuerUrl, removeClient } from './oauth-clients.ts'
 import { type RelyingParty, startRelyingParty } from './relying-party.ts'
@@ -34,12 +35,6 @@ async function beginCode(
     ...more,
   })
   return { url, checks: { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true } }
-}
-
-async function logIn(page: Page, username: string, secret = password): Promise<void> {
-  await page.getByLabel('User name or e-mail address').fill(username)
-  await page.getByLabel('Password').fill(secret)
-  await page.getByRole('button', { name: 'Log in' }).click()
 }
 
 // A string, since this program does not include the types of a browser.

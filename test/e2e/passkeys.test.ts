@@ -1,10 +1,11 @@
 import { expect } from 'chai'
-import * as oidc from 'openid-client'
+import type * as oidc from 'openid-client'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { kubectl, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { createPerson } from './kapis.ts'
+import { expectUsable, logIn, openAuthorization } from './login-page.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { createClient, discover, issuerUrl, removeClient } from './oauth-clients.ts'
 import { type RelyingParty, startRelyingParty } from './relying-party.ts'
@@ -32,25 +33,6 @@ async function addAuthenticator(devtools: CDPSession): Promise<string> {
     },
   })
   return authenticatorId
-}
-
-async function logIn(page: Page, username: string): Promise<void> {
-  await page.getByLabel('User name or e-mail address').fill(username)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
-}
-
-/**
- * Expects that all buttons and links are large enough, and that no element is wider than the
- * window.
- */
-async function expectUsable(page: Page): Promise<void> {
-  for (const target of await page.locator('button:visible, a.button:visible, summary:visible').all())
-    expect((await target.boundingBox())?.height, String(await target.textContent())).to.be.at.least(44)
-  const { scroll, window } = (await page.evaluate(
-    '({ scroll: document.documentElement.scrollWidth, window: innerWidth })',
-  )) as { scroll: number; window: number }
-  expect(scroll).to.be.at.most(window)
 }
 
 const sizes = [
@@ -91,29 +73,6 @@ describe('passkeys in a browser', function () {
     await removeUser(alice)
   })
 
-  /**
-   * Opens an authorization request. @returns a function that waits for the claims of its ID token
-   */
-  async function authorize(page: Page, more: Readonly<Record<string, string>> = {}) {
-    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
-    const url = oidc.buildAuthorizationUrl(config, {
-      redirect_uri: party.redirectUri,
-      scope: 'openid',
-      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-      ...more,
-    })
-    await page.goto(url.href)
-    return async () => {
-      const callback = await party.callback()
-      const granted = await oidc.authorizationCodeGrant(config, callback, {
-        pkceCodeVerifier,
-        idTokenExpected: true,
-      })
-      return granted.claims()
-    }
-  }
-
   it('are added, used, renamed and removed, and rejected when their counter decreases', async () => {
     const { page, devtools, authenticatorId } = await openWithAuthenticator(browser)
     const violations: string[] = []
@@ -122,10 +81,10 @@ describe('passkeys in a browser', function () {
     })
     // Requesting a second factor for a login with a password (step-up) leads to the page that sets
     // one up.
-    let claims = await authorize(page)
+    let tokens = await openAuthorization(page, config, party)
     await logIn(page, alice)
-    expect(await claims()).to.deep.include({ amr: ['pwd'], acr: 'sfa' })
-    claims = await authorize(page, { acr_values: 'mfa' })
+    expect((await tokens()).claims()).to.deep.include({ amr: ['pwd'], acr: 'sfa' })
+    tokens = await openAuthorization(page, config, party, { acr_values: 'mfa' })
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor()
     await look(page, 'set-up')
     await page.getByLabel('Name, to tell your passkeys apart').fill('laptop')
@@ -135,18 +94,18 @@ describe('passkeys in a browser', function () {
     expect(await page.locator('.codes li').allTextContents()).to.have.length(10)
     await next.click()
     const methods = { amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'mfa' }
-    expect(await claims()).to.deep.include(methods)
+    expect((await tokens()).claims()).to.deep.include(methods)
 
     // The next login uses the passkey.
     await page.context().clearCookies()
-    claims = await authorize(page)
+    tokens = await openAuthorization(page, config, party)
     await logIn(page, alice)
     const button = page.getByRole('button', { name: 'Continue with a passkey' })
     await button.waitFor()
     expect(await page.locator(':focus').textContent()).to.equal('Continue with a passkey')
     await look(page, 'passkey')
     await button.click()
-    expect(await claims()).to.deep.include(methods)
+    expect((await tokens()).claims()).to.deep.include(methods)
 
     // A second passkey requires another authenticator: this one already contains one of the user.
     await page.goto(`${await issuerUrl()}/factors`)
@@ -184,7 +143,7 @@ describe('passkeys in a browser', function () {
     await devtools.send('WebAuthn.removeCredential', { ...toPhone, credentialId })
     await devtools.send('WebAuthn.addCredential', { ...toPhone, credential: { ...credential, signCount: 0 } })
     await page.context().clearCookies()
-    await authorize(page)
+    await openAuthorization(page, config, party)
     await logIn(page, alice)
     await page.getByRole('button', { name: 'Continue with a passkey' }).click()
     await page.getByText('since it may have been copied').waitFor()
@@ -194,14 +153,14 @@ describe('passkeys in a browser', function () {
 
   it('are replaced by a recovery code without JavaScript, and reset by an administrator', async () => {
     const page = await openWindow(browser, { viewport: { width: 360, height: 640 } })
-    await authorize(page)
+    await openAuthorization(page, config, party)
     await logIn(page, alice)
     await page.getByText('Your passkey requires JavaScript').waitFor()
     expect(await page.getByRole('button', { name: 'Continue with a passkey' }).count()).to.equal(0)
     await keepScreenshot(page, 'passkey-without-javascript')
     // A browser with JavaScript whose device has no passkey.
     const other = await openWithAuthenticator(browser)
-    await authorize(other.page)
+    await openAuthorization(other.page, config, party)
     await logIn(other.page, alice)
     await other.page.getByRole('button', { name: 'Continue with a passkey' }).click()
     await other.page.getByText('No passkey was used').waitFor()
@@ -213,9 +172,9 @@ describe('passkeys in a browser', function () {
     expect((await admin.kapis(['user', 'reset-factors', alice])).code).to.equal(0)
     const fresh = await openWindow(browser)
     await eventually(async () => {
-      const claims = await authorize(fresh)
+      const tokens = await openAuthorization(fresh, config, party)
       await logIn(fresh, alice)
-      expect(await claims()).to.deep.include({ acr: 'sfa' })
+      expect((await tokens()).claims()).to.deep.include({ acr: 'sfa' })
     }, 5_000)
   })
 })

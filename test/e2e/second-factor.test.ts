@@ -1,11 +1,12 @@
 import { expect } from 'chai'
-import * as oidc from 'openid-client'
+import type * as oidc from 'openid-client'
 import type { Browser, Page } from 'playwright-core'
 import { totpCode } from '../../pkg/iam/factors/fixtures.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { kubectl, uniqueName } from './cluster.ts'
 import { eventually, groupDomain } from './http.ts'
 import { createPerson } from './kapis.ts'
+import { expectUsable, logIn, openAuthorization } from './login-page.ts'
 import { claimsOf, createUser, loginAs, refresh, removeUser, token } from './oauth.ts'
 import { createClient, discover, issuerUrl, removeClient } from './oauth-clients.ts'
 import { type RelyingParty, startRelyingParty } from './relying-party.ts'
@@ -13,25 +14,6 @@ import { setting } from './run.ts'
 
 const password = 'Correct-Horse-1'
 const viewport = { width: 360, height: 640 }
-
-async function logIn(page: Page, username: string): Promise<void> {
-  await page.getByLabel('User name or e-mail address').fill(username)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
-}
-
-/**
- * Expects that all buttons and links are large enough, and that no element is wider than the
- * window.
- */
-async function expectUsable(page: Page): Promise<void> {
-  for (const target of await page.locator('button:visible, a.button:visible, summary:visible').all())
-    expect((await target.boundingBox())?.height, String(await target.textContent())).to.be.at.least(44)
-  for (const part of await page.locator('main *:visible').all()) {
-    const { x, width } = (await part.boundingBox()) ?? { x: 0, width: 0 }
-    expect(x + width, String(await part.evaluate('node => node.outerHTML'))).to.be.at.most(viewport.width)
-  }
-}
 
 /** Sets up an authenticator app. @returns the code that was used, and the recovery codes */
 async function setUp(page: Page): Promise<{ used: string; codes: readonly string[] }> {
@@ -69,30 +51,15 @@ describe('second factors in a browser', function () {
     await removeUser(alice)
   })
 
-  /** Opens an authorization request. @returns a function that waits for its tokens */
-  async function authorize(page: Page, more: Readonly<Record<string, string>> = {}) {
-    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
-    const url = oidc.buildAuthorizationUrl(config, {
-      redirect_uri: party.redirectUri,
-      scope: 'openid',
-      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-      ...more,
-    })
-    await page.goto(url.href)
-    return async () =>
-      oidc.authorizationCodeGrant(config, await party.callback(), { pkceCodeVerifier, idTokenExpected: true })
-  }
-
   it('are set up for acr_values without JavaScript, required from then on, and reset by an administrator', async () => {
     expect(config.serverMetadata().acr_values_supported).to.include('mfa')
     const before = await loginAs({ username: alice, password })
     const page = await openWindow(browser, { viewport })
-    let tokens = await authorize(page)
+    let tokens = await openAuthorization(page, config, party)
     await logIn(page, alice)
     expect((await tokens()).claims()).to.deep.include({ amr: ['pwd'], acr: 'sfa' })
     // Requests a second factor for the existing login (step-up).
-    tokens = await authorize(page, { acr_values: 'mfa' })
+    tokens = await openAuthorization(page, config, party, { acr_values: 'mfa' })
     await expectUsable(page)
     await keepScreenshot(page, 'totp-360')
     const { used, codes } = await setUp(page)
@@ -112,7 +79,7 @@ describe('second factors in a browser', function () {
 
     // In another browser in dark mode: a code that was already used, and then a recovery code.
     const other = await openWindow(browser, { viewport, colorScheme: 'dark' })
-    tokens = await authorize(other)
+    tokens = await openAuthorization(other, config, party)
     await logIn(other, alice)
     await expectUsable(other)
     await keepScreenshot(other, 'factor-360-dark')

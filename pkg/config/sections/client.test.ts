@@ -29,6 +29,22 @@ const unusableKeys: readonly (readonly [object, string, string])[] = [
 ]
 
 describe('parseClientDocument', () => {
+  const everything = {
+    trusted: true,
+    grantMethod: 'prompt',
+    redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
+    postLogoutRedirectURIs: ['https://a.example.org/'],
+    backchannelLogoutURI: 'https://a.example.org/logout?x=1',
+    backchannelLogoutSessionRequired: true,
+    allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
+    scopeRestrictions: ['openid'],
+    grantTypes: ['password', 'client_credentials'],
+    user: 'robot',
+    accessTokenMaxAgeSeconds: 600,
+    accessTokenInactivityTimeoutSeconds: 0,
+    loginMaxAgeSeconds: 60,
+    idTokenSigningAlg: 'ES256',
+  } as const satisfies Partial<ClientConfig>
   const valid: readonly [string, object, ClientConfig][] = [
     ['the required fields only', confidential, usual],
     [
@@ -40,38 +56,12 @@ describe('parseClientDocument', () => {
       'everything',
       {
         ...confidential,
-        trusted: true,
-        grantMethod: 'prompt',
-        redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
-        postLogoutRedirectURIs: ['https://a.example.org/'],
-        backchannelLogoutURI: 'https://a.example.org/logout?x=1',
-        backchannelLogoutSessionRequired: true,
-        allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
-        scopeRestrictions: ['openid'],
-        grantTypes: ['password', 'client_credentials'],
-        user: 'robot',
-        accessTokenMaxAgeSeconds: 600,
-        accessTokenInactivityTimeoutSeconds: 0,
-        loginMaxAgeSeconds: 60,
-        idTokenSigningAlg: 'ES256',
+        ...everything,
       },
       {
         name: 'console',
         public: false,
-        trusted: true,
-        grantMethod: 'prompt',
-        redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
-        postLogoutRedirectURIs: ['https://a.example.org/'],
-        backchannelLogoutURI: 'https://a.example.org/logout?x=1',
-        backchannelLogoutSessionRequired: true,
-        allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
-        scopeRestrictions: ['openid'],
-        grantTypes: ['password', 'client_credentials'],
-        user: 'robot',
-        accessTokenMaxAgeSeconds: 600,
-        accessTokenInactivityTimeoutSeconds: 0,
-        loginMaxAgeSeconds: 60,
-        idTokenSigningAlg: 'ES256',
+        ...everything,
       },
     ],
     [

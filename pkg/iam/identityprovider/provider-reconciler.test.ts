@@ -1,31 +1,12 @@
 import { expect } from 'chai'
 import { silent } from '../fixtures.ts'
-import type { Session } from '../sessions/session.ts'
+import { type Session, toSession } from '../sessions/session.ts'
 import { createProviderReconciler, type ProviderState } from './provider-reconciler.ts'
 
 function session(sid: string, provider: string, ended = ''): Session {
   return {
-    sid,
-    resourceVersion: '1',
-    type: '',
-    displayName: '',
-    createdAtMs: 0,
-    user: 'alice',
-    userUid: 'uid-alice',
-    userGeneration: 1,
-    credential: '',
-    provider,
-    clientId: 'kapis',
-    scope: '',
-    authenticatedAtMs: 0,
-    amr: '',
-    refreshId: '',
-    parent: '',
-    browserSid: '',
-    previousRefreshId: '',
-    rotatedAtMs: 0,
-    expiresAtMs: 1,
-    ended,
+    ...toSession({ metadata: { name: sid, uid: '', resourceVersion: '1', creationTimestamp: '' } }),
+    ...{ user: 'alice', userUid: 'uid-alice', userGeneration: 1, provider, expiresAtMs: 1, ended },
   }
 }
 

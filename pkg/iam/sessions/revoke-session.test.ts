@@ -1,30 +1,19 @@
 import { expect } from 'chai'
 import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { endBrowserSession, endLogin, endLoginsWithoutFactor, endOtherLogins } from './revoke-session.ts'
-import type { Session } from './session.ts'
+import { type Session, toSession } from './session.ts'
 
+const stored = { metadata: { name: 's1', uid: '', resourceVersion: '100', creationTimestamp: '' } }
 const login: Session = {
-  sid: 's1',
-  resourceVersion: '100',
-  type: '',
-  displayName: '',
-  createdAtMs: 0,
-  user: 'alice',
-  userUid: 'u1',
-  userGeneration: 1,
-  credential: 'c1',
-  provider: '',
-  clientId: 'kapis',
-  scope: '',
-  authenticatedAtMs: 0,
-  amr: '',
-  refreshId: 'r1',
-  parent: '',
-  browserSid: '',
-  previousRefreshId: '',
-  rotatedAtMs: 0,
-  expiresAtMs: 0,
-  ended: '',
+  ...toSession(stored),
+  ...{
+    user: 'alice',
+    userUid: 'u1',
+    userGeneration: 1,
+    credential: 'c1',
+    clientId: 'kapis',
+    refreshId: 'r1',
+  },
 }
 
 /** A session store whose first updates fail with a conflict. */

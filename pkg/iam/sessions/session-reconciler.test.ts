@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { silent, until } from '../fixtures.ts'
 import { toUser, type User } from '../users/user.ts'
-import type { Session } from './session.ts'
+import { type Session, toSession } from './session.ts'
 import { createSessionKeeper } from './session-reconciler.ts'
 
 const alice: User = {
@@ -10,27 +10,15 @@ const alice: User = {
   credential: 'c1',
 }
 const login: Session = {
-  sid: 's1',
-  resourceVersion: '1',
-  type: '',
-  displayName: '',
-  createdAtMs: 0,
-  user: 'alice',
-  userUid: 'u1',
-  userGeneration: 1,
-  credential: 'c1',
-  provider: '',
-  clientId: 'kapis',
-  scope: '',
-  authenticatedAtMs: 0,
-  amr: '',
-  refreshId: 'r1',
-  parent: '',
-  browserSid: '',
-  previousRefreshId: '',
-  rotatedAtMs: 0,
-  expiresAtMs: 0,
-  ended: '',
+  ...toSession({ metadata: { name: 's1', uid: '', resourceVersion: '1', creationTimestamp: '' } }),
+  ...{
+    user: 'alice',
+    userUid: 'u1',
+    userGeneration: 1,
+    credential: 'c1',
+    clientId: 'kapis',
+    refreshId: 'r1',
+  },
 }
 
 /**

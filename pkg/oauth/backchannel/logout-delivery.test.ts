@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Session } from '../../iam/sessions/session.ts'
+import { type Session, toSession } from '../../iam/sessions/session.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { memoryClient } from '../memory-fixtures.ts'
 import { createLogoutDelivery, type LogoutDeliveryOptions } from './logout-delivery.ts'
@@ -8,18 +8,9 @@ const uri = 'https://app.example.org/logout'
 
 function session(changes: Partial<Session> = {}): Session {
   return {
-    ...{
-      sid: 'sid-1',
-      resourceVersion: '1',
-      type: '',
-      parent: '',
-      browserSid: '',
-      displayName: '',
-      createdAtMs: 0,
-    },
-    ...{ user: 'alice', userUid: '', userGeneration: 1, credential: '', provider: '', clientId: 'app' },
-    ...{ scope: 'openid email', authenticatedAtMs: 0, amr: '', refreshId: '', previousRefreshId: '' },
-    ...{ rotatedAtMs: 0, expiresAtMs: 0, ended: 'logout', ...changes },
+    ...toSession({ metadata: { name: 'sid-1', uid: '', resourceVersion: '1', creationTimestamp: '' } }),
+    ...{ user: 'alice', userGeneration: 1, clientId: 'app', scope: 'openid email', ended: 'logout' },
+    ...changes,
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { silent } from '../../fixtures.ts'
-import type { Session } from '../../sessions/session.ts'
+import { type Session, toSession } from '../../sessions/session.ts'
 import { toUser, type User } from '../../users/user.ts'
 import type { UserLink } from '../../users/user-link.ts'
 import { readProviderConfig } from '../config.ts'
@@ -27,28 +27,9 @@ function user(name: string, observedAgoMs: number | undefined): User {
 
 function session(sid: string, name: string, changes: Partial<Session> = {}): Session {
   return {
-    sid,
-    resourceVersion: '1',
-    type: '',
-    displayName: '',
-    createdAtMs: nowMs,
-    user: name,
-    userUid: `uid-${name}`,
-    userGeneration: 1,
-    credential: '',
-    provider: 'p',
-    clientId: 'kapis',
-    scope: '',
-    authenticatedAtMs: 0,
-    amr: '',
-    refreshId: '',
-    parent: '',
-    browserSid: '',
-    previousRefreshId: '',
-    rotatedAtMs: nowMs,
-    expiresAtMs: nowMs + hourMs,
-    ended: '',
-    ...changes,
+    ...toSession({ metadata: { name: sid, uid: '', resourceVersion: '1', creationTimestamp: '' } }),
+    ...{ createdAtMs: nowMs, user: name, userUid: `uid-${name}`, userGeneration: 1, provider: 'p' },
+    ...{ rotatedAtMs: nowMs, expiresAtMs: nowMs + hourMs, ...changes },
   }
 }
 
