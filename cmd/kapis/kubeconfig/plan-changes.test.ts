@@ -127,7 +127,7 @@ describe('the context of a login', () => {
     write(`contexts:\n${context}users:\n${exec('kapis').replace('command: node', 'command: old')}`, 'second')
     write(`clusters:\n${cluster}contexts:\n${context}`, 'third')
     await add({}, paths)
-    expect(read('first')).to.equal('# first\n\napiVersion: v1\nkind: Config\ncurrent-context: kapis\n')
+    expect(read('first')).to.equal('# first\napiVersion: v1\nkind: Config\ncurrent-context: kapis\n')
     expect(read('second')).to.equal(`contexts:\n${context}users:\n${exec('kapis')}`)
     expect(read('third')).to.equal(`clusters:\n${cluster}contexts:\n${context}`)
     expect(readdirSync(folder)).to.have.members(['first', 'second', 'third'])

@@ -19,7 +19,7 @@ const cases: readonly [string, string, readonly Change[], string][] = [
     'preserves a document with only a comment',
     '# mine\n',
     [set(['kind'], 'Config')],
-    '# mine\n\nkind: Config\n',
+    '# mine\nkind: Config\n',
   ],
   [
     'preserves quotes and comments',

@@ -7,7 +7,7 @@ import {
   isSeq,
   type Pair,
   parseAllDocuments,
-  type Scalar,
+  Scalar,
   visit,
   type YAMLMap,
   type YAMLSeq,
@@ -45,10 +45,9 @@ export function readSource(text: string): Source {
   const parsed = parseAllDocuments(lines, options)
   const [document] = parsed
   if (document === undefined) {
-    const empty = Object.assign(new Document(null, options), {
-      commentBefore: 'comment' in parsed ? parsed.comment : null,
-    })
-    return { document: empty, value: null, rest: '' }
+    // The comment is one of the root node, since a comment of the document is followed by an empty line.
+    const root = Object.assign(new Scalar(null), { commentBefore: 'comment' in parsed ? parsed.comment : '' })
+    return { document: Object.assign(new Document(null, options), { contents: root }), value: null, rest: '' }
   }
   const [error] = document.errors
   if (error !== undefined) throw new Error(error.message.split('\n', 1)[0]?.replace(/:$/, ''))
