@@ -100,7 +100,7 @@ describe('a public client in a browser: oidc-client-ts', function () {
 
   it('is refreshed by itself before its token expires, without a frame that monitors the session', async () => {
     const page = await open()
-    await logIn(page)
+    await logInAtClient(page)
     const [before, after, frames] = (await run(
       page,
       `const own = new oidc.UserManager({
