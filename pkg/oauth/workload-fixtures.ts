@@ -1,4 +1,12 @@
-import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import {
+  type CompactJWSHeaderParameters,
+  CompactSign,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
 import type { ExchangePolicy } from '../config/sections/token-exchange.ts'
 
 /** Creates an issuer of a CI system, the key of a client, and service accounts, all in memory. */
@@ -20,6 +28,9 @@ export async function memoryWorkloads() {
         .setProtectedHeader({ alg: 'RS256', ...header })
         .sign(privateKey)
     },
+    /** Signs any text as the payload, with any header. */
+    signText: (text: string, header: CompactJWSHeaderParameters = { alg: 'RS256' }) =>
+      new CompactSign(new TextEncoder().encode(text)).setProtectedHeader(header).sign(privateKey),
     fetch: async () => Response.json(jwks),
     async issuerKeys() {
       if (state.isDown) throw new Error('connect ECONNREFUSED')

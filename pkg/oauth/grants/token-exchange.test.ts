@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
+import { CompactSign, exportJWK, generateKeyPair } from 'jose'
 import { audience, issuer } from '../../jwt/fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
 import { grant, type, useExchange } from './exchange-fixtures.ts'
@@ -143,6 +144,79 @@ describe('token exchange', () => {
       expect([code, body.error], JSON.stringify(header)).to.deep.equal([400, 'invalid_request'])
       expect(body.error_description).to.match(/^the subject token is invalid: /)
     }
+  })
+
+  it('rejects the signature of a key that the token itself contains', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const jwk = await exportJWK(publicKey)
+    const [, payload = ''] = (await ciToken()).split('.')
+    for (const header of [
+      { jwk },
+      { jwk, kid: 'x' },
+      { x5c: ['MIIB'] },
+      { jku: 'https://evil.example.org' },
+    ]) {
+      const token = await new CompactSign(Buffer.from(payload, 'base64url'))
+        .setProtectedHeader({ alg: 'ES256', ...header })
+        .sign(privateKey)
+      const { code, body } = await exchange(token)
+      expect([code, body.error_description]).to.deep.equal([
+        400,
+        'the subject token is invalid: no applicable key found in the JSON Web Key Set',
+      ])
+    }
+  })
+
+  const now = Math.floor(Date.now() / 1000)
+  const claimsText = (more: string) =>
+    `{"iss":"https://ci.example.org","sub":"repo:acme/shop","aud":"${issuer}","repository":"acme/shop",${more}}`
+  const oddTexts: readonly (readonly [text: string, description: string])[] = [
+    [claimsText(`"exp":"${now + 60}"`), "the subject token is invalid: 'exp' claim must be a number"],
+    [claimsText(`"exp":[${now + 60}]`), "the subject token is invalid: 'exp' claim must be a number"],
+    [claimsText('"exp":null'), "the subject token is invalid: 'exp' claim must be a number"],
+    [claimsText('"exp":-1e999'), "the subject token is invalid: 'exp' claim timestamp check failed"],
+    [
+      claimsText(`"exp":${now + 60},"nbf":${now + 3600}`),
+      "the subject token is invalid: 'nbf' claim timestamp check failed",
+    ],
+    [
+      claimsText(`"exp":${now + 60},"nbf":"${now}"`),
+      "the subject token is invalid: 'nbf' claim must be a number",
+    ],
+    [
+      claimsText(`"exp":${now + 60},"iat":"${now}"`),
+      "the subject token is invalid: 'iat' claim must be a number",
+    ],
+    [
+      claimsText(`"exp":${now + 60},"sub":["repo:acme/shop"]`),
+      'the subject token is invalid: invalid claim sub or exp',
+    ],
+    // JSON.parse returns the last of duplicate members, for the issuer as well as its verification.
+    [
+      claimsText(`"exp":${now + 60},"aud":"other"`),
+      "the subject token is invalid: unexpected 'aud' claim value",
+    ],
+    [
+      claimsText(`"exp":${now + 60},"repository":"acme/other"`),
+      'no policy accepts the subject token of repo:acme/shop',
+    ],
+    [
+      claimsText(`"exp":${now + 60},"iss":"https://ci.example.org/"`),
+      'kube-apiserver rejected the subject token',
+    ],
+    ['"a JWT in a JWT"', 'no policy of token exchange accepts the issuer of the subject token'],
+    ['[]', 'no policy of token exchange accepts the issuer of the subject token'],
+  ]
+  for (const [text, description] of oddTexts) {
+    it(`rejects ${text}`, async () => {
+      const { code, body } = await exchange(await setup.app.workloads.signText(text))
+      expect([code, body.error_description]).to.deep.equal([400, description])
+    })
+  }
+
+  it('returns a token of the life of the policy for a subject token without an end', async () => {
+    const text = claimsText('"exp":1e999')
+    expect((await exchange(await setup.app.workloads.signText(text))).body.expires_in).to.equal(300)
   })
 
   const refused: readonly (readonly [string, () => Promise<string>, Record<string, string>, string])[] = [
