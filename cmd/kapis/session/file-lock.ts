@@ -92,7 +92,8 @@ function create(file: string): number | undefined {
     return openSync(file, 'wx', 0o600)
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return undefined
-    throw error
+    const reason = error instanceof Error ? error.message : error
+    throw new Error(`failed to create the lock ${file}: ${reason}`, { cause: error })
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { login as loginCommand } from '../login/command.ts'
+import { withFileLock } from './file-lock.ts'
 import { findTarget } from './find-login.ts'
 import {
   listLogins,
@@ -99,6 +100,15 @@ describe('the files of logins', () => {
     expect(findTarget({ server: key.url, context: key.name }, io()).login).to.deep.equal(stored)
     writeCurrent(io().env, key)
     expect(readCurrent(io().env)).to.deep.equal(key)
+  })
+
+  it('are named if one cannot be written', async () => {
+    mkdirSync(file())
+    expect(() => writeLogin(io().env, stored)).to.throw(`failed to write ${file()}: EISDIR`)
+    expect(readdirSync(dirname(file()))).to.have.lengthOf(1)
+    const lock = join(home, 'x'.repeat(255))
+    const failure = await withFileLock(lock, () => undefined).catch(String)
+    expect(failure).to.include(`failed to create the lock ${lock}.lock: ENAMETOOLONG`)
   })
 
   it('keep members of a later release', () => {

@@ -171,6 +171,8 @@ function writePrivately(file: string, value: object): void {
     // Flushed: after a power failure, the file must contain the old or the new login.
     writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
     renameSync(draft, file)
+  } catch (error) {
+    throw new Error(`failed to write ${file}: ${error instanceof Error ? error.message : error}`)
   } finally {
     rmSync(draft, { force: true })
   }
