@@ -454,4 +454,12 @@ describe('components, quotas and public information', function () {
     expect((await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/gpu/kinds`)).body).to.equal('[]\n')
     expect((await askKapis('/kapis/version', { method: 'POST' })).code).to.equal(405)
   })
+
+  it('are served with a slash at the end too, as by KubeSphere', async () => {
+    const configs = `/kapis/config.${groupDomain}/v1alpha2/configs`
+    for (const path of ['/kapis/version', `${configs}/configz`, `${configs}/gpu/kinds`, `${configs}/oauth`]) {
+      const [bare, slashed] = [await askKapis(path), await askKapis(`${path}/`)]
+      expect([slashed.code, slashed.body], path).to.deep.equal([200, bare.body])
+    }
+  })
 })

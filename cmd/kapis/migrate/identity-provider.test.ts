@@ -87,7 +87,7 @@ describe('provider', () => {
     expect(convert({ ...item, type: 'GitlabIdentityProvider' }).notes).to.deep.equal([])
   })
 
-  for (const type of ['CASIdentityProvider', 'AliyunIDaasProvider', 'toString', 1, undefined]) {
+  for (const type of ['CASIdentityProvider', 'AliyunIDaaSProvider', 'toString', 1, undefined]) {
     it(`reports a provider of type ${String(type)}, which Kapis does not have`, () => {
       const { document, notes } = convert({ type, provider: {} })
       expect(document).to.equal(undefined)

@@ -32,7 +32,8 @@ export function createPublicRoutes(parts: PublicRoutesOptions): HandlerChainOpti
   // The public configuration lists the identity providers, which only kapis-oauth knows.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const { issuer } = config.oauth
-  const isForOAuth = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig
+  const isForOAuth = (path: string) =>
+    isOAuthPath(path, issuer) || path === oauthConfig || path === `${oauthConfig}/`
   return {
     handles: path =>
       probes.handles(path) || isForOAuth(path) || documents.handles(path) || logPage?.handles(path) === true,

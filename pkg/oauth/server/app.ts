@@ -106,6 +106,15 @@ export function createOAuthApp(given: AppOptions): Express {
   }
 
   const documents = discoveryPaths(issuer)
+  const platformConfig = platformConfigPath(options.groupDomain)
+  const publicConfig: Methods = {
+    get: createPlatformConfig({
+      issuer,
+      clients: () => [...options.registry.all()].map(({ client }) => client),
+      providers: () => options.tools.providers.store.all(),
+      lifetimes: options.tools.lifetimes,
+    }),
+  }
   app.use([...documents, '/oauth/keys'], allowAnyOrigin)
   app.use('/oauth/userinfo', allowClientOrigins(options.registry, 'GET, HEAD, POST'))
   app.use(clientEndpoints, allowClientOrigins(options.registry, 'POST'))
@@ -139,14 +148,8 @@ export function createOAuthApp(given: AppOptions): Express {
       ...browserRoutes(options),
       '/oauth/personal-access-tokens': { get: personal.list, post: personal.create, body: json },
       '/oauth/personal-access-tokens/:id': { delete: personal.remove },
-      [platformConfigPath(options.groupDomain)]: {
-        get: createPlatformConfig({
-          issuer,
-          clients: () => [...options.registry.all()].map(({ client }) => client),
-          providers: () => options.tools.providers.store.all(),
-          lifetimes: options.tools.lifetimes,
-        }),
-      },
+      [platformConfig]: publicConfig,
+      [`${platformConfig}/`]: publicConfig,
     },
   )
   const discovery: Methods = { get: (_req, res) => void res.json(toDiscovery(issuer)) }

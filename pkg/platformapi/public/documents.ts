@@ -67,12 +67,17 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
   ])
   return {
     paths: [...documents.keys()],
-    handles: path => documents.has(path),
+    handles: path => documents.has(withoutSlash(path)),
     async handle({ req, res, info }) {
       if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-      sendJson(res, 200, await documents.get(info.path)?.())
+      sendJson(res, 200, await documents.get(withoutSlash(info.path))?.())
     },
   }
+}
+
+/** Returns a path without a slash at the end, which clients may send. */
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 const contract = { gitVersion: 'v3.4.1', gitMajor: '3', gitMinor: '4' }

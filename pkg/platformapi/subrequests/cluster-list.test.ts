@@ -43,6 +43,11 @@ describe('createClusterList', () => {
     crds: () => ({ items: things(['a', 'b']), totalItems: 2 }),
     empty: () => ({ items: [], totalItems: 0 }),
     nameless: () => ({ items: nodes(['a']).map(({ kind, ...rest }) => rest), totalItems: 1 }),
+    numbers: () => ({ items: [1, null], totalItems: 2 }),
+    unnamed: () => ({ items: [node('')], totalItems: 1 }),
+    climbing: () => ({ items: nodes(['..']), totalItems: 1 }),
+    nested: () => ({ items: nodes(['a/../../b']), totalItems: 1 }),
+    encoded: () => ({ items: nodes(['a%2fb']), totalItems: 1 }),
     traversing: () => ({ items: things(['a'], '../../v1'), totalItems: 1 }),
     absent: () => {
       throw new Status(404, 'NotFound', 'resource "things" is not supported')
@@ -218,10 +223,12 @@ describe('createClusterList', () => {
     }
   })
 
-  it('reports a member that sends no list, or less than it has', async () => {
-    const { body } = await ask('?clusters=host,short,fewer,uncountable,strange')
+  it('reports a member that sends no list, less than it has, or no objects', async () => {
+    const { body } = await ask(
+      '?clusters=host,short,fewer,uncountable,strange,numbers,unnamed,climbing,nested,encoded',
+    )
     const messages = body.clusters.slice(1).map(({ status }: { status: Status }) => status.message)
-    expect(messages).to.deep.equal(Array(4).fill('the response is not a platform list'))
+    expect(messages).to.deep.equal(Array(9).fill('the response is not a platform list'))
   })
 
   it('says that it has only the first objects', async () => {

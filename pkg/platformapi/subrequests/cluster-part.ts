@@ -116,7 +116,16 @@ function toCounted(list: unknown, limit: number) {
   const isCount = typeof total === 'number' && Number.isSafeInteger(total)
   if (!Array.isArray(items) || !isCount || total < items.length || items.length < Math.min(total, limit))
     throw unavailable('the response is not a platform list')
-  return { items: items.slice(0, limit), total }
+  const page = items.slice(0, limit)
+  if (!page.every(hasName)) throw unavailable('the response is not a platform list')
+  return { items: page, total }
+}
+
+/** Returns whether namespace and name can be segments of a path, such as that of selfLink. */
+function hasName(item: unknown): boolean {
+  const { name, namespace = '' } = membersOf(membersOf(item).metadata)
+  const texts = [name, namespace]
+  return name !== '' && texts.every(text => typeof text === 'string' && !/[/%]|^\.{1,2}$/.test(text))
 }
 
 /** The group and version of an API, which become segments of a path. */

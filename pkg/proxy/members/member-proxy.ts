@@ -27,7 +27,10 @@ const maxRequests = 100
 // marked request for another member.
 const pseudonym = 'kapis-clusters'
 export const via: HeaderLines = ['Via', `1.1 ${pseudonym}`]
-/** Response headers with which another origin could affect pages of Kapis. */
+/**
+ * Response headers with which another origin could affect pages of Kapis: cookies and storage, HSTS,
+ * reports of requests to other servers, logins in a dialog of the browser, CORS, and redirects.
+ */
 const withheld: ReadonlySet<string> = new Set([
   'audit-id',
   'set-cookie',
@@ -35,6 +38,13 @@ const withheld: ReadonlySet<string> = new Set([
   'strict-transport-security',
   'alt-svc',
   'service-worker-allowed',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'www-authenticate',
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'refresh',
 ])
 // In a document of a member, scripts run without the origin of Kapis (or of a console before it),
 // and so without its cookies.
