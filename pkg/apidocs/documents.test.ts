@@ -10,7 +10,7 @@ const path = `/openapi/v3/${section.key}`
 describe('createApiDocuments', () => {
   const foreign = { serverRelativeURL: '/openapi/v3/api/v1?hash=1' }
   let index: unknown = { paths: { 'api/v1': foreign } }
-  const face = createApiDocuments({
+  const documents = createApiDocuments({
     sections: [section],
     version: '1.0.0',
     async readIndex() {
@@ -20,7 +20,7 @@ describe('createApiDocuments', () => {
   })
   let server: Loopback
   before(async () => {
-    server = await serveApi(face)
+    server = await serveApi(documents)
   })
   after(() => server.close())
 

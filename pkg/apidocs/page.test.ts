@@ -4,11 +4,11 @@ import { section, serveApi } from './fixtures.ts'
 import { createDocsPage } from './page.ts'
 
 describe('createDocsPage', () => {
-  const face = createDocsPage({ sections: [section], product: 'A & B', version: '1.0.0' })
+  const docsPage = createDocsPage({ sections: [section], product: 'A & B', version: '1.0.0' })
   let server: Loopback
   let text: string
   before(async () => {
-    server = await serveApi(face)
+    server = await serveApi(docsPage)
     text = (await server.get('/docs')).text
   })
   after(() => server.close())
@@ -32,7 +32,7 @@ describe('createDocsPage', () => {
     expect(paths).to.have.length(2)
     for (const path of paths) {
       expect(path).to.match(/^\/docs\/(style\.css|search\.js)\?v=[0-9A-F]{12}$/)
-      expect(face.handles(path.split('?')[0] ?? '')).to.equal(true)
+      expect(docsPage.handles(path.split('?')[0] ?? '')).to.equal(true)
       const { code, headers } = await server.get(path)
       expect(code).to.equal(200)
       expect(headers['content-type']).to.match(/^text\/(css|javascript); charset=utf-8$/)
@@ -42,7 +42,7 @@ describe('createDocsPage', () => {
 
   it('serves no other files, and only GET and HEAD', async () => {
     for (const path of ['/docs/', '/docs/x', '/docs/page.ts', '/docsx'])
-      expect(face.handles(path), path).to.equal(false)
+      expect(docsPage.handles(path), path).to.equal(false)
     expect((await server.get('/docs', { method: 'POST' })).code).to.equal(405)
   })
 })

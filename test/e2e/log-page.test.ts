@@ -113,7 +113,7 @@ describe('the log page in a browser', function () {
     await page.keyboard.press('Enter')
     const alert = page.getByRole('alert').filter({ visible: true })
     await alert.waitFor()
-    expect(await alert.textContent()).to.equal('q: unclosed ( (at position 1) (400)')
+    expect(await alert.textContent()).to.equal('q: missing closing parenthesis (at position 1) (400)')
   })
 
   it('zooms in and out with the keyboard, follows, exports and logs out', async () => {

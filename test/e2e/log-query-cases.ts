@@ -89,7 +89,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     'from=10000&size=1':
       'from + size must be at most 10000, not 10001; for further records use with_cursor=true, and then cursor= with the cursor of the last record',
     'cursor=nonsense': 'cursor',
-    'q=(a': 'q: unclosed ( (at position 1)',
+    'q=(a': 'q: missing closing parenthesis (at position 1)',
     'interval=1f':
       'interval: "1f": expected a whole number of at least 1 and a unit: s, m, h, d, w, M, q or y',
     'sort=up': 'sort must be one of desc, asc, not "up"',

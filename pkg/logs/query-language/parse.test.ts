@@ -124,7 +124,7 @@ describe('parseQuery', () => {
   }
 
   const invalid: readonly [string, string, number][] = [
-    ['(a', 'unclosed (', 1],
+    ['(a', 'missing closing parenthesis', 1],
     ['a)', 'unmatched )', 2],
     ['()', 'missing search term before )', 2],
     ['a AND', 'missing search term at the end', 6],

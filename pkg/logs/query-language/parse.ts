@@ -64,7 +64,7 @@ export function parseQuery(text: string): Expression | undefined {
       return syntaxError(`missing search term before ${next.kind}`, next.position)
     }
     const inner = parseOr()
-    if (tokens[at]?.kind !== ')') syntaxError('unclosed (', next.position)
+    if (tokens[at]?.kind !== ')') syntaxError('missing closing parenthesis', next.position)
     at += 1
     return inner
   }

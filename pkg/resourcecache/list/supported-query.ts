@@ -19,7 +19,14 @@ export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: 
     filters: new Map([...query.filters].filter(([key]) => names.includes(key))),
     warnings: [
       ...query.warnings,
-      ...(isSorted ? [] : [ignoredText('sort key', [query.sortBy], kind.plural, [...sortKeys, 'paths'])]),
+      ...(isSorted
+        ? []
+        : [
+            ignoredText('sort key', [query.sortBy], kind.plural, [
+              ...sortKeys,
+              'or a path such as .spec.nodeName',
+            ]),
+          ]),
       ...(unknown.length === 0 ? [] : [ignoredText('filter', unknown, kind.plural, names)]),
     ],
   }

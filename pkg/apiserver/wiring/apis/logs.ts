@@ -127,7 +127,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     closing: closing.signal,
   }
 
-  function createFaces() {
+  function createHandlers() {
     if (reading === undefined || events === undefined || space === undefined)
       return { logs: none, logsql: none, ingest: none, events: none, auditing: none }
     const queries = createFairQueue({
@@ -167,14 +167,14 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     })
     return { logs, logsql, ingest, events: events.events, auditing: events.auditing }
   }
-  const faces = createFaces()
+  const handlers = createHandlers()
 
   return {
     apis: new Map([
-      [`${tenant}/${version}`, createTenantApi(faces)],
+      [`${tenant}/${version}`, createTenantApi(handlers)],
       [
         `${logging}/${version}`,
-        createLoggingApi({ groupDomain, ...faces, recordings: recordings.serve ?? none }),
+        createLoggingApi({ groupDomain, ...handlers, recordings: recordings.serve ?? none }),
       ],
     ]),
     recordings: recordings.proxied,
