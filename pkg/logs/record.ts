@@ -18,6 +18,9 @@ export type LogRecord = {
   readonly fields?: Fields
 }
 
+/** What all lines of a container share. */
+export type Origin = Omit<LogRecord, 'timeNs' | 'log' | 'fields'>
+
 /** A field that all lines of a container share; `label` is a label of its pod. */
 export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId' | { readonly label: string }
 
@@ -45,7 +48,7 @@ export function isOriginField(field: Exclude<Field, 'log'>): field is OriginFiel
 }
 
 /** Returns an origin field; undefined only for a label that the pod does not have. */
-export function originOf(origin: Omit<LogRecord, 'timeNs' | 'log'>, field: OriginField): string | undefined {
+export function originOf(origin: Origin, field: OriginField): string | undefined {
   if (typeof field === 'string') return origin[field]
   const { labels } = origin
   return labels !== undefined && Object.hasOwn(labels, field.label) ? labels[field.label] : undefined

@@ -3,7 +3,7 @@ import type { Bucket, Interval } from './histogram-interval.ts'
 import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Filter, RowPipe } from './logsql/query.ts'
 import type { Row } from './logsql/row.ts'
-import type { LogRecord } from './record.ts'
+import type { LogRecord, Origin } from './record.ts'
 import type { Rejection } from './rejection.ts'
 
 /** Sort order by time. Records with the same time are in order of arrival (reversed for `desc`). */
@@ -62,6 +62,9 @@ export type RowPage = {
 
 export type Statistics = { readonly containers: number; readonly logs: number }
 
+/** The number of lines of an origin. */
+export type OriginCount = { readonly origin: Origin; readonly lines: number }
+
 export type Histogram = { readonly total: number; readonly buckets: readonly Bucket[] }
 
 /** Lines that are stored together or not at all. */
@@ -98,6 +101,8 @@ export type LogStore = {
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   /** Evaluates a RowQuery inside the store, which then returns rows instead of lines. Optional. */
   rows?(query: RowQuery, limits: QueryLimits): Promise<RowPage>
+  /** Counts lines by their origin. Optional, for stores in which it is faster than reading lines. */
+  origins?(filter: LogFilter, limits: QueryLimits): Promise<readonly OriginCount[]>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>
   /** Yields matching lines from now on, in order of arrival, until the signal aborts. */

@@ -276,7 +276,7 @@ export function makeQuery(r: Random, firstNs: bigint): Asked {
     () => [
       `order (${r.one(fields)}, _time, _stream, _msg) desc limit ${1 + r.below(9)} offset ${r.below(9)}`,
     ],
-    () => ['sort by (bytes desc, _time, _stream, _msg) partition by (level, status) limit 2 rank as r'],
+    () => ['sort by (bytes desc, _time, _stream, _msg) partition by (level, status) limit 2 rank as place'],
     () => ['sort by (level, _time, _stream, _msg) rank limit 7'],
     () => ['sort by (_time) limit 0 | len(_msg) as n | stats sum(n) as a'],
     () => ['head', 'fields _time'],

@@ -185,6 +185,8 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
           { kind: 'rows', store: name, query: { ...query, filter: kept(query.filter) }, ...timeOf(limits) },
           limits.signal,
         ),
+      origins: (filter, limits) =>
+        read({ kind: 'origins', store: name, filter: kept(filter), ...timeOf(limits) }, limits.signal),
       statistics: (filter, limits) =>
         read({ kind: 'statistics', store: name, filter: kept(filter), ...timeOf(limits) }, limits.signal),
       histogram: (filter, interval, limits) =>

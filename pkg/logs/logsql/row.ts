@@ -52,6 +52,11 @@ export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
   return row
 }
 
+/** Reports whether a field of rows is the same for all lines of an origin. */
+export function isOfOrigin(name: string): boolean {
+  return /^(?:_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s.test(name)
+}
+
 function textOf(value: FieldValue): string {
   return typeof value === 'object' ? formatJson(value) : scalarText(value)
 }

@@ -10,7 +10,7 @@ import { pushDown } from './push-down.ts'
 import { allFilters, type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
 import { createQueryTimeSlices } from './query-time-slices.ts'
 import type { Row } from './row.ts'
-import { planStoreCount, type StoreCount } from './store-counts.ts'
+import { originFields, planStoreCount, type StoreCount } from './store-counts.ts'
 
 export type Run = {
   readonly store: LogStore
@@ -76,7 +76,7 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
 export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly Row[]> {
   const output = createOutput(run.maxBytes)
   const slices = createQueryTimeSlices(run)
-  const { pages, pipes } = readFirst(run, withFirstFilters(given), slices.leftMs)
+  const { pages, pipes, linesOf = () => 1 } = readFirst(run, withFirstFilters(given), slices.leftMs)
   const first = createPipeline(pipes, output, createBudget(run.maxBytes))
   let wantsMore = true
   while (wantsMore) {
@@ -84,7 +84,7 @@ export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly
     if (page.done) break
     for (const row of page.value) {
       if (slices.isOver()) await slices.next()
-      if (row !== undefined) wantsMore = first.push(row)
+      if (row !== undefined) wantsMore = first.push(row, linesOf(row))
       if (!wantsMore) break
       if (output.size() <= maxHandedOut) continue
       yield output.take()
@@ -102,16 +102,22 @@ export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly
 
 type Pages = AsyncGenerator<Iterable<Row | undefined>>
 
+type First = {
+  readonly pages: Pages
+  readonly pipes: readonly Pipe[]
+  /** Returns the number of lines that a row stands for; by default 1. */
+  readonly linesOf?: (row: Row) => number
+}
+
 /** Returns what the store contributes: pages of rows, and the pipes after it. */
-function readFirst(
-  run: Run,
-  query: Query,
-  leftMs: () => number,
-): { readonly pages: Pages; readonly pipes: readonly Pipe[] } {
+function readFirst(run: Run, query: Query, leftMs: () => number): First {
   const { order, pipes } = toScanOrder(query.pipes)
   const { filter, test } = planQuery(run.filter, query)
   const count = planStoreCount(filter, test, pipes[0])
   if (count !== undefined) return { pages: counted(run, count, leftMs), pipes: pipes.slice(1) }
+  const fields = originFields(test, pipes[0])
+  if (filter !== undefined && run.store.origins !== undefined && fields !== undefined)
+    return { ...readOrigins(run, run.store.origins, { filter, test, fields }, leftMs), pipes }
   const byRow = byRowFirst(pipes)
   const step = { order, test, pipes: byRow, fields: neededFields(test, pipes) }
   return { pages: scan(run, filter, step, leftMs), pipes: pipes.slice(byRow.length) }
@@ -184,6 +190,25 @@ async function* counted(
   leftMs: () => number,
 ): AsyncGenerator<readonly Row[]> {
   yield await inTime(limits, leftMs, left => count(store, left))
+}
+
+/** Reads a row for each origin. */
+function readOrigins(
+  { limits }: Run,
+  origins: NonNullable<LogStore['origins']>,
+  { filter, ...step }: { readonly filter: LogFilter } & Pick<RowQuery, 'test' | 'fields'>,
+  leftMs: () => number,
+): Omit<First, 'pipes'> {
+  const lines = new Map<Row, number>()
+  const toLineRow = createLineRow({ ...step, pipes: [] })
+  async function* pages(): Pages {
+    for (const counted of await inTime(limits, leftMs, left => origins(filter, left))) {
+      const row = toLineRow({ ...counted.origin, timeNs: 0n, log: '' })
+      if (row !== undefined) lines.set(row, counted.lines)
+    }
+    yield lines.keys()
+  }
+  return { pages: pages(), linesOf: row => lines.get(row) ?? 1 }
 }
 
 /** Calls the store with the remaining time. */

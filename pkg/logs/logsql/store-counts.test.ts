@@ -76,16 +76,61 @@ describe('runQuery', () => {
     await store.close()
   })
 
+  it('counts lines by origin without reading them, with the result of reading them', async () => {
+    const opened = await openTestStore(folder())
+    const labelled = records.map((record, i) => ({
+      ...record,
+      pod: `web-${i % 4}`,
+      labels: { app: `a${i % 5}`, ...(i % 2 === 0 ? {} : { tier: '1' }) },
+    }))
+    await opened.append({ records: labelled })
+    const { origins: _, ...reading } = opened
+    const pipes = [
+      'stats by (namespace) count() as n, count(pod) as m',
+      'stats by (_stream, host) count() if (pod:"web-1") as n, count("labels.tier") as m',
+      'stats count(container) as n, count_uniq(pod, namespace) as m, max(pod) as p, min("labels.app") as q',
+      'stats by ("labels.app", level) count() as n',
+      'top 3 by (pod) rank',
+      'top by ("labels.tier", namespace)',
+      'uniq by (pod, "labels.tier") hits',
+      'uniq by (_stream_id)',
+      'filter pod:~"web-[12]" | stats by (pod) count() as n | sort by (n desc, pod) limit 1',
+      'stats by (namespace) count() as n | stats sum(n) as n',
+    ]
+    const filters = [
+      '*',
+      range,
+      '{pod=~"web-[^3]"}',
+      '-pod:web',
+      '"labels.tier":* namespace:i(TEAM)',
+      'error',
+    ]
+    for (const scope of scopes)
+      for (const filter of filters)
+        for (const pipe of pipes) {
+          const query = `${filter} | ${pipe}`
+          const { found } = await run(reading, scope, query)
+          expect([query, await run(opened, scope, query)]).to.deep.equal([
+            query,
+            { isRead: filter === 'error' || pipe.includes('level'), found },
+          ])
+        }
+    await opened.close()
+  })
+
   it('reads lines for any other count', async () => {
     const store = await openTestStore(folder())
     await store.append({ records })
     for (const query of [
       'error | stats count() as n',
       'foo:* | stats count() as n',
-      '{namespace=~"team-[12]"} | stats count() as n',
+      '{namespace=~"team-[12]"} foo:* | stats count() as n',
       '* | stats count(foo) as n',
       '* | stats count() if (error) as n',
-      '* | stats by (namespace) count() as n',
+      '* | stats by (namespace, foo) count() as n',
+      '* | stats by (namespace) sum(pod) as n',
+      '* | top by (_msg)',
+      '* | fields pod | uniq by (pod)',
       '* | stats by (_time:1h) count() as n',
       `${range} | stats by (_time:1s) count() as n`,
       `${range} | stats by (_time:1h offset 5m) count() as n`,

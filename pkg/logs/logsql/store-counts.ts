@@ -2,8 +2,10 @@ import type { LogFilter } from '../filter/filter.ts'
 import type { Interval } from '../histogram-interval.ts'
 import { formatTime } from '../rfc3339.ts'
 import type { LogStore, QueryLimits } from '../store.ts'
+import { neededFields } from './pipes/needed-fields.ts'
+import { countsLines } from './pipes/stats-state.ts'
 import type { Filter, Pipe } from './query.ts'
-import type { Row } from './row.ts'
+import { isOfOrigin, type Row } from './row.ts'
 
 /** Counts the lines that match a filter, as the rows of a `stats` pipe. */
 export type StoreCount = (store: LogStore, limits: QueryLimits) => Promise<readonly Row[]>
@@ -65,4 +67,17 @@ function intervalOf(
   return isFixed && Number(endNs - startNs) / size < maxBuckets
     ? { kind: 'fixed', ms: size / nsPerMs }
     : undefined
+}
+
+/**
+ * Returns the fields that a pipe and the filter before it need, if an origin and its number of lines
+ * have all that they need; else undefined.
+ */
+export function originFields(test: Filter, pipe: Pipe | undefined): readonly string[] | undefined {
+  const isCount =
+    pipe?.kind === 'top' ||
+    pipe?.kind === 'uniq' ||
+    (pipe?.kind === 'stats' && pipe.entries.every(entry => countsLines(entry.function)))
+  const needed = isCount ? neededFields(test, [pipe]) : undefined
+  return needed?.every(isOfOrigin) ? needed : undefined
 }

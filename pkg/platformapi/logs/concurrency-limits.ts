@@ -27,10 +27,11 @@ export function withConcurrencyLimits(
       place.leave()
     }
   }
-  const { rows } = store
+  const { rows, origins } = store
   return {
     ...store,
     ...(rows && { rows: (query, limits) => inPlace(() => rows(query, limits)) }),
+    ...(origins && { origins: (filter, limits) => inPlace(() => origins(filter, limits)) }),
     query: (query, limits) => inPlace(() => store.query(query, limits)),
     statistics: (filter, limits) => inPlace(() => store.statistics(filter, limits)),
     histogram: (filter, interval, limits) => inPlace(() => store.histogram(filter, interval, limits)),

@@ -1,7 +1,6 @@
-import type { LogRecord } from '../../record.ts'
+import type { LogRecord, Origin } from '../../record.ts'
 
-/** The origin that all lines of a container share. */
-export type Stream = Omit<LogRecord, 'timeNs' | 'log' | 'fields'>
+export type Stream = Origin
 
 export function streamOf({ timeNs: _time, log: _log, fields: _fields, ...stream }: LogRecord): Stream {
   return stream

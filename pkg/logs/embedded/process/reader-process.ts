@@ -53,6 +53,8 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
           (asked, maxChars) => search.lines(store.partitions(), asked, maxChars),
           request.query,
         )
+      case 'origins':
+        return yield* search.origins(partitions, request.filter)
       case 'statistics':
         return yield* search.statistics(partitions, request.filter)
       case 'histogram':

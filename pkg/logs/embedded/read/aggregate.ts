@@ -38,19 +38,19 @@ export function countByTime(
   return counts
 }
 
-/** Returns the distinct streams of the selected lines. */
-export function distinctStreams(
-  partition: PartitionReader,
-  window: Window,
-  selection: Selection,
-): Uint32Array {
-  const seen = new Set<number>()
+/** Counts the selected lines per stream, by the number of the stream. */
+export function countByStream(partition: PartitionReader, window: Window, selection: Selection): Uint32Array {
+  const counts = new Uint32Array(partition.streams.length)
   for (const block of window.blocks) {
     const from = block.first - window.from
-    if (selection !== 'all' && countBits(selection, from, from + block.count) === 0) continue
+    const bits = selection === 'all' ? undefined : listBits(selection, from, from + block.count)
+    if (bits?.length === 0) continue
     const { streams } = partition.columns(block)
-    if (selection === 'all') for (const stream of streams) seen.add(stream)
-    else for (const bit of listBits(selection, from, from + block.count)) seen.add(streams[bit - from] ?? 0)
+    const add = (stream = 0) => {
+      counts[stream] = (counts[stream] ?? 0) + 1
+    }
+    if (bits === undefined) for (const stream of streams) add(stream)
+    else for (const bit of bits) add(streams[bit - from])
   }
-  return Uint32Array.from(seen)
+  return counts
 }

@@ -15,7 +15,7 @@ export type ReaderSettings = {
 export type ReadRequest = { readonly store: string; readonly timeoutMs: number } & (
   | { readonly kind: 'query'; readonly query: LogQuery }
   | { readonly kind: 'rows'; readonly query: RowQuery }
-  | { readonly kind: 'statistics'; readonly filter: LogFilter }
+  | { readonly kind: 'origins' | 'statistics'; readonly filter: LogFilter }
   | { readonly kind: 'histogram'; readonly filter: LogFilter; readonly interval: Interval }
   | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }
 )

@@ -5,11 +5,13 @@ import {
   type Histogram,
   type LogQuery,
   maxPageChars,
+  type OriginCount,
   type QueryResult,
   type Statistics,
 } from '../../store.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
-import { countByTime, countLines, distinctStreams } from './aggregate.ts'
+import { streamKey } from '../partition/stream.ts'
+import { countByStream, countByTime, countLines } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
@@ -46,6 +48,10 @@ export type Search = {
     filter: LogFilter,
     interval: Interval,
   ) => Work<Histogram>
+  readonly origins: (
+    partitions: readonly PartitionReader[],
+    filter: LogFilter,
+  ) => Work<readonly OriginCount[]>
   readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
   /** Returns matching lines from the given positions in order of arrival, at most a page. */
   readonly arrivals: (
@@ -76,7 +82,10 @@ export function createSearch(results: LRUCache<string, object>, windowLines?: nu
     },
     histogram: (partitions, filter, interval) =>
       searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
-    statistics: (partitions, filter) => searchStatistics(results, partsOf(partitions, filter, windowLines)),
+    origins: (partitions, filter) => searchOrigins(results, partsOf(partitions, filter, windowLines)),
+    *statistics(partitions, filter) {
+      return toStatistics(yield* searchOrigins(results, partsOf(partitions, filter, windowLines)))
+    },
     arrivals: searchArrivals,
   }
 }
@@ -218,29 +227,29 @@ function* searchHistogram(
   return { total, buckets: fillBuckets(interval, counts, maxBuckets) }
 }
 
-function* searchStatistics(results: Results, searched: Work<readonly Part[]>): Work<Statistics> {
-  const containers = new Set<string>()
-  let logs = 0
+function* searchOrigins(results: Results, searched: Work<readonly Part[]>): Work<readonly OriginCount[]> {
+  const found = new Map<string, OriginCount>()
   for (const part of yield* searched) {
-    const { lines, streams } = yield* cached(
+    const { counts } = yield* cached(
       results,
-      `statistics ${keyOf(part)}`,
+      `origins ${keyOf(part)}`,
       function* () {
-        const selection = yield* selectionOf(results, part)
-        const { partition, window } = part
-        return {
-          lines: countLines(window, selection),
-          streams: distinctStreams(partition, window, selection),
-        }
+        return { counts: countByStream(part.partition, part.window, yield* selectionOf(results, part)) }
       },
-      found => found.streams.byteLength,
+      ({ counts }) => counts.byteLength,
     )
-    logs += lines
-    for (const stream of streams) {
-      const { dockerId = '' } = part.partition.streams[stream] ?? {}
-      if (dockerId !== '') containers.add(dockerId)
+    for (const [i, origin] of part.partition.streams.entries()) {
+      const lines = counts[i] ?? 0
+      if (lines === 0) continue
+      const key = streamKey(origin)
+      found.set(key, { origin, lines: lines + (found.get(key)?.lines ?? 0) })
     }
     yield
   }
-  return { containers: containers.size, logs }
+  return [...found.values()]
+}
+
+function toStatistics(counts: readonly OriginCount[]): Statistics {
+  const containers = new Set(counts.map(({ origin }) => origin.dockerId).filter(id => id !== ''))
+  return { containers: containers.size, logs: counts.reduce((sum, { lines }) => sum + lines, 0) }
 }

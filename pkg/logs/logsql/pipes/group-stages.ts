@@ -47,9 +47,9 @@ export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, 
   // Without `by` there is a result even if there are no rows.
   if (by.length === 0) group([])
   return {
-    push: row => {
+    push: (row, lines = 1) => {
       const { states } = group(by.map(field => groupValue(row, field)))
-      for (const [i, state] of states.entries()) if (conditions[i]?.(row) ?? true) state.add(row)
+      for (const [i, state] of states.entries()) if (conditions[i]?.(row) ?? true) state.add(row, lines)
       return true
     },
     *end() {
@@ -78,15 +78,15 @@ function createCounter(by: readonly string[], budget: Budget, mayBeEmpty: boolea
   const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
   return {
     counts,
-    add: (row: Row): void => {
+    add: (row: Row, lines = 1): void => {
       const values = valuesOf(row, by)
       if (!mayBeEmpty && values.every(value => value === '')) return
       const key = keyOf(values)
       const known = counts.get(key)
-      if (known !== undefined) known.count += 1
+      if (known !== undefined) known.count += lines
       else {
         budget.take(sizeOf([key, ...values]))
-        counts.set(key, { values, count: 1 })
+        counts.set(key, { values, count: lines })
       }
     },
   }
@@ -95,9 +95,9 @@ function createCounter(by: readonly string[], budget: Budget, mayBeEmpty: boolea
 export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage, budget: Budget): Stage {
   const { counts, add } = createCounter(by, budget, hits !== undefined)
   return {
-    push: row => {
+    push: (row, lines) => {
       if (limit > 0 && counts.size > limit) return false
-      add(row)
+      add(row, lines)
       return true
     },
     *end() {
@@ -116,8 +116,8 @@ export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage
 export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: Stage, budget: Budget): Stage {
   const { counts, add } = createCounter(by, budget, true)
   return {
-    push: row => {
-      add(row)
+    push: (row, lines) => {
+      add(row, lines)
       return true
     },
     *end() {

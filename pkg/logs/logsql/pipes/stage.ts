@@ -4,8 +4,13 @@ import type { Steps } from './sort-in-steps.ts'
 
 /** A stage of a pipeline: receives rows one by one and sends rows to the next stage. */
 export type Stage = {
-  /** Takes a row. @returns false if further rows cannot change the result */
-  readonly push: (row: Row) => boolean
+  /**
+   * Takes a row.
+   *
+   * @param lines number of lines that the row stands for; only the first stage may get other than 1
+   * @returns false if further rows cannot change the result
+   */
+  readonly push: (row: Row, lines?: number) => boolean
   /** Called after the last row. Sends the remaining results. */
   readonly end: () => Steps
 }

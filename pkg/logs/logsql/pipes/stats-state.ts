@@ -6,7 +6,16 @@ import { type Steps, sortInSteps } from './sort-in-steps.ts'
 import { type Budget, createNameTest, keyOf, sizeOf, valuesOf } from './stage.ts'
 
 /** The state of a `stats` function for one group. */
-export type StatsState = { readonly add: (row: Row) => void; readonly result: () => string | Steps<string> }
+export type StatsState = {
+  /** @param lines number of lines that the row stands for; other than 1 only if `countsLines` */
+  readonly add: (row: Row, lines: number) => void
+  readonly result: () => string | Steps<string>
+}
+
+/** Reports whether a function has the same result if a row stands for several equal lines. */
+export function countsLines({ name }: StatsFunction): boolean {
+  return name === 'count' || name === 'count_uniq' || name === 'min' || name === 'max'
+}
 
 type Create = () => StatsState
 
@@ -59,8 +68,8 @@ function createCount(fields: readonly string[]): Create {
   return () => {
     let count = 0
     return {
-      add: row => {
-        if (isCounted(row)) count += 1
+      add: (row, lines) => {
+        if (isCounted(row)) count += lines
       },
       result: () => String(count),
     }
