@@ -32,7 +32,7 @@ export async function setState(call: Call, name: string, state: string, done: st
   printResult(call, changed, `user ${name} is ${done}`)
 }
 
-/** Unlocks a user. It must not enable a user whom an administrator has disabled. */
+/** Unlocks a user after wrong passwords. Rejects users whom an administrator has disabled. */
 export async function unlock(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
   const { status } = await call.platform.call('read the user', path)

@@ -58,7 +58,8 @@ export function createDeviceAuthorization({
     const scope = grantScope(form.get('scope'), client)
     await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
     const userCode = await create(client.name, scope)
-    // The device code outlives its object: an expired code differs from an unknown one.
+    // The device code is valid longer than its DeviceAuthorization, so that the token endpoint can
+    // distinguish an expired code from an unknown one.
     const claims = { client_id: client.name, scope_asked: Number(form.has('scope')) }
     const options = { lifeSeconds: 2 * lifeSeconds, jti: toDeviceName(userCode) }
     const deviceCode = await tools.internalJwts.sign('device', claims, options)

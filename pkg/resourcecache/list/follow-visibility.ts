@@ -69,7 +69,7 @@ export function followVisibility(
     }
   }
 
-  /** Compares the visible objects with the sent ones, again after changes meanwhile. */
+  /** Compares the visible objects with those that were sent, until nothing has changed in between. */
   async function compare(): Promise<void> {
     while (isOutdated && !isStopped) {
       isOutdated = false

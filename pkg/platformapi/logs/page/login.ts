@@ -122,7 +122,10 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
   }
 }
 
-/** Returns the path of one of the two pages with query parameters, for any text. */
+/**
+ * Returns the path of a page to return to after a login: /logs or /logs/recordings, with the query
+ * of `text`. Any text results in one of these paths, so that no redirect leads elsewhere.
+ */
 function toReturnPath(text: string): string {
   const [page, search] = text.split(/\?(.*)/s)
   return `/logs${page === 'recordings' ? '/recordings' : ''}?${new URLSearchParams(search)}`

@@ -18,7 +18,7 @@ export type Binding = {
 }
 
 export type HeldRole = {
-  /** Name of the user or of the group. */
+  /** Name of the subject: a user, or a group where bindings of groups are read. */
   readonly user: string
   /** The role name in the API of KubeSphere. */
   readonly role: string

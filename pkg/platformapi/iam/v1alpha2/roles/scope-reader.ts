@@ -194,7 +194,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return held.filter(each => !isRecorded(each))
   }
 
-  /** Returns the RequestInfo for a read of a view; kube-apiserver has no such resource. */
+  /** Returns the RequestInfo for a read of a resource that only the platform API has. */
   function viewInfo({ query }: AuthenticatedExchange, ...below: readonly string[]): RequestInfo {
     const path = below.filter(part => part !== '').join('/')
     return parseRequestInfo('GET', `/kapis/${iam}/v1alpha2/${path}`, query)
