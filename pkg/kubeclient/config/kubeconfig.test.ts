@@ -77,6 +77,19 @@ describe('toPlainCredentials', () => {
     }
   })
 
+  it('rejects a file that is not YAML, and quotes nothing of it', () => {
+    const path = join(folder, 'config')
+    for (const [content, problem] of [
+      ['users:\n- user: {token: hunter2\n', 'is not valid YAML (BAD_INDENT at line 3, column 1)'],
+      ['users: *hunter2', 'has aliases that cannot be resolved'],
+    ] as const) {
+      put('config', content)
+      expect(() => readContext([path]))
+        .to.throw()
+        .with.property('message', `the kubeconfig ${path} ${problem}`)
+    }
+  })
+
   it('follows a rotated token file', async () => {
     const credentials = read({}, { tokenFile: 'token' })
     for (const token of ['first', 'second']) {

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { readRegularFile } from '../../files/read-regular-file.ts'
-import { parseYaml } from '../../yaml/read.ts'
+import { parseYaml, YamlError } from '../../yaml/read.ts'
 import { isRecord, membersOf } from '../object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -38,10 +38,20 @@ type Document = { readonly content: unknown; readonly folder: string }
 export function readContext(files: readonly string[]): CurrentContext {
   return contextOf(
     files.map(file => ({
-      content: parseYaml(readRegularFile(file).toString('utf8')),
+      content: parse(file, readRegularFile(file).toString('utf8')),
       folder: dirname(resolve(file)),
     })),
   )
+}
+
+/** The message of the parser would quote the file, which contains credentials. */
+function parse(file: string, text: string): unknown {
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw new Error(`the kubeconfig ${file} ${error.problem}`)
+  }
 }
 
 /**
