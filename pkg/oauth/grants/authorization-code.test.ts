@@ -36,6 +36,7 @@ describe('authorizationCodeGrant', () => {
       amr: ['pwd'],
       acr: 'sfa',
       at_hash: createHash('sha256').update(access_token).digest().subarray(0, 16).toString('base64url'),
+      name: 'alice',
       preferred_username: 'alice',
       groups: ['dev'],
       email: 'alice@kapis.io',

@@ -171,37 +171,37 @@ describe('token exchange', () => {
   const claimsText = (more: string) =>
     `{"iss":"https://ci.example.org","sub":"repo:acme/shop","aud":"${issuer}","repository":"acme/shop",${more}}`
   const oddTexts: readonly (readonly [text: string, description: string])[] = [
-    [claimsText(`"exp":"${now + 60}"`), "the subject token is invalid: 'exp' claim must be a number"],
-    [claimsText(`"exp":[${now + 60}]`), "the subject token is invalid: 'exp' claim must be a number"],
+    [claimsText(`"exp":"${now + 3600}"`), "the subject token is invalid: 'exp' claim must be a number"],
+    [claimsText(`"exp":[${now + 3600}]`), "the subject token is invalid: 'exp' claim must be a number"],
     [claimsText('"exp":null'), "the subject token is invalid: 'exp' claim must be a number"],
     [claimsText('"exp":-1e999'), "the subject token is invalid: 'exp' claim timestamp check failed"],
     [
-      claimsText(`"exp":${now + 60},"nbf":${now + 3600}`),
+      claimsText(`"exp":${now + 7200},"nbf":${now + 3600}`),
       "the subject token is invalid: 'nbf' claim timestamp check failed",
     ],
     [
-      claimsText(`"exp":${now + 60},"nbf":"${now}"`),
+      claimsText(`"exp":${now + 3600},"nbf":"${now}"`),
       "the subject token is invalid: 'nbf' claim must be a number",
     ],
     [
-      claimsText(`"exp":${now + 60},"iat":"${now}"`),
+      claimsText(`"exp":${now + 3600},"iat":"${now}"`),
       "the subject token is invalid: 'iat' claim must be a number",
     ],
     [
-      claimsText(`"exp":${now + 60},"sub":["repo:acme/shop"]`),
+      claimsText(`"exp":${now + 3600},"sub":["repo:acme/shop"]`),
       'the subject token is invalid: invalid claim sub or exp',
     ],
     // JSON.parse returns the last of duplicate members, for the issuer as well as its verification.
     [
-      claimsText(`"exp":${now + 60},"aud":"other"`),
+      claimsText(`"exp":${now + 3600},"aud":"other"`),
       "the subject token is invalid: unexpected 'aud' claim value",
     ],
     [
-      claimsText(`"exp":${now + 60},"repository":"acme/other"`),
+      claimsText(`"exp":${now + 3600},"repository":"acme/other"`),
       'no policy accepts the subject token of repo:acme/shop',
     ],
     [
-      claimsText(`"exp":${now + 60},"iss":"https://ci.example.org/"`),
+      claimsText(`"exp":${now + 3600},"iss":"https://ci.example.org/"`),
       'kube-apiserver rejected the subject token',
     ],
     ['"a JWT in a JWT"', 'no policy of token exchange accepts the issuer of the subject token'],
