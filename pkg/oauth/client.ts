@@ -18,7 +18,8 @@ export type ClientRegistry = {
 
 type Credential = {
   readonly id: string
-  readonly secret: string | undefined
+  /** The possible readings of the given secret; empty without a secret. */
+  readonly secrets: readonly string[]
   readonly assertion?: string
   readonly byBasic: boolean
 }
@@ -47,7 +48,7 @@ export function createClientAuthentication(
     // With two Authorization headers, proxies and servers might use different ones.
     if (more.length > 0)
       throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
-    const { id, secret, assertion, byBasic } = readCredential(form, authorization)
+    const { id, secrets, assertion, byBasic } = readCredential(form, authorization)
     const registered = registry.find(id)
     if (registered === undefined)
       throw invalidClient('the OAuth client was not found', 'unknown_client', byBasic)
@@ -56,7 +57,7 @@ export function createClientAuthentication(
     if (lockedUntilMs !== undefined) throw tooManyGuesses(lockedUntilMs)
     const { client } = registered
     if (assertion === undefined) {
-      if (isRight(registered, secret)) return client
+      if (isRight(registered, secrets)) return client
       lockout.note([key], Date.now())
       throw invalidClient('invalid client credential', 'wrong_client_secret', byBasic)
     }
@@ -67,9 +68,9 @@ export function createClientAuthentication(
   }
 }
 
-function isRight({ client, secret: expected }: RegisteredClient, given: string | undefined): boolean {
-  if (client.public) return given === undefined
-  return expected !== undefined && isEqual(given ?? '', expected)
+function isRight({ client, secret: expected }: RegisteredClient, given: readonly string[]): boolean {
+  if (client.public) return given.length === 0
+  return expected !== undefined && given.some(secret => isEqual(secret, expected))
 }
 
 function tooManyGuesses(untilMs: number): Status {
@@ -86,9 +87,10 @@ function readCredential(form: Form, authorization = ''): Credential {
   const assertion = readAssertion(form)
   if (assertion !== undefined) {
     if (formSecret !== undefined || isBasic(authorization)) throw tooManyMethods()
-    return { id: formId ?? assertion.id, secret: undefined, assertion: assertion.token, byBasic: false }
+    return { id: formId ?? assertion.id, secrets: [], assertion: assertion.token, byBasic: false }
   }
-  if (!isBasic(authorization)) return { id: formId ?? '', secret: formSecret, byBasic: false }
+  const secrets = formSecret === undefined ? [] : [formSecret]
+  if (!isBasic(authorization)) return { id: formId ?? '', secrets, byBasic: false }
   const basic = parseBasic(authorization)
   if (basic === undefined) throw invalidClient('invalid Basic credential', 'broken_client_credential', true)
   if (formSecret !== undefined || (formId !== undefined && formId !== basic.id)) throw tooManyMethods()
@@ -108,12 +110,16 @@ function invalidClient(description: string, why: string, byBasic: boolean): Stat
   return oauthError(401, 'invalid_client', description, { headers, why })
 }
 
-function parseBasic(authorization: string): { id: string; secret: string | undefined } | undefined {
+/**
+ * Parses HTTP Basic. A secret is also accepted as it was sent: many clients (curl, Authlib,
+ * Requests) do not form-encode it, and one in Base64 often contains a plus sign.
+ */
+function parseBasic(authorization: string): Pick<Credential, 'id' | 'secrets'> | undefined {
   const credential = readBasic(authorization)
   if (credential === undefined) return undefined
-  const secret = formDecode(credential.secret)
+  const { id, secret } = credential
   // A public client may send an empty secret.
-  return { id: formDecode(credential.id), secret: secret === '' ? undefined : secret }
+  return { id: formDecode(id), secrets: secret === '' ? [] : [formDecode(secret), secret] }
 }
 
 /**

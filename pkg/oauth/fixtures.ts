@@ -28,7 +28,7 @@ import { memoryWorkloads } from './workload-fixtures.ts'
 
 const testClients: readonly RegisteredClient[] = [
   { client: memoryClient('kapis'), secret: 'kapis' },
-  { client: memoryClient('a:b c'), secret: 'p%+ä' },
+  { client: memoryClient('a:b c'), secret: 'p%41+ä' },
   {
     client: memoryClient('cli', { public: true, grantTypes: ['authorization_code', 'refresh_token'] }),
     secret: undefined,

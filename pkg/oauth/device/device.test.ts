@@ -122,7 +122,7 @@ describe('the device authorization grant', () => {
 
   it('rejects the code of another client or of another kind', async () => {
     const { device_code } = await device()
-    const other = await poll(device_code, { client_id: 'a:b c', client_secret: 'p%+ä' })
+    const other = await poll(device_code, { client_id: 'a:b c', client_secret: 'p%41+ä' })
     expect(errorOf(other)[1].error_description).to.equal('the device code was issued to another client')
     for (const code of ['x', device_code.slice(0, -2)])
       expect(errorOf(await poll(code))[1].error_description).to.equal('the device code is invalid')

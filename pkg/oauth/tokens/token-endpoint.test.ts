@@ -79,8 +79,13 @@ describe('POST /oauth/token', () => {
         { client_id: 'kapis' },
         { authorization: basic('kapis', 'kapis') },
       ],
-      ['with colon, space and umlaut, in Basic', {}, { authorization: basic('a:b c', 'p%+ä') }],
-      ['with colon, space and umlaut, in a form', { client_id: 'a:b c', client_secret: 'p%+ä' }, {}],
+      ['with colon, space and umlaut, in Basic', {}, { authorization: basic('a:b c', 'p%41+ä') }],
+      [
+        'with Basic that is not form-encoded',
+        {},
+        { authorization: `Basic ${Buffer.from('a%3Ab+c:p%41+ä').toString('base64')}` },
+      ],
+      ['with colon, space and umlaut, in a form', { client_id: 'a:b c', client_secret: 'p%41+ä' }, {}],
     ]
     for (const [what, form, headers] of right) {
       it(`succeeds ${what}`, async () => {
@@ -102,7 +107,7 @@ describe('POST /oauth/token', () => {
         expect(Number(answer.headers['retry-after'])).to.be.within(50, 60)
       }
       expect(await guess('kapis', '198.51.100.2', 'kapis')).to.include({ code: 200 })
-      expect(await guess('a:b c', '198.51.100.1', 'p%+ä')).to.include({ code: 200 })
+      expect(await guess('a:b c', '198.51.100.1', 'p%41+ä')).to.include({ code: 200 })
       // An IPv6 /64 network counts as one client address.
       for (let i = 0; i < 30; i++) await guess('kapis', `2001:db8::${i}`)
       expect(await guess('kapis', '2001:db8::ffff', 'kapis')).to.include({ code: 429 })
