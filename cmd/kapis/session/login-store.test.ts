@@ -16,6 +16,7 @@ import {
   writeLogin,
 } from './login-store.ts'
 import { refreshLogin } from './refresh-login.ts'
+import { toTokens } from './token-response.ts'
 
 const key = { url: 'https://a.test', name: 'ali' }
 const stored: StoredLogin = {
@@ -109,6 +110,16 @@ describe('the files of logins', () => {
     const lock = join(home, 'x'.repeat(255))
     const failure = await withFileLock(lock, () => undefined).catch(String)
     expect(failure).to.include(`failed to create the lock ${lock}.lock: ENAMETOOLONG`)
+  })
+
+  it('have times that Date can represent, or else need a refresh', () => {
+    for (const time of [1e300, -1e300, '2026-01-01', null]) {
+      writeFileSync(file(), JSON.stringify({ ...stored, issuedAtMs: time, expiresAtMs: time }))
+      expect(readLogin(io().env, key)).to.include({ issuedAtMs: 0, expiresAtMs: 0 })
+    }
+    const text = JSON.stringify({ access_token: 'a', expires_in: 1e300 })
+    const { expiresAtMs } = toTokens({ id: 'c', secret: '' }, { status: 200, headers: {}, text }, 'log in')
+    expect(new Date(expiresAtMs).toISOString()).to.match(/^20/)
   })
 
   it('keep members of a later release', () => {

@@ -112,7 +112,7 @@ function readLoginFile(file: string): StoredLogin | undefined {
   const missing = ['url', 'name', 'accessToken'].find(key => typeof stored[key] !== 'string' || !stored[key])
   if (missing !== undefined) throw invalidFile(file, `the member ${missing} is missing`)
   const text = (key: string) => (typeof stored[key] === 'string' ? stored[key] : '')
-  const time = (key: string) => (typeof stored[key] === 'number' ? stored[key] : 0)
+  const time = (key: string) => (isTime(stored[key]) ? stored[key] : 0)
   return {
     // Members of later releases, which a refresh must not remove.
     ...stored,
@@ -128,6 +128,11 @@ function readLoginFile(file: string): StoredLogin | undefined {
     issuedAtMs: time('issuedAtMs'),
     expiresAtMs: time('expiresAtMs'),
   }
+}
+
+/** Reports whether a value is a time that Date can represent. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
 }
 
 /** @returns undefined if the file does not exist @throws Error for any other content than an object */

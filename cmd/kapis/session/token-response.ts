@@ -8,6 +8,9 @@ export type Tokens = Pick<
   'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'issuedAtMs' | 'expiresAtMs'
 >
 
+// A year. Date cannot represent any number of seconds.
+const maxSeconds = 31_536_000
+
 /** Parses a token response (RFC 6749 section 5.1). @throws Error with the server's message */
 export function toTokens(client: Client, response: HttpResponse, what: string): Tokens {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = parseJson(response)
@@ -19,6 +22,6 @@ export function toTokens(client: Client, response: HttpResponse, what: string): 
     accessToken,
     refreshToken: typeof refreshToken === 'string' ? refreshToken : '',
     issuedAtMs,
-    expiresAtMs: issuedAtMs + (typeof seconds === 'number' ? seconds : 0) * 1000,
+    expiresAtMs: issuedAtMs + (typeof seconds === 'number' ? Math.min(seconds, maxSeconds) : 0) * 1000,
   }
 }
