@@ -1,17 +1,8 @@
-import { operation } from '../../openapi/kube-errors.ts'
-import {
-  content,
-  json,
-  type Operation,
-  type Parameter,
-  type PathRow,
-  query,
-  segment,
-  success,
-} from '../../openapi/operation.ts'
-import { anyObject, kubeObject, kubeRef, oneOfTexts, type Schema } from '../../openapi/schema.ts'
+import { type PathRow, query, segment } from '../../openapi/operation.ts'
+import { anyObject, kubeRef } from '../../openapi/schema.ts'
 import { listOperation, objectOperation } from '../read/list-description.ts'
 import { patchTypes } from '../write/json-body.ts'
+import { removeOperation, writeOperation } from '../write/write-description.ts'
 import type { ClusterViewPath } from './clusters.ts'
 import type { ViewPath } from './views.ts'
 
@@ -19,50 +10,26 @@ const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
 const ofNamespaces = [query('workspace', 'The workspace of the namespaces.')]
 const ofWorkspaces = [query('manager', 'The manager of the workspaces.')]
-const asCaller = 'kube-apiserver authorizes the caller, as for its own objects.'
-const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
+const asCaller = { description: 'kube-apiserver authorizes the caller, as for its own objects.' }
 const template = anyObject(
   'A WorkspaceTemplate of tenant.<group domain>/v1alpha2: spec.template.spec is the spec of the Workspace, spec.template.metadata adds labels and annotations. Placement on other clusters and overrides are rejected.',
 )
 
-function write(summary: string, parameters: readonly Parameter[], types: readonly string[], schema: Schema) {
-  return operation(
-    summary,
-    {
-      200: { description: 'The object was written.', content: json(kubeObject) },
-      201: { description: 'The object was created.', content: json(kubeObject) },
-    },
-    {
-      description: asCaller,
-      parameters: [...parameters, dryRun],
-      body: { content: content(types, schema) },
-      errors: [404, 409, 413, 415, 422],
-    },
-  ) satisfies Operation
-}
-
-function remove(summary: string, parameters: readonly Parameter[]): Operation {
-  return operation(summary, success, {
-    description: asCaller,
-    parameters: [...parameters, dryRun],
-    errors: [404, 409],
-  })
-}
-
-const jsonType = ['application/json']
+const ofTemplate = { ...asCaller, body: template }
+const ofNamespace = { ...asCaller, body: kubeRef('io.k8s.api.core.v1.Namespace') }
 
 const templates: PathRow = {
   get: listOperation('WorkspaceTemplates: the workspaces that the caller sees', {
     form: 'items',
     own: ofWorkspaces,
   }),
-  post: write('Creates a workspace', [], jsonType, template),
+  post: writeOperation('Creates a workspace', [], ofTemplate),
 }
 const oneTemplate: PathRow = {
   get: objectOperation('A workspace as a WorkspaceTemplate', [workspace]),
-  put: write('Replaces a workspace', [workspace], jsonType, template),
-  patch: write('Changes a workspace', [workspace], patchTypes, template),
-  delete: remove('Removes a workspace; its namespaces stay', [workspace]),
+  put: writeOperation('Replaces a workspace', [workspace], ofTemplate),
+  patch: writeOperation('Changes a workspace', [workspace], { ...ofTemplate, types: patchTypes }),
+  delete: removeOperation('Removes a workspace; its namespaces stay', [workspace], asCaller),
 }
 
 /** OpenAPI descriptions of `/kapis/tenant.<group domain>/v1alpha2`, without searches. */
@@ -74,23 +41,21 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   },
   '/workspaces/{workspace}/namespaces': {
     get: listOperation('The namespaces of a workspace', { form: 'items', segments: [workspace] }),
-    post: write(
-      'Creates a namespace in a workspace',
-      [workspace],
-      jsonType,
-      kubeRef('io.k8s.api.core.v1.Namespace'),
-    ),
+    post: writeOperation('Creates a namespace in a workspace', [workspace], ofNamespace),
   },
   '/workspaces/{workspace}/namespaces/{namespace}': {
     get: objectOperation('A namespace of a workspace', [workspace, namespace]),
-    put: write(
+    put: writeOperation(
       'Replaces a namespace of a workspace; it cannot be moved to another one',
       [workspace, namespace],
-      jsonType,
-      kubeRef('io.k8s.api.core.v1.Namespace'),
+      ofNamespace,
     ),
-    patch: write('Changes a namespace of a workspace', [workspace, namespace], patchTypes, anyObject('')),
-    delete: remove('Removes a namespace of a workspace', [workspace, namespace]),
+    patch: writeOperation('Changes a namespace of a workspace', [workspace, namespace], {
+      ...asCaller,
+      body: anyObject(''),
+      types: patchTypes,
+    }),
+    delete: removeOperation('Removes a namespace of a workspace', [workspace, namespace], asCaller),
   },
   '/workspaces/{workspace}/workspacemembers/{workspacemember}/namespaces': {
     get: listOperation('Lists the namespaces of a workspace that both the caller and a user may see', {

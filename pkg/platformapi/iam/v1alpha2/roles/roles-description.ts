@@ -1,22 +1,12 @@
 import { operation } from '../../../../openapi/kube-errors.ts'
-import {
-  content,
-  json,
-  type Operation,
-  ok,
-  type Parameter,
-  type PathRow,
-  query,
-  segment,
-  success,
-} from '../../../../openapi/operation.ts'
-import { arrayOf, kubeObject, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
+import { ok, type Parameter, type PathRow, query, segment } from '../../../../openapi/operation.ts'
+import { arrayOf, kubeObject, object, text } from '../../../../openapi/schema.ts'
 import { listOperation, objectOperation } from '../../../read/list-description.ts'
 import { patchTypes } from '../../../write/json-body.ts'
+import { removeOperation, writeOperation } from '../../../write/write-description.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
-const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 const member = object({
   username: text(),
   roleRef: text('The name of a role in the workspace, namespace or cluster.'),
@@ -24,10 +14,15 @@ const member = object({
 const asCaller =
   'Creates RBAC bindings as the caller: kube-apiserver does not allow granting more than the caller has.'
 
+const asNative = {
+  description:
+    'Writes the native Role or ClusterRole behind it as the caller: kube-apiserver does not allow granting more than the caller has.',
+}
+
 function roles(summary: string, segments: readonly Parameter[]): PathRow {
   return {
     get: listOperation(summary, { form: 'items', segments }),
-    post: writeRole('Makes a role', segments, ['application/json']),
+    post: writeOperation('Makes a role', segments, asNative),
   }
 }
 
@@ -35,27 +30,10 @@ function role(segments: readonly Parameter[], name: string): PathRow {
   const parameters = [...segments, segment(name, 'The name of the role.')]
   return {
     get: objectOperation('A role', parameters),
-    put: writeRole('Replaces a role', parameters, ['application/json']),
-    patch: writeRole('Changes a role', parameters, patchTypes),
-    delete: operation('Removes a role', success, { parameters: [...parameters, dryRun], errors: [404, 409] }),
+    put: writeOperation('Replaces a role', parameters, asNative),
+    patch: writeOperation('Changes a role', parameters, { ...asNative, types: patchTypes }),
+    delete: removeOperation('Removes a role', parameters),
   }
-}
-
-function writeRole(summary: string, parameters: readonly Parameter[], types: readonly string[]): Operation {
-  return operation(
-    summary,
-    {
-      200: { description: 'The object was written.', content: json(kubeObject) },
-      201: { description: 'The object was created.', content: json(kubeObject) },
-    },
-    {
-      description:
-        'Writes the native Role or ClusterRole behind it as the caller: kube-apiserver does not allow granting more than the caller has.',
-      parameters: [...parameters, dryRun],
-      body: { content: content(types, kubeObject) },
-      errors: [404, 409, 413, 415, 422],
-    },
-  )
 }
 
 function rolesOf(summary: string, segments: readonly Parameter[], user: string): PathRow {
@@ -72,10 +50,8 @@ function members(summary: string, segments: readonly Parameter[], role: string):
   const list = arrayOf(member)
   return {
     get: listOperation(summary, { form: 'items', segments, own: [query(role, 'A role of the users.')] }),
-    post: operation('Assigns roles to users', ok(list), {
-      description: asCaller,
-      parameters: [...segments, dryRun],
-      body: { content: json(list) },
+    post: writeOperation('Assigns roles to users', segments, {
+      ...{ description: asCaller, body: list, responses: ok(list) },
       errors: [409, 413, 415, 422],
     }),
   }
@@ -85,16 +61,10 @@ function oneMember(segments: readonly Parameter[], name: string): PathRow {
   const parameters = [...segments, segment(name, 'The name of the user.')]
   return {
     get: objectOperation('A member', parameters),
-    put: operation('Replaces the roles of a member', ok(member), {
-      description: asCaller,
-      parameters: [...parameters, dryRun],
-      body: { content: json(member) },
-      errors: [404, 409, 413, 415, 422],
-    }) satisfies Operation,
-    delete: operation('Removes a user from the bindings that make them a member', success, {
-      parameters: [...parameters, dryRun],
-      errors: [404, 409],
+    put: writeOperation('Replaces the roles of a member', parameters, {
+      ...{ description: asCaller, body: member, responses: ok(member) },
     }),
+    delete: removeOperation('Removes a user from the bindings that make them a member', parameters),
   }
 }
 

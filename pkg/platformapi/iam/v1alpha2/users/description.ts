@@ -2,9 +2,9 @@ import { operation } from '../../../../openapi/kube-errors.ts'
 import { content, json, ok, type Paths, query, segment, success } from '../../../../openapi/operation.ts'
 import { customRef, integer, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
 import { listOperation, pageOf } from '../../../read/list-description.ts'
+import { dryRun } from '../../../write/write-description.ts'
 
 const user = segment('user', 'The name of the user.')
-const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 
 /** Returns the OpenAPI descriptions of `/kapis/iam.<group domain>/v1alpha2/users`. */
 export function iamPaths(groupDomain: string) {
