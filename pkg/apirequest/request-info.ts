@@ -185,7 +185,7 @@ function toVerb(method: string, special: string, name: string, query: QueryParam
   if (special === 'watch' && isReading) return 'watch'
   const verb = methodVerbs[method] ?? ''
   if (name !== '') return verb
-  if (verb === 'get') return isWatch(query) ? 'watch' : 'list'
+  if (verb === 'get') return query.isTrue('watch') ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
@@ -234,10 +234,4 @@ const listIntegers = ['limit', 'timeoutSeconds']
 function isInt64(text: string | null): boolean {
   if (text === null) return true
   return /^[-+]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
-}
-
-/** Parses `watch` like apimachinery: true if present, unless the value is false or 0. */
-function isWatch(query: QueryParameters): boolean {
-  const value = query.first('watch')?.toLowerCase()
-  return value !== undefined && value !== 'false' && value !== '0'
 }

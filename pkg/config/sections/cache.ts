@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { choice, integer, section } from '../option.ts'
 
 /** The resource cache: options for kinds that are not always cached. */
@@ -34,5 +33,3 @@ export const cache = section({
       'Lists and watches of the whole cluster for callers who may list the kind in some namespaces only: `narrowed` shows the objects in these namespaces; `forbidden` is 403, as at kube-apiserver. Paths that are proxied to kube-apiserver are not affected.',
   }),
 })
-
-export type CacheConfig = Readonly<z.output<typeof cache>>

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { integer, section } from '../option.ts'
 
 /** Concurrency limits and timeouts of a replica. */
@@ -76,5 +75,3 @@ export const limits = section({
       'Maximum length of a query parameter, in units of 1,024 characters, of requests that Kapis handles itself; beyond it 400. Requests that are proxied to kube-apiserver are limited only by the size of their headers.',
   }),
 })
-
-export type LimitsConfig = Readonly<z.output<typeof limits>>

@@ -162,7 +162,6 @@ export type LogStoreSecrets = Readonly<Pick<Given['opensearch'], 'password' | 'a
 export type LogsConfig = Readonly<Omit<Given, 'opensearch'>> & {
   readonly opensearch: Readonly<Omit<Given['opensearch'], keyof LogStoreSecrets>>
 }
-export type EventStreamConfig = Readonly<Given['events']>
 
 export function withoutSecrets(given: Given): {
   readonly logs: LogsConfig

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { section, text, texts } from '../option.ts'
 
 /** Image registries that callers may name; see pkg/imageregistry/connect.ts. */
@@ -12,5 +11,3 @@ export const registries = section({
       'Registries, as host or host:port, that may have loopback or link-local addresses, which are rejected otherwise: a list, or comma-separated.',
   }),
 })
-
-export type RegistriesConfig = Readonly<z.output<typeof registries>>

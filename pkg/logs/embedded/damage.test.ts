@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -89,17 +89,4 @@ describe('a store with unusable files', () => {
       }
     }
   }
-
-  it('leaves files of the format before SQLite in place, and logs their names', async () => {
-    const names = ['0000000001.wal', '2024-10-04/1.seg', 'manifest.json', 'notes']
-    mkdirSync(join(folder(), '2024-10-04'))
-    for (const name of names) writeFileSync(join(folder(), name), name)
-    const opened = await open()
-    await opened.append({ records: [line('new')] })
-    expect(await readAll(opened)).to.deep.equal(['new'])
-    for (const name of names) expect(readFileSync(join(folder(), name), 'utf8')).to.equal(name)
-    expect(reports).to.deep.equal([
-      `${folder()} contains logs in the format of an earlier version, which are not read. They are available after a downgrade; otherwise delete: 0000000001.wal 2024-10-04 manifest.json ()`,
-    ])
-  })
 })

@@ -56,14 +56,7 @@ export class StoreWriter {
     makeFolders(folder)
     const hasQuotas = namespaces.some(({ quotaBytes }) => quotaBytes !== undefined)
     this.#quotas = createQuotas(namespaces, hasQuotas ? openQuotaCounters(folder, report) : undefined)
-    const names = readdirSync(folder)
-    const earlier = names.filter(isOfEarlierFormat).sort()
-    if (earlier.length > 0) {
-      report(
-        `${folder} contains logs in the format of an earlier version, which are not read. They are available after a downgrade; otherwise delete: ${earlier.join(' ')}`,
-      )
-    }
-    for (const name of names) {
+    for (const name of readdirSync(folder)) {
       // The process ended while it created this partition.
       if (name.endsWith('.db.new')) rmSync(`${folder}/${name}`)
     }
@@ -245,9 +238,4 @@ export class StoreWriter {
     if (error instanceof DamagedError) this.setAside(error.partition, error)
     else this.#report('maintenance of the log store failed', error)
   }
-}
-
-/** Recognizes files of versions before SQLite: manifest, write-ahead logs, day folders. */
-function isOfEarlierFormat(name: string): boolean {
-  return /^(manifest\.json|\d{10}\.wal|\d{4}-\d{2}-\d{2})$/.test(name)
 }

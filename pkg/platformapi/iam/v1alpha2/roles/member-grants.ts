@@ -16,8 +16,6 @@ import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
 
 type GrantTools = { readonly groupDomain: string; readonly callAs: CallAs }
 
-export type MemberGrants = ReturnType<typeof createMemberGrants>
-
 /** Grants users and groups the roles of a scope, with bindings that are written as the caller. */
 export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: ScopeReader) {
   const records = createWorkspaceRecords({ groupDomain, callAs, places })

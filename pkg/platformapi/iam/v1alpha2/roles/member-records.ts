@@ -240,5 +240,3 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     },
   }
 }
-
-export type WorkspaceRecords = ReturnType<typeof createWorkspaceRecords>
