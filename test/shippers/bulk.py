@@ -1,4 +1,5 @@
-# Sends documents by the bulk helper: bulk.py <url> <namespace> <count>, with CA and TOKEN in the environment.
+# Sends documents by the bulk helper, and the last ten one by one: bulk.py <url> <namespace> <count>,
+# with CA and TOKEN in the environment.
 import datetime
 import os
 import sys
@@ -14,8 +15,6 @@ now = datetime.datetime.now(datetime.timezone.utc)
 
 def document(i):
     return {
-        '_index': 'logs',
-        '_op_type': 'create',
         '@timestamp': (now + datetime.timedelta(microseconds=i)).isoformat(),
         'message': f'line {i}',
         'i': i,
@@ -28,5 +27,14 @@ def document(i):
     }
 
 
-taken, failed = helpers.bulk(client, (document(i) for i in range(count)), chunk_size=500)
+def action(i):
+    return {'_index': 'logs', '_op_type': 'create', '_source': document(i)}
+
+
+alone = 10
+taken, failed = helpers.bulk(client, (action(i) for i in range(count - alone)), chunk_size=500)
+argument = 'body' if elasticsearch.__version__[0] == 7 else 'document'
+for i in range(count - alone, count):
+    if client.index(index='logs', **{argument: document(i)})['result'] == 'created':
+        taken += 1
 print('.'.join(map(str, elasticsearch.__version__)), taken, failed)

@@ -15,7 +15,7 @@ describe('the Python client of Elasticsearch', function () {
   after(() => scene?.stop())
 
   for (const version of ['7.17.12', '8.19.1', '9.1.1']) {
-    it(`of version ${version} sends ${count} documents once with helpers.bulk`, async () => {
+    it(`of version ${version} sends ${count} documents once with helpers.bulk and index`, async () => {
       const major = version.slice(0, 1)
       const program = await python(`elasticsearch-${major}.txt`)
       const namespace = `${scene.namespace}-${major}`
