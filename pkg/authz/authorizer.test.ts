@@ -7,13 +7,18 @@ import { QueryParameters } from '../apirequest/query/query-parameters.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { withClocks } from '../scheduling/clock-fixtures.ts'
 import { createAuthorizer, type Explain } from './authorizer.ts'
+import type { RbacCheck } from './review/rbac-check.ts'
 import type { ReviewSpec } from './subject-access-review.ts'
 
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
 const group = 'resources.kapis.io'
 const store = `/apis/${group}/v1alpha3/nodes`
 
-function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true }), explain?: Explain) {
+function start(
+  answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true }),
+  explain?: Explain,
+  rbac?: RbacCheck,
+) {
   const specs: ReviewSpec[] = []
   const observed: string[] = []
   const client = {
@@ -29,6 +34,7 @@ function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })
     client,
     group,
     ...(explain === undefined ? {} : { explain }),
+    ...(rbac === undefined ? {} : { rbac }),
     observe: (decision, source) => void observed.push(`${decision} ${source}`),
   })
   const ask = async (identity: Identity, method: string, url: string) => {
@@ -84,6 +90,53 @@ describe('createAuthorizer', () => {
     await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => ask(jane, 'GET', store))
     await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
       expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
+    })
+  })
+
+  describe('with a change of roles or bindings', () => {
+    function startWithRbac(first: { allowed: boolean; isGranted: boolean | undefined }) {
+      const state = { ...first, generation: 1 }
+      const rbac = { generation: () => state.generation, allows: () => state.isGranted }
+      const change = (changed: Partial<typeof first>) =>
+        Object.assign(state, changed, { generation: state.generation + 1 })
+      const { ask, specs } = start(() => ({ allowed: state.allowed }), undefined, rbac)
+      const codeOf = () =>
+        ask(jane, 'GET', store).then(
+          () => 200,
+          error => error.code,
+        )
+      return { codeOf, change, reviews: () => specs.length }
+    }
+
+    it('applies a revoked and a granted permission immediately', async () => {
+      const { codeOf, change } = startWithRbac({ allowed: true, isGranted: true })
+      expect(await codeOf()).to.equal(200)
+      change({ allowed: false, isGranted: false })
+      expect(await codeOf()).to.equal(403)
+      change({ allowed: true, isGranted: true })
+      expect(await codeOf()).to.equal(200)
+    })
+
+    it('reviews again soon if kube-apiserver has not received the change', async () => {
+      const { codeOf, change } = startWithRbac({ allowed: true, isGranted: true })
+      expect(await codeOf()).to.equal(200)
+      change({ isGranted: false })
+      expect(await codeOf()).to.equal(200)
+      change({ allowed: false })
+      await withClocks({ wallMs: 0, monotonicMs: 1_001 }, async () => {
+        expect(await codeOf()).to.equal(403)
+      })
+    })
+
+    it('sends no further review if the change is about others, or another authorizer decides', async () => {
+      for (const isGranted of [true, false, undefined]) {
+        const { codeOf, change, reviews } = startWithRbac({ allowed: true, isGranted })
+        for (let i = 0; i < 3; i++) {
+          expect(await codeOf()).to.equal(200)
+          change({})
+        }
+        expect(reviews()).to.equal(1)
+      }
     })
   })
 

@@ -8,7 +8,8 @@ import { toReviewSpec } from './attributes.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import { forbiddenFor } from './forbidden.ts'
 import type { NarrowingRole } from './narrowing/narrowing-role.ts'
-import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
+import type { RbacCheck } from './review/rbac-check.ts'
+import { type Decision, review } from './subject-access-review.ts'
 import { assertInScope } from './token-scope.ts'
 
 export type AuthorizerOptions = {
@@ -19,6 +20,8 @@ export type AuthorizerOptions = {
   readonly explain?: Explain
   /** Recognizes requests that only the narrowing role allows; returns the permission instead. */
   readonly narrowingRole?: NarrowingRole
+  /** Detects changes of roles and bindings, after which a cached decision may be wrong. */
+  readonly rbac?: RbacCheck
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
 
@@ -52,18 +55,25 @@ export type RequirePermission = (identity: Identity, permission: ObjectPermissio
 /** @param info the permission to search in single namespaces */
 export type Narrow = (info: RequestInfo) => Promise<boolean>
 
+/** A decision, and whether RBAC allowed the request at that generation. */
+type Cached = Decision & { readonly isGranted: boolean | undefined; generation: number }
+
 const cacheMs = 10_000
+// The authorizer of kube-apiserver may receive a change after this program.
+const contestedMs = 1_000
 const maxCacheBytes = 8 * 1024 * 1024
 const allowedByRule: Decision = { isAllowed: true, reason: '' }
 
 /**
- * Authorizes a request with a SubjectAccessReview.
+ * Authorizes a request with a SubjectAccessReview. The decision is cached, unless a change of roles
+ * or bindings affects it.
  *
  * @throws Status 403, 401 if the caller should log in first, 503 if kube-apiserver is not
  * responding
  */
 export function createAuthorizer(options: AuthorizerOptions): Authorize {
-  const decisions = createBoundedCache<Decision>({
+  const { rbac } = options
+  const decisions = createBoundedCache<Cached>({
     maxBytes: maxCacheBytes,
     sizeOf: ({ reason }) => 2 * reason.length,
   })
@@ -99,11 +109,15 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     throw forbiddenFor(info, identity, { reason: reasons.join('; '), group: options.group })
   }
 
-  async function ask(key: string, spec: ReviewSpec): Promise<Decision> {
+  async function ask(key: string, info: RequestInfo, identity: Identity, isContested: boolean) {
+    const generation = rbac?.generation() ?? 0
+    const isGranted = rbac?.allows(info, identity)
     try {
-      const decision = await share(key, () => review(options.client, spec))
+      const spec = toReviewSpec(info, identity)
+      const decision = await share(`${generation} ${key}`, () => review(options.client, spec))
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
-      decisions.set(key, decision, cacheMs)
+      const isExpected = !isContested || isGranted === decision.isAllowed
+      decisions.set(key, { ...decision, isGranted, generation }, isExpected ? cacheMs : contestedMs)
       return decision
     } catch (error) {
       options.observe('error', 'review')
@@ -118,7 +132,11 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
     const key = `${identityKey(identity)} ${requestKey(info)}`
     const known = decisions.get(key)
-    if (known === undefined) return ask(key, toReviewSpec(info, identity))
+    if (known === undefined) return ask(key, info, identity, false)
+    if (rbac !== undefined && known.generation !== rbac.generation()) {
+      if (rbac.allows(info, identity) !== known.isGranted) return ask(key, info, identity, true)
+      known.generation = rbac.generation()
+    }
     options.observe(known.isAllowed ? 'allowed' : 'denied', 'cache')
     return known
   }

@@ -1,12 +1,24 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
-import { accessToken, askKube, group, kubectlOutput, tokenOf, version } from './cluster.ts'
-import { apply, askAs, groupDomain } from './http.ts'
+import {
+  accessToken,
+  askKube,
+  group,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+  version,
+} from './cluster.ts'
+import { apply, askAs, eventually, groupDomain } from './http.ts'
 import { setting } from './run.ts'
 
 const base = `/kapis/${group}/${version}`
 const reading = ['get', 'list', 'watch']
 const keys = `namespaces/${setting('KAPIS_NAMESPACE')}/secrets`
+// Without the change of the binding, a decision is cached for ten seconds.
+const withinMs = 3_000
 const iam = `/apis/iam.${groupDomain}/v1alpha2`
 
 /**
@@ -126,5 +138,29 @@ describe('permissions in the platform API', function () {
   it('to read everything cause 404 for an unknown kind', async () => {
     const answer = await askAs(await accessToken(), `${base}/nothings`)
     expect(answer.code).to.equal(404)
+  })
+
+  it('are granted and revoked within a second, although decisions are cached', async () => {
+    const namespace = uniqueName('revoked')
+    await makeNamespace(namespace, ['reader'])
+    try {
+      const token = await tokenOf(namespace, 'reader')
+      const codes = () =>
+        Promise.all(
+          [`${base}/namespaces/${namespace}/configmaps`, `/kapi/v1/namespaces/${namespace}/configmaps`].map(
+            async path => (await askAs(token, path)).code,
+          ),
+        )
+      expect(await codes()).to.deep.equal([403, 403])
+      const toReader = ['--clusterrole=view', `--serviceaccount=${namespace}:reader`]
+      for (let i = 0; i < 2; i++) {
+        await kubectlOutput('create', 'rolebinding', 'reader', '-n', namespace, ...toReader)
+        await eventually(async () => expect(await codes()).to.deep.equal([200, 200]), withinMs)
+        await kubectlOutput('delete', 'rolebinding', 'reader', '-n', namespace)
+        await eventually(async () => expect(await codes()).to.deep.equal([403, 403]), withinMs)
+      }
+    } finally {
+      await kubectl('delete', 'namespace', namespace, '--wait=false')
+    }
   })
 })

@@ -19,6 +19,7 @@ import {
   type RequirePermission,
 } from '../../authz/authorizer.ts'
 import type { NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
+import type { RbacCheck } from '../../authz/review/rbac-check.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/request/client-address.ts'
 import { AccessRequestStore, noAccess } from '../../iam/accessrequests/access-request-store.ts'
@@ -85,6 +86,7 @@ export type AccessOptions = {
   /** Explains why RBAC denies a request, for callers who may read RBAC. */
   readonly explain: Explain
   readonly narrowingRole: NarrowingRole
+  readonly rbacCheck: RbacCheck
 }
 
 export function createAuth(options: AccessOptions): Auth {
@@ -188,6 +190,7 @@ export function createAuth(options: AccessOptions): Auth {
     group,
     explain,
     narrowingRole: options.narrowingRole,
+    rbac: options.rbacCheck,
     observe: byTwo((decision, source) => decisions({ decision, source })),
   })
 

@@ -3,6 +3,7 @@ import { createNarrowedLists, type NarrowedLists } from '../../authz/narrowing/n
 import { createNarrowingRole, type NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
 import { RbacIndex } from '../../authz/rbac/rbac-index.ts'
 import { createForbiddenExplanation } from '../../authz/review/explain-forbidden.ts'
+import { createRbacCheck, type RbacCheck } from '../../authz/review/rbac-check.ts'
 import { createRuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
@@ -13,6 +14,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 export type Rbac = {
   readonly bindings: RbacIndex
   readonly explain: Explain
+  readonly rbacCheck: RbacCheck
   readonly narrowed: NarrowedLists
   readonly narrowingRole: NarrowingRole
   /** Checks the permissions of watches after a change of roles or bindings. */
@@ -37,6 +39,7 @@ export function createRbac(parts: {
   return {
     bindings,
     explain: createForbiddenExplanation(reader),
+    rbacCheck: createRbacCheck(reader),
     narrowed: createNarrowedLists({
       ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole, tasks },
     }),

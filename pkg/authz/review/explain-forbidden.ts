@@ -1,10 +1,9 @@
-import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { Explain } from '../authorizer.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
 import { explainAccess } from './explain-access.ts'
 import { refText } from './grant.ts'
 import { listRequests } from './rbac-read-permission.ts'
-import type { AccessAttributes } from './rule.ts'
+import { toAccessAttributes } from './rule.ts'
 
 /**
  * Creates explanations of 403 responses, for callers who may list all roles and bindings. An
@@ -13,7 +12,7 @@ import type { AccessAttributes } from './rule.ts'
 export function createForbiddenExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {
     for (const request of listRequests('everywhere')) if (!(await isAllowed(request))) return ''
-    const explanation = explainAccess(reader, identity, toAttributes(info))
+    const explanation = explainAccess(reader, identity, toAccessAttributes(info))
     // RBAC allows the request, so another authorizer has denied it.
     if (explanation.isAllowed) return ''
     const [closest] = explanation.nearest
@@ -21,10 +20,4 @@ export function createForbiddenExplanation(reader: Pick<RbacReader, 'bindingsOf'
     const { binding, role, missing } = closest
     return `${refText(binding)} gives ${refText(role)}, but ${missing.join('; ')}`
   }
-}
-
-function toAttributes(info: RequestInfo): AccessAttributes {
-  if (!info.isResource) return { isResource: false, verb: info.verb, path: info.path }
-  const { verb, group, resource, subresource, name, namespace } = info
-  return { isResource: true, verb, group, resource, subresource, name, namespace }
 }

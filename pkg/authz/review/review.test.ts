@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { unavailable } from '../../apierrors/status.ts'
 import { jane } from '../../apirequest/fixtures.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
@@ -8,6 +9,7 @@ import { allowedNamespaces } from './allowed-namespaces.ts'
 import { explainAccess, rolesThatAllow } from './explain-access.ts'
 import { createForbiddenExplanation } from './explain-forbidden.ts'
 import { binding, groupOf, indexOf, role, user } from './fixtures.ts'
+import { createRbacCheck } from './rbac-check.ts'
 import type { AccessAttributes } from './rule.ts'
 import { whoCan } from './who-can.ts'
 
@@ -132,6 +134,30 @@ describe('reviews of access', () => {
       ])
       for (const elsewhere of [on('delete', 'pods', 'shop'), on('delete', 'pods')])
         expect(dora(elsewhere)).to.deep.equal([])
+    })
+  })
+
+  describe('createRbacCheck', () => {
+    const cases: readonly [target: string, identity: Identity, expected: boolean][] = [
+      ['/api/v1/namespaces/shop/pods', caller('x', 'dev'), true],
+      ['/api/v1/namespaces/bank/pods', caller('x', 'dev'), false],
+      ['/api/v1/pods', caller('ann'), true],
+      ['/api/v1/namespaces/bank/pods/web-0', caller('jane'), true],
+      ['/api/v1/namespaces/bank/pods/web-1', caller('jane'), false],
+      ['/metrics', caller('x', 'dev'), true],
+      ['/metrics', caller('carl'), false],
+    ]
+    for (const [target, identity, expected] of cases)
+      it(`${expected ? 'allows' : 'denies'} ${identity.username} to get ${target}`, () => {
+        expect(createRbacCheck(reader).allows(parseRequestInfo('GET', target), identity)).to.equal(expected)
+      })
+
+    it('returns undefined before the first lists', () => {
+      const bindingsOf = () => {
+        throw unavailable('not yet')
+      }
+      const check = createRbacCheck({ ...reader, bindingsOf })
+      expect(check.allows(parseRequestInfo('GET', '/metrics'), jane)).to.equal(undefined)
     })
   })
 
