@@ -204,7 +204,8 @@ function parseRoleBindings(body: unknown, roleKind: string): readonly SentBindin
       unknownIn(first, namedFields)
     if (other !== undefined)
       throw badRequest(`unknown field ${JSON.stringify(other)} in a binding: expected roleRef and subjects`)
-    if (sentKind !== roleKind)
+    // client-go of KubeSphere sends the kind of the binding.
+    if (sentKind !== roleKind && sentKind !== `${roleKind}Binding`)
       throw badRequest(`invalid roleRef.kind ${JSON.stringify(sentKind)}: expected ${roleKind}`)
     const subject = { kind, name }
     if (!isGroup(subject) && !isMember(subject))

@@ -165,16 +165,19 @@ describe('createGroupRoutes', () => {
       expect(changes).to.deep.equal([])
     })
 
-  it('gives a group a role in each namespace of a workspace, and stores it', async () => {
-    const { code } = await write('POST', `${blue}/workspacerolebindings`, [roleBinding('blue-viewer', 'ops')])
-    expect(code).to.equal(200)
-    expect(written().filter(([method]) => method === 'POST')).to.deep.equal([
-      ['POST', `${native}/namespaces/b1/rolebindings`, 'view', 'ops'],
-      ['POST', `${native}/namespaces/b2/rolebindings`, 'view', 'ops'],
-      ['POST', `${native}/clusterroles`, undefined],
-      ['POST', `${native}/clusterrolebindings`, 'kapis:workspace:blue:view', 'ops'],
-    ])
-  })
+  // The second is the kind that client-go of KubeSphere sends.
+  for (const kind of ['WorkspaceRole', 'WorkspaceRoleBinding'])
+    it(`gives a group a ${kind} in each namespace of a workspace, and stores it`, async () => {
+      const sent = { ...roleBinding('blue-viewer', 'ops'), roleRef: { kind, name: 'blue-viewer' } }
+      const { code } = await write('POST', `${blue}/workspacerolebindings`, [sent])
+      expect(code).to.equal(200)
+      expect(written().filter(([method]) => method === 'POST')).to.deep.equal([
+        ['POST', `${native}/namespaces/b1/rolebindings`, 'view', 'ops'],
+        ['POST', `${native}/namespaces/b2/rolebindings`, 'view', 'ops'],
+        ['POST', `${native}/clusterroles`, undefined],
+        ['POST', `${native}/clusterrolebindings`, 'kapis:workspace:blue:view', 'ops'],
+      ])
+    })
 
   it('returns the role of a stored group, and removes it', async () => {
     const { body } = await get('/workspaces/empty/workspacerolebindings')
