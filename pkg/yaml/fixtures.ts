@@ -150,6 +150,9 @@ const numbers = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(number => JSON.stringify(number)),
 )
 
+// V8 may read a key of one escaped character as a backslash (https://github.com/nodejs/node/issues/63785).
+const keys = texts.filter(key => !/^["\\\p{Cc}]$/u.test(key))
+
 /** JSON texts with numbers of any size, all escapes, and keys in any order. */
 export const jsonTexts: fc.Arbitrary<string> = fc.letrec<{ value: string; object: string; array: string }>(
   tie => ({
@@ -163,7 +166,7 @@ export const jsonTexts: fc.Arbitrary<string> = fc.letrec<{ value: string; object
     ),
     array: fc.array(tie('value'), { maxLength: 5 }).map(items => `[${items.join(',')}]`),
     object: fc
-      .uniqueArray(fc.tuple(texts, tie('value')), { maxLength: 5, selector: ([key]) => key.toWellFormed() })
+      .uniqueArray(fc.tuple(keys, tie('value')), { maxLength: 5, selector: ([key]) => key.toWellFormed() })
       .map(members => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`),
   }),
 ).value
