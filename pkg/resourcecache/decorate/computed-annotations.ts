@@ -1,5 +1,4 @@
 import type { SharedWatchOptions } from '../informer/shared-watch.ts'
-import { decorateNamespace } from '../kinds/namespaces.ts'
 import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim, decorateClass } from '../kinds/storage.ts'
 import type { CachedObject } from '../store/cached-object.ts'
@@ -26,7 +25,6 @@ export type AnnotationInput = {
 }
 
 const nodes = '/nodes'
-const namespaces = '/namespaces'
 const claims = '/persistentvolumeclaims'
 const storageClasses = 'storage.k8s.io/storageclasses'
 const snapshotClasses = 'snapshot.storage.k8s.io/volumesnapshotclasses'
@@ -42,10 +40,6 @@ export function createComputedAnnotations(
   changed: (kind: string, keys: Iterable<string> | 'all') => void,
 ): ComputedAnnotations {
   const usage = createPodRequestIndex(keys => changed(nodes, keys))
-  const used = createPodRequestIndex(
-    keys => changed(namespaces, keys),
-    pod => pod.metadata.namespace ?? '',
-  )
   const mounts = createPvcUsageIndex(keys => changed(claims, keys))
   // The CSI drivers for which a VolumeSnapshotClass exists.
   let drivers: ReadonlySet<string> = new Set()
@@ -69,7 +63,6 @@ export function createComputedAnnotations(
   ])
   const decorate = new Map<string, Decorate>([
     [nodes, entry => decorateNode(entry.fields, usage.of(entry.name), groupDomain)],
-    [namespaces, entry => decorateNamespace(used.of(entry.name))],
     [
       claims,
       entry => decorateClaim(entry.fields, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
@@ -83,12 +76,10 @@ export function createComputedAnnotations(
     pods: {
       replace(pods) {
         usage.handler.replace(pods)
-        used.handler.replace(pods)
         mounts.handler.replace(pods)
       },
       apply(events) {
         usage.handler.apply(events)
-        used.handler.apply(events)
         mounts.handler.apply(events)
       },
     },

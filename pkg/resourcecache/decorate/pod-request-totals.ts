@@ -4,7 +4,7 @@ import type { SharedWatchOptions } from '../informer/shared-watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
-/** The sum of resource requests of all pods of a node or namespace. */
+/** The sum of resource requests of all pods of a node. */
 export type PodRequestTotals = {
   readonly pods: number
   readonly cpuRequests: Quantity
@@ -24,35 +24,30 @@ export const noRequests: PodRequestTotals = Object.freeze({
 const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] as const
 
 export type PodRequestIndex = {
-  readonly of: (place: string) => PodRequestTotals
+  readonly of: (node: string) => PodRequestTotals
   readonly handler: SharedWatchOptions['handler']
 }
 
 /**
  * Maintains the sums as pods change. Only the summed values of a pod are stored.
  *
- * @param changed called once per batch of events with the keys whose sums have changed
- * @param placeOf the key to sum by; the node by default
+ * @param changed called once per batch of events with the nodes whose sums have changed
  */
-export function createPodRequestIndex(
-  changed: (places: ReadonlySet<string>) => void,
-  placeOf: (pod: KubeObject, requests: PodRequests) => string = (_pod, { node }) => node,
-): PodRequestIndex {
-  const pods = new Map<string, Placed>()
+export function createPodRequestIndex(changed: (nodes: ReadonlySet<string>) => void): PodRequestIndex {
+  const pods = new Map<string, PodRequests>()
   const usage = new Map<string, PodRequestTotals>()
 
-  function set(pod: KubeObject, requests: PodRequests | undefined, touched: Set<string>): void {
+  function set(pod: KubeObject, next: PodRequests | undefined, touched: Set<string>): void {
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`
     const last = pods.get(key)
-    const next = requests && { ...requests, place: placeOf(pod, requests) }
     if (isSame(last, next)) return
     if (last) {
       shift(usage, last, -1)
-      touched.add(last.place)
+      touched.add(last.node)
     }
     if (next) {
       shift(usage, next, 1)
-      touched.add(next.place)
+      touched.add(next.node)
       pods.set(key, next)
     } else {
       pods.delete(key)
@@ -60,7 +55,7 @@ export function createPodRequestIndex(
   }
 
   return {
-    of: place => usage.get(place) ?? noRequests,
+    of: node => usage.get(node) ?? noRequests,
     handler: {
       replace(items) {
         const touched = new Set(usage.keys())
@@ -81,17 +76,15 @@ export function createPodRequestIndex(
   }
 }
 
-type Placed = PodRequests & { readonly place: string }
-
-function shift(usage: Map<string, PodRequestTotals>, pod: Placed, sign: 1 | -1): void {
-  const now = usage.get(pod.place) ?? noRequests
+function shift(usage: Map<string, PodRequestTotals>, pod: PodRequests, sign: 1 | -1): void {
+  const now = usage.get(pod.node) ?? noRequests
   const move = sign === 1 ? add : subtract
   const pods = now.pods + sign
   if (pods === 0) {
-    usage.delete(pod.place)
+    usage.delete(pod.node)
     return
   }
-  usage.set(pod.place, {
+  usage.set(pod.node, {
     pods,
     cpuRequests: move(now.cpuRequests, pod.cpuRequests),
     cpuLimits: move(now.cpuLimits, pod.cpuLimits),
@@ -101,7 +94,7 @@ function shift(usage: Map<string, PodRequestTotals>, pod: Placed, sign: 1 | -1):
 }
 
 /** Returns whether an update changes no summed value, as most status updates. */
-function isSame(a: Placed | undefined, b: Placed | undefined): boolean {
+function isSame(a: PodRequests | undefined, b: PodRequests | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
-  return a.place === b.place && amounts.every(amount => a[amount].nano === b[amount].nano)
+  return a.node === b.node && amounts.every(amount => a[amount].nano === b[amount].nano)
 }
