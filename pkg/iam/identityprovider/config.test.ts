@@ -307,7 +307,7 @@ describe('readProviderConfig', () => {
   const manual = readFileSync(new URL('../../../docs/identity-providers.md', import.meta.url), 'utf8')
   const examples = [...manual.matchAll(/```yaml\n(name: [\s\S]*?)```/g)].map(([, text = '']) => text)
   it('accepts the documented examples of every type', () => {
-    expect(examples).to.have.lengthOf(4)
+    expect(examples).to.have.lengthOf(5)
     for (const text of examples) {
       const { problems } = read(parse(text))
       // The certificates of the manual are abbreviated, so rootCAData is invalid.

@@ -9,13 +9,13 @@ type Layer = {
   readonly handle?: { readonly stack?: readonly Layer[] }
 }
 
-/** Returns every path with a route in express, in OpenAPI syntax. */
+/** Returns every path with a route in express, in OpenAPI syntax, without a slash at the end. */
 function walk(stack: readonly Layer[]): readonly string[] {
   const paths = stack.flatMap(({ route, handle }) => {
     const own = route === undefined ? [] : [route.path].flat()
     return [...own, ...walk(handle?.stack ?? [])]
   })
-  return [...new Set(paths.map(path => path.replaceAll(/:(\w+)/g, '{$1}')))]
+  return [...new Set(paths.map(path => path.replaceAll(/:(\w+)/g, '{$1}').replace(/(?<=.)\/$/, '')))]
 }
 
 // Endpoints that kapis-apiserver does not forward to clients.
