@@ -448,6 +448,8 @@ describe('createIngest', () => {
     it('with another method or path', async () => {
       const { code, headers } = await send('/jsonlines', '', { method: 'GET' })
       expect([code, headers.allow]).to.deep.equal([405, 'POST, PUT'])
+      const put = await send('/a/_doc', '{}', { method: 'PUT' })
+      expect([put.code, put.headers.allow]).to.deep.equal([405, 'POST'])
       for (const path of ['/v1/traces', '/a/b/_bulk', '/_bulk/x', '/_search', '/a/_search']) {
         expect((await send(path, '')).code, path).to.equal(404)
       }

@@ -118,7 +118,9 @@ export function createIngest(options: IngestOptions): Handler {
       await authorize(identity)
       return sendElastic(exchange, 200, filterValue(answer, filterOf(exchange)) ?? {})
     }
-    if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
+    // As in Elasticsearch, PUT requires the ID of the document.
+    const methods = handle === ingestDocument && parts.length === 2 ? ['POST'] : ['POST', 'PUT']
+    if (!methods.includes(req.method ?? 'GET')) throw methodNotAllowed(methods)
     await authorizeFor(handle, identity)
     const place = await enter(identity.username, res)
     const held = beginBody()
