@@ -3,6 +3,7 @@ import { totpCode } from '../../pkg/iam/factors/fixtures.ts'
 import { createBrowser, hiddenFieldsOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { setUpApp } from '../../pkg/oauth/browser/second-factor/fixtures.ts'
 import { kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { alternating, type Replica, ready, start, stop } from './replica.ts'
 
@@ -35,7 +36,9 @@ describe('second factors with two replicas of kapis-oauth', function () {
     made.push(username)
     await createUser({ username, password })
     const browser = createBrowser(alternating(running))
-    expect((await browser.logIn(username, password)).code).to.equal(303)
+    const logIn = async () => expect((await browser.logIn(username, password)).code).to.equal(303)
+    // A replica may not have received the new user yet.
+    await eventually(logIn, 10_000, 500)
     const app = await setUpApp(browser)
     expect(app.recoveryCodes).to.have.length(10)
     const logins = await Promise.all(
