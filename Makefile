@@ -45,7 +45,7 @@ test-kubernetes: ## Run tests of Kubernetes itself straight and through Kapis, a
 test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Filebeat, rsyslog, syslog-ng, Python's Elasticsearch clients (needs Go, Python and Debian 12)
 	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
 test-console: ## Drive KubeSphere's console 3.4.1 in Chromium, screenshots in RUN_DIR/console; it is built first, or in CONSOLE_DIR
-	@folder="$${CONSOLE_DIR:-$$(hack/console.sh)}" && CONSOLE_DIR="$$folder" KAPIS_GROUP_DOMAIN=kubesphere.io KAPIS_SCREENSHOTS="$$PWD/$${RUN_DIR:-.run}/console" ONLY=e2e FOLDERS=console $(NODE) hack/test.ts
+	@folder="$${CONSOLE_DIR:-$$(hack/console.sh)}" && CONSOLE_DIR="$$folder" KAPIS_GROUP_DOMAIN=kubesphere.io KAPIS_SCREENSHOTS="$${RUN_DIR:-.run}/console" ONLY=e2e FOLDERS=console $(NODE) hack/test.ts
 conformance-oidc: ## Run the OpenID Foundation's conformance suite of CONFORMANCE_SUITE (docs/openid-conformance.md)
 	@$(NODE) hack/conformance-oidc.ts
 test-logsql: ## Compare LINES (200000) lines and QUERIES (2000) generated LogsQL queries with VictoriaLogs, from SEED (needs Go)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HttpClient } from '../pkg/http/client.ts'
 import { clientsOf, toConfiguration } from './conformance-oidc/configuration.ts'
@@ -31,7 +31,7 @@ if (checkout === '') {
   console.error('set CONFORMANCE_SUITE to a checkout of the suite (docs/openid-conformance.md)')
   process.exit(2)
 }
-const folder = join(repository, `${process.env.RUN_DIR || '.run'}-conformance-oidc`)
+const folder = resolve(repository, `${process.env.RUN_DIR || '.run'}-conformance-oidc`)
 const programs = await startSuite(checkout, join(folder, 'suite'))
 const clusters = createClusters()
 const abort = new AbortController()

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createAdminToken } from './controlplane/admin-token.ts'
 import { ensureBinaries } from './controlplane/binaries/binaries.ts'
 import { buildBinary } from './controlplane/binaries/build.ts'
@@ -13,7 +13,7 @@ import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/tot
 // kube-apiserver and through Kapis. Different results are failures. ONLY=kubectl or ONLY=e2e
 // selects a suite. WHAT selects groups of kubectl ("pod rs"), or specs by a regular expression.
 
-const runDir = join(repository, `${process.env.RUN_DIR || '.run'}-kubernetes`)
+const runDir = resolve(repository, `${process.env.RUN_DIR || '.run'}-kubernetes`)
 const { ONLY: only = '', WHAT: what = '' } = process.env
 if (!['', 'kubectl', 'e2e'].includes(only)) {
   console.error(`ONLY=${only}: must be kubectl or e2e`)

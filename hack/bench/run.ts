@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { repository } from '../controlplane/settings.ts'
 import { type BenchEnv, startCluster } from './cluster.ts'
 import { benchLists } from './lists.ts'
@@ -21,7 +21,7 @@ const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
 /** Benchmarks that only run alone: they measure idle memory in a small cluster. */
 const alone: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { start: benchStart }
 
-const runDir = join(repository, process.env.RUN_DIR ?? '.run-bench')
+const runDir = resolve(repository, process.env.RUN_DIR ?? '.run-bench')
 
 async function main(): Promise<void> {
   const only = (process.env.ONLY ?? '').split(',').filter(Boolean)

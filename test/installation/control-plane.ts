@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createProcessRecords } from '../../hack/controlplane/processes/records.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
@@ -19,7 +19,7 @@ export type Cluster = {
 }
 
 const upWithinMs = 300_000
-const runDir = join(repository, `${process.env.RUN_DIR ?? '.run-test'}-bare`.replace(`${repository}/`, ''))
+const runDir = resolve(repository, `${process.env.RUN_DIR ?? '.run-test'}-bare`)
 
 let running: Running | undefined
 let cluster: Promise<Cluster> | undefined
