@@ -73,7 +73,7 @@ const opensearch = section({
     description: 'User for basic authentication; empty for none.',
   }),
   password: text({ ...secretLine, default: '', description: 'Its password.' }),
-  apiKey: text({ default: '', description: 'An API key instead of user and password.' }),
+  apiKey: text({ ...secretLine, default: '', description: 'An API key instead of user and password.' }),
   caFile: text({
     default: '',
     env: 'KAPIS_LOGS_OPENSEARCH_CA_FILE',
