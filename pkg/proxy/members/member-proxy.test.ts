@@ -147,6 +147,7 @@ describe('createMemberProxy', function () {
       ...['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'service-worker-allowed'],
       ...['nel', 'report-to', 'reporting-endpoints', 'www-authenticate', 'refresh'],
       ...['access-control-allow-origin', 'access-control-allow-credentials'],
+      ...['set-login', 'accept-ch', 'secure-session-registration', 'speculation-rules'],
     ]
     const status = {
       kind: 'Status',

@@ -28,8 +28,9 @@ const maxRequests = 100
 const pseudonym = 'kapis-clusters'
 export const via: HeaderLines = ['Via', `1.1 ${pseudonym}`]
 /**
- * Response headers with which another origin could affect pages of Kapis: cookies and storage, HSTS,
- * reports of requests to other servers, logins in a dialog of the browser, CORS, and redirects.
+ * Response headers with which another origin could affect pages of Kapis: what browsers store for an
+ * origin (cookies, HSTS, reports to other servers, states of logins, client hints), logins in a dialog
+ * of the browser, CORS, redirects and prefetches.
  */
 const withheld: ReadonlySet<string> = new Set([
   'audit-id',
@@ -45,6 +46,10 @@ const withheld: ReadonlySet<string> = new Set([
   'access-control-allow-origin',
   'access-control-allow-credentials',
   'refresh',
+  'set-login',
+  'accept-ch',
+  'secure-session-registration',
+  'speculation-rules',
 ])
 // In a document of a member, scripts run without the origin of Kapis (or of a console before it),
 // and so without its cookies.
