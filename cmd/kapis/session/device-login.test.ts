@@ -69,7 +69,8 @@ describe('deviceLogin', () => {
   it('continues after a lost connection and while the server restarts (RFC 8628 section 3.5)', async () => {
     const lost = new Error('failed to reach https://a.test: read ECONNRESET')
     const restarting = respond(503, { error: 'temporarily_unavailable' })
-    expect(await logIn([lost, pending, restarting, lost, done])).to.deep.equal(['token', 0])
+    const overloaded = respond(429, { error: 'temporarily_unavailable' })
+    expect(await logIn([lost, pending, restarting, overloaded, lost, done])).to.deep.equal(['token', 0])
   })
 
   it('ends with its command', async () => {

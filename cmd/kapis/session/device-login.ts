@@ -44,7 +44,7 @@ export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promi
 async function poll(issuer: Issuer, client: Client, code: string, io: Io): Promise<HttpResponse | undefined> {
   try {
     const response = await issuer.post('token', client, { grant_type: grantType, device_code: code })
-    return response.status >= 500 ? undefined : response
+    return response.status >= 500 || response.status === 429 ? undefined : response
   } catch (error) {
     if (io.signal.aborted) throw error
     return undefined
