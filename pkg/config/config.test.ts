@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { parseConfig } from './config.ts'
 import { ConfigError, type Problem } from './config-error.ts'
 import { defaults } from './fixtures.ts'
-import { clientMembers, defaultClient } from './sections/client.ts'
+import { defaultClient } from './sections/built-in-clients.ts'
+import { clientMembers } from './sections/client.ts'
 
 function problemsOf(input: unknown): readonly Problem[] {
   try {

@@ -6,13 +6,9 @@ import { ConfigError, toProblems } from './config-error.ts'
 import { boolean, choice, integer, port, section, text, texts } from './option.ts'
 import { audit } from './sections/audit.ts'
 import { authentication } from './sections/authentication.ts'
+import { commandLineClient, defaultClient } from './sections/built-in-clients.ts'
 import { cache } from './sections/cache.ts'
-import {
-  type ClientConfig,
-  commandLineClient,
-  defaultClient,
-  type RegisteredClient,
-} from './sections/client.ts'
+import type { ClientConfig, RegisteredClient } from './sections/client.ts'
 import { limits } from './sections/limits.ts'
 import { type LogStoreSecrets, type LogsConfig, logs, withoutSecrets } from './sections/logs.ts'
 import { oauth } from './sections/oauth.ts'

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { commandLineClient, defaultClient } from './sections/client.ts'
+import { commandLineClient, defaultClient } from './sections/built-in-clients.ts'
 
 export const defaults: Config = {
   groupDomain: 'kapis.io',

@@ -1,5 +1,6 @@
 import { Status } from '../apierrors/status.ts'
-import { type ClientConfig, defaultClient } from '../config/sections/client.ts'
+import { defaultClient } from '../config/sections/built-in-clients.ts'
+import type { ClientConfig } from '../config/sections/client.ts'
 import type { AccountLinking } from '../iam/identityprovider/linking/account-linking.ts'
 import { loginError } from '../iam/identityprovider/linking/login-error.ts'
 import type { DeviceAuthorization } from '../iam/sessions/device-authorization.ts'

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import type { Problem } from '../config-error.ts'
-import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
+import { defaultClient } from './built-in-clients.ts'
+import { type ClientConfig, clientMembers, grantTypes, parseClientDocument } from './client.ts'
 
 function parse(input: unknown) {
   const problems: Problem[] = []

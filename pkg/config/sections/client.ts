@@ -1,4 +1,3 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { z } from 'zod'
 import type { Problem } from '../config-error.ts'
 import {
@@ -12,6 +11,7 @@ import {
   texts,
 } from '../option.ts'
 import { readDocument } from '../parse-document.ts'
+import { publicKey } from './client-public-key.ts'
 import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'
 
 /** The grant types that a client can be allowed (RFC 6749, RFC 8628, RFC 8693). */
@@ -25,21 +25,13 @@ export const grantTypes = [
 ] as const
 export type GrantType = (typeof grantTypes)[number]
 
-const usualGrantTypes: readonly GrantType[] = [
+/** The grant types of a client that names none. */
+export const usualGrantTypes: readonly GrantType[] = [
   'authorization_code',
   'refresh_token',
   'urn:ietf:params:oauth:grant-type:device_code',
   'password',
 ]
-
-// RFC 7518 section 3.3.
-const minRsaBits = 2048
-
-/** A public key; private and symmetric keys are rejected, since they are secrets. */
-const publicKey = z
-  .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP'], { error: 'must be RSA, EC or OKP' }) })
-  .refine(key => !('d' in key), { error: 'must be a public key, without the member d' })
-  .refine(isUsable, { error: `must be a valid public key, of at least ${minRsaBits} bits for RSA` })
 
 /**
  * An OAuth client (RFC 6749 section 2) from the configuration or a Secret, with the fields of
@@ -181,63 +173,9 @@ export type RegisteredClient = { readonly client: ClientConfig; readonly secret:
 export const client = members.superRefine(check).transform(toRegistered)
 export const clientMembers = members.shape
 
-/** The default client of consoles and scripts. */
-export const defaultClient: ClientConfig = {
-  name: 'kapis',
-  public: false,
-  trusted: true,
-  grantMethod: 'auto',
-  redirectURIs: [],
-  postLogoutRedirectURIs: [],
-  allowedOrigins: [],
-  scopeRestrictions: [],
-  backchannelLogoutSessionRequired: false,
-  grantTypes: usualGrantTypes,
-  idTokenSigningAlg: 'RS256',
-}
-
-/**
- * The client of `kapis login`. It is public, since it runs on the machine of its user. Users are
- * asked for consent, since any program can use its client ID (RFC 8252 section 8.6).
- */
-export const commandLineClient: ClientConfig = {
-  ...defaultClient,
-  name: 'kapis-cli',
-  public: true,
-  trusted: false,
-  grantMethod: 'prompt',
-  redirectURIs: ['http://127.0.0.1/callback'],
-  grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-}
-
-/**
- * Returns the client of the log page: public, with one redirect URI on the host of the issuer.
- * Users are not asked for consent, since the page is part of the platform and its codes go nowhere
- * else.
- */
-export function logPageClient(issuer: string): ClientConfig {
-  return {
-    ...defaultClient,
-    name: 'kapis-logs',
-    public: true,
-    trusted: false,
-    redirectURIs: [`${new URL(issuer).origin}/logs/callback`],
-    grantTypes: ['authorization_code'],
-  }
-}
-
 /** Parses a client from a separate document such as a Secret; undefined if it is invalid. */
 export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
   return readDocument(client, input, problems)
-}
-
-function isUsable(key: JsonWebKey): boolean {
-  try {
-    const { asymmetricKeyDetails } = createPublicKey({ key, format: 'jwk' })
-    return (asymmetricKeyDetails?.modulusLength ?? minRsaBits) >= minRsaBits
-  } catch {
-    return false
-  }
 }
 
 function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {

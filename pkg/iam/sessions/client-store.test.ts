@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { defaultClient } from '../../config/sections/client.ts'
+import { defaultClient } from '../../config/sections/built-in-clients.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createScriptedCollection, until } from '../fixtures.ts'

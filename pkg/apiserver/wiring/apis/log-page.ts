@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/config.ts'
-import { logPageClient } from '../../../config/sections/client.ts'
+import { logPageClient } from '../../../config/sections/built-in-clients.ts'
 import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { createLogPage, type LogPage } from '../../../platformapi/logs/page/serve.ts'
 
