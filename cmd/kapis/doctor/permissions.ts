@@ -12,7 +12,10 @@ type Permission = {
   readonly namespace: string
 }
 
-/** Permissions of two built-in roles that the manifests bind; they contain all other roles. */
+/**
+ * Permissions of the two built-in roles that the manifests bind. All other roles are in the
+ * manifests.
+ */
 const delegated: readonly Permission[] = [
   { ...permission('create', 'authentication.k8s.io', 'tokenreviews') },
   { ...permission('create', 'authorization.k8s.io', 'subjectaccessreviews') },

@@ -5,7 +5,7 @@ import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { note, type Translation } from './translate-keys.ts'
 
-/** Translates an identity provider, which then lets in the same accounts with the same rights. */
+/** Translates an identity provider, which then lets in the same accounts with the same permissions. */
 export function provider(item: Fields, path: string, to: Translation): void {
   const { name, type } = item
   if (typeof name !== 'string' || name === '') {
