@@ -128,6 +128,16 @@ describe('createAuthorizer', () => {
       })
     })
 
+    it('reviews a new permission again soon if kube-apiserver denies it', async () => {
+      const { codeOf, change } = startWithRbac({ allowed: false, isGranted: true })
+      expect(await codeOf()).to.equal(403)
+      change({ allowed: true })
+      expect(await codeOf()).to.equal(403)
+      await withClocks({ wallMs: 0, monotonicMs: 1_001 }, async () => {
+        expect(await codeOf()).to.equal(200)
+      })
+    })
+
     it('sends no further review if the change is about others, or another authorizer decides', async () => {
       for (const isGranted of [true, false, undefined]) {
         const { codeOf, change, reviews } = startWithRbac({ allowed: true, isGranted })
