@@ -107,6 +107,7 @@ export function changingVisibility(...first: readonly string[]) {
     },
     permissions: {
       isCurrent: () => names.join() === now.join(),
+      mayStillSee: () => names.every(name => now.includes(name)),
       renew: async () => see(now),
     },
     fixed: { versionShown: () => 1, show: () => undefined },

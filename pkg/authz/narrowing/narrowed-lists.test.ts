@@ -240,11 +240,24 @@ describe('createNarrowedLists', () => {
     await narrowing
     const first = lists.of(exchange)
     expect(first?.permissions?.isCurrent()).to.equal(false)
+    expect(first?.permissions?.mayStillSee()).to.equal(false)
     const second = await first?.permissions?.renew()
     expect(second?.permissions?.isCurrent()).to.equal(true)
     const has = (namespace: string) => second?.has({ namespace } as Parameters<typeof second.has>[0])
     expect([has('a'), has('b')]).to.deep.equal([false, true])
     expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
+    const bindings: readonly (readonly [namespaces: readonly string[], is: boolean, may: boolean])[] = [
+      [['b'], true, true],
+      [['a', 'b'], false, true],
+      [['a'], false, false],
+      [[''], false, true],
+      [[], false, false],
+    ]
+    for (const [namespaces, is, may] of bindings) {
+      bind(...namespaces)
+      const { isCurrent, mayStillSee } = second?.permissions ?? {}
+      expect([isCurrent?.(), mayStillSee?.()], `${namespaces}`).to.deep.equal([is, may])
+    }
     bind()
     const rejection = await rejectedStatus(Promise.resolve(second?.permissions?.renew()))
     expect(rejection).to.include({ code: 403 })
@@ -268,6 +281,7 @@ describe('createNarrowedLists', () => {
     isBound = true
     bind('')
     expect(first?.permissions?.isCurrent()).to.equal(false)
+    expect(first?.permissions?.mayStillSee()).to.equal(false)
     const rejection = await rejectedStatus(Promise.resolve(first?.permissions?.renew()))
     expect(rejection).to.include({ code: 403 })
   })

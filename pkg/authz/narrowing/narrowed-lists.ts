@@ -186,22 +186,27 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     const { set, givenKey, isAsGiven, unfollowed } = seen
     const { key, names } = set
     const isCurrent = () => givenKeyOf(asked) === givenKey
+    // The narrowing role may be bound by now, so the caller's own permissions must be checked
+    // instead of the role's.
+    const own = () => toAsked(role.narrowedBy(asked.attributes, asked.identity), asked.identity)
     return {
       key,
       has: ({ namespace }) => names.has(namespace),
       namespaces: names,
       permissions: {
         isCurrent,
+        mayStillSee() {
+          if (isCurrent()) return true
+          const { allNamespaces, namespaces } = givenTo(own())
+          return allNamespaces || names.isSubsetOf(new Set(namespaces))
+        },
         async renew() {
-          // The narrowing role may be bound by now, so the caller's own permissions must be checked
-          // instead of the role's.
-          const { attributes, identity } = asked
-          const again = toAsked(role.narrowedBy(attributes, identity), identity)
+          const again = own()
           const seen = await show(exchange, again)
           if (seen !== undefined) return seen
           const granted = givenTo(again)
           if (!granted.allNamespaces || !(await find(again, granted)).isAll)
-            throw forbidden(attributes, identity, '')
+            throw forbidden(asked.attributes, asked.identity, '')
           narrowed.delete(exchange.res)
           exchange.res.removeHeader(narrowedHeader)
           return undefined

@@ -180,10 +180,15 @@ describe('createVisibility', () => {
     for (const kind of ['namespaces', 'workspaces']) {
       bind('a', 'b')
       const before = await find(list(kind), jane)
+      const may = () => [before?.permissions?.isCurrent(), before?.permissions?.mayStillSee()]
       bind('b', 'a')
-      expect(before?.permissions?.isCurrent(), kind).to.equal(true)
+      expect(may(), kind).to.deep.equal([true, true])
+      bind('a', 'b', 'c')
+      expect(may(), kind).to.deep.equal([false, true])
+      bind('b', 'c')
+      expect(may(), kind).to.deep.equal([false, false])
       bind('b')
-      expect(before?.permissions?.isCurrent(), kind).to.equal(false)
+      expect(may(), kind).to.deep.equal([false, false])
       const after = await before?.permissions?.renew()
       expect(after?.permissions?.isCurrent(), kind).to.equal(true)
       expect(after?.key).to.equal((await find(list(kind), jane))?.key)

@@ -65,7 +65,8 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
         ? visibleNamespaces(options, changes, identity)
         : visibleWorkspaces(options, changes, identity, await namespaces())
     const seen = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
-    return { ...seen, permissions: { isCurrent: visible.isCurrent, renew: () => find(asked, identity) } }
+    const { isCurrent, mayStillSee } = visible
+    return { ...seen, permissions: { isCurrent, mayStillSee, renew: () => find(asked, identity) } }
   }
 
   // Nearly all reads are of other kinds, which are not restricted and return synchronously.
@@ -90,7 +91,7 @@ function never(): () => void {
 }
 
 /** The objects that are visible by the current bindings; later bindings do not change it. */
-type Given = Omit<Visible, 'permissions'> & { readonly isCurrent: () => boolean }
+type Given = Omit<Visible, 'permissions'> & Omit<NonNullable<Visible['permissions']>, 'renew'>
 
 /** @param changes counts changes; while the number is unchanged, bindings are not read again */
 function visibleNamespaces(
@@ -101,15 +102,16 @@ function visibleNamespaces(
   const find = () => new Set(index.grantsOf(identity).flatMap(({ namespaces }) => namespaces))
   let seenCount = changes.count
   let names = find()
+  const isCurrent = () => {
+    if (seenCount === changes.count) return true
+    if (!isSame(find(), names)) return false
+    seenCount = changes.count
+    return true
+  }
   return {
     key: toSetKey('namespaces', names),
-    isCurrent() {
-      if (seenCount === changes.count) return true
-      const found = find()
-      if (!isSame(found, names)) return false
-      seenCount = changes.count
-      return true
-    },
+    isCurrent,
+    mayStillSee: () => isCurrent() || names.isSubsetOf(find()),
     has: entry => names.has(entry.name),
     onChange: listener =>
       index.onChange(
@@ -137,16 +139,17 @@ function visibleWorkspaces(
   let names = find()
   let seenVersion = namespaces.version
   let seenCount = changes.count
+  const isCurrent = () => {
+    if (!visible.isCurrent()) return false
+    if (seenVersion === namespaces.version && seenCount === changes.count) return true
+    if (!isSame(find(), names)) return false
+    seenVersion = namespaces.version
+    seenCount = changes.count
+    return true
+  }
   return {
-    isCurrent() {
-      if (!visible.isCurrent()) return false
-      if (seenVersion === namespaces.version && seenCount === changes.count) return true
-      const found = find()
-      if (!isSame(found, names)) return false
-      seenVersion = namespaces.version
-      seenCount = changes.count
-      return true
-    },
+    isCurrent,
+    mayStillSee: () => isCurrent() || (visible.mayStillSee() && names.isSubsetOf(find())),
     key: toSetKey(`workspaces ${identity.username}`, names),
     has: entry => entry.fields.values.manager === identity.username || names.has(entry.name),
     onChange: listener => {
@@ -185,7 +188,7 @@ function namedWorkspaces(
 }
 
 function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  return one.size === other.size && [...one].every(name => other.has(name))
+  return one.size === other.size && one.isSubsetOf(other)
 }
 
 export function toSetKey(what: string, names: Iterable<string>): string {

@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendChunks } from '../../httpserver/response/respond.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
-import { type Visible, whileCurrent } from '../../resourcecache/list/object-visibility.ts'
+import { type Visible, whileVisible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
@@ -40,7 +40,7 @@ export async function readList(
   const { res } = exchange
   await sendChunks(
     res,
-    whileCurrent(visible, chunks, () => res.destroy()),
+    whileVisible(visible, chunks, () => res.destroy()),
     headers,
     timeSlices,
   )

@@ -92,7 +92,7 @@ describe('createClusterList', () => {
           namespace: '',
           groupDomain: 'kapis.io',
         }
-        const permissions = { isCurrent, renew: async () => undefined }
+        const permissions = { isCurrent, mayStillSee: isCurrent, renew: async () => undefined }
         const visible = { key: 'v', has: () => true, onChange: () => () => undefined, permissions }
         return {
           list: { store: storeOf(here), request, visible, form: platformForm },

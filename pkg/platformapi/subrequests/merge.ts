@@ -4,7 +4,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isOver } from '../../httpserver/response/respond.ts'
 import { listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import { isCurrent, visibilityChanged } from '../../resourcecache/list/object-visibility.ts'
+import { isCurrent, mayStillSee, visibilityChanged } from '../../resourcecache/list/object-visibility.ts'
 import { type Order, toOrder } from '../../resourcecache/list/order.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
@@ -120,7 +120,7 @@ export async function sendMerged(
       selection: selectPage(toChunks(entries), { offset: 0, count: size, descending: false, size }),
       form: joinForms(lists),
       frame: { before: '{"items":[', after: `],${JSON.stringify({ totalItems, ...members }).slice(1)}\n` },
-      visible: { permissions: { isCurrent: () => lists.every(({ list }) => isCurrent(list.visible)) } },
+      visible: { permissions: { mayStillSee: () => lists.every(({ list }) => mayStillSee(list.visible)) } },
     },
   )
 }

@@ -43,7 +43,7 @@ describe('createMergedList', () => {
         const headers = new ListCollector(req)
         if (line.info.resource === 'statefulsets') headers.setHeader('kapis-narrowed-namespaces', '2')
         const request = { query: parseListQuery(line.query), namespace: '', groupDomain: 'kapis.io' }
-        const permissions = { isCurrent, renew: async () => undefined }
+        const permissions = { isCurrent, mayStillSee: isCurrent, renew: async () => undefined }
         const visible = { key: 'v', has: () => true, onChange: () => () => undefined, permissions }
         return { list: { store, request, visible, form: platformForm }, headers }
       },

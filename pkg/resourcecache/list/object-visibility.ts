@@ -27,6 +27,8 @@ export type Visible = {
   readonly permissions?: {
     /** Returns whether the result of `has` still corresponds to the permissions. */
     readonly isCurrent: () => boolean
+    /** Returns whether the caller may still see all these objects, and possibly more. */
+    readonly mayStillSee: () => boolean
     /** Returns the objects that the caller may see now. @throws Status 403, 503 */
     readonly renew: () => Promise<Visible | undefined>
   }
@@ -72,11 +74,11 @@ export async function readCurrent(
   }
 }
 
-/** The field of a result that shows whether it is still current. */
-export type Visibility = { readonly permissions?: { readonly isCurrent: () => boolean } }
+/** The field of a result that shows whether the caller may still see it. */
+export type Visibility = { readonly permissions?: { readonly mayStillSee: () => boolean } }
 
 /** Reports whether the visible objects still correspond to the permissions of the caller. */
-export function isCurrent(visible: Visibility | undefined): boolean {
+export function isCurrent(visible: Visible | undefined): boolean {
   return visible?.permissions?.isCurrent() !== false
 }
 
@@ -85,14 +87,19 @@ export function assertCurrent(visible: Visible | undefined): void {
   if (!isCurrent(visible)) throw new VisibilityChanged()
 }
 
-/** Forwards chunks of a response, and aborts it when the caller may not see all. */
-export function* whileCurrent<T>(
+/** Reports whether the caller may still see all these objects. */
+export function mayStillSee(visible: Visibility | undefined): boolean {
+  return visible?.permissions?.mayStillSee() !== false
+}
+
+/** Forwards chunks of a response, and aborts it when the caller may no longer see all its objects. */
+export function* whileVisible<T>(
   visible: Visibility | undefined,
   chunks: Iterable<T>,
   destroy: () => void,
 ): Generator<T> {
   for (const chunk of chunks) {
-    if (!isCurrent(visible)) return destroy()
+    if (!mayStillSee(visible)) return destroy()
     yield chunk
   }
 }

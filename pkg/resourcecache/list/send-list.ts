@@ -4,7 +4,7 @@ import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Selection } from '../store/chunk.ts'
 import { joinGzip } from './gzip.ts'
 import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
-import { type Visibility, whileCurrent } from './object-visibility.ts'
+import { type Visibility, whileVisible } from './object-visibility.ts'
 import type { PageCache } from './page-cache.ts'
 
 const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
@@ -24,12 +24,12 @@ export function sendList(
   },
 ): Promise<void> | void {
   const { selection, form, frame, visible } = list
-  const current = (chunks: Iterable<Buffer>) => whileCurrent(visible, chunks, () => res.destroy())
+  const allowed = (chunks: Iterable<Buffer>) => whileVisible(visible, chunks, () => res.destroy())
   if (acceptsGzip(req) && isWorthGzip(selection, form)) {
     const pieces = gzipPieces(selection, form, frame, pages.pieces)
-    return sendChunks(res, current(joinGzip(pieces)), { ...headers, 'content-encoding': 'gzip' }, timeSlices)
+    return sendChunks(res, allowed(joinGzip(pieces)), { ...headers, 'content-encoding': 'gzip' }, timeSlices)
   }
   const joined = pages.page(selection, form, frame)
   if (joined) return send(res, 200, joined, headers)
-  return sendChunks(res, current(plainChunks(selection, form, frame)), headers, timeSlices)
+  return sendChunks(res, allowed(plainChunks(selection, form, frame)), headers, timeSlices)
 }
