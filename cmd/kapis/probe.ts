@@ -27,9 +27,9 @@ Sends GET PATH (default /livez) to a Unix socket and fails unless the response i
         `invalid --timeout ${JSON.stringify(values.timeout)}: expected a number of milliseconds`,
       )
     const path = positionals[0] ?? '/livez'
-    const answer = await ask(socket, path, Number(values.timeout))
-    if (answer === '200') return 0
-    io.err(`${path} on ${socket}: ${answer}\n`)
+    const response = await ask(socket, path, Number(values.timeout))
+    if (response === '200') return 0
+    io.err(`${path} on ${socket}: ${response}\n`)
     return 1
   },
 }

@@ -133,8 +133,8 @@ async function create(kube: Call): Promise<void> {
 
 async function tokenOf(kube: Call, namespaces: number): Promise<string> {
   const path = `/api/v1/namespaces/${place}/serviceaccounts/${account(namespaces)}/token`
-  const answer = membersOf(await kube('POST', path, { spec: { expirationSeconds: 3600 } }))
-  return textOf(membersOf(answer.status).token)
+  const response = membersOf(await kube('POST', path, { spec: { expirationSeconds: 3600 } }))
+  return textOf(membersOf(response.status).token)
 }
 
 /** Returns the number of namespaces that a narrowed list covers. */

@@ -49,12 +49,12 @@ export async function createLogShipper(client: KubeClient): Promise<string> {
 }
 
 async function createToken(client: KubeClient, serviceAccount: string): Promise<string> {
-  const answer = await client.call({
+  const response = await client.call({
     method: 'POST',
     path: `${inNamespace}/serviceaccounts/${serviceAccount}/token`,
     body: { spec: { expirationSeconds: tokenSeconds } },
   })
-  const token = isRecord(answer) && isRecord(answer.status) ? answer.status.token : undefined
+  const token = isRecord(response) && isRecord(response.status) ? response.status.token : undefined
   if (typeof token !== 'string') throw new Error(`no token for the service account ${serviceAccount}`)
   return token
 }

@@ -56,10 +56,10 @@ export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
         timed('test', { name: message.test, seconds: message.seconds })
       return count.add(message)
     }
-    const answer: JobMessage = { job: queue.take() ?? [] }
-    count.began(answer.job)
+    const response: JobMessage = { job: queue.take() ?? [] }
+    count.began(response.job)
     // Ignored: if the process has exited, its exit event reports that.
-    child.send(answer, () => {})
+    child.send(response, () => {})
   })
   const { promise, resolve } = Promise.withResolvers<string>()
   child.on('error', error => resolve(error.message))

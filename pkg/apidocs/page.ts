@@ -13,7 +13,7 @@ export type DocsPageOptions = {
   readonly version: string
 }
 
-type Answer = { readonly document: Document; readonly headers: OutgoingHttpHeaders }
+type StaticFile = { readonly document: Document; readonly headers: OutgoingHttpHeaders }
 
 const root = '/docs'
 const policy = [
@@ -37,18 +37,20 @@ export function createDocsPage(options: DocsPageOptions): ApiDocument {
     document: createTextDocument(toPage(options, style.href, script.href).text),
     headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache, private' },
   }
-  const answers = new Map<string, Answer>([page, style, script].map(answer => [answer.path, answer]))
+  const responses = new Map<string, StaticFile>(
+    [page, style, script].map(response => [response.path, response]),
+  )
   return {
-    handles: path => answers.has(path),
+    handles: path => responses.has(path),
     handle(exchange) {
       const { req, res, info } = exchange
       if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-      const answer = answers.get(info.path)
-      if (answer === undefined) throw new Error(`path ${info.path} not found`)
+      const response = responses.get(info.path)
+      if (response === undefined) throw new Error(`path ${info.path} not found`)
       res.setHeader('content-security-policy', policy)
       res.setHeader('x-content-type-options', 'nosniff')
       res.setHeader('referrer-policy', 'no-referrer')
-      sendDocument(exchange, answer.document, answer.headers)
+      sendDocument(exchange, response.document, response.headers)
     },
   }
 }

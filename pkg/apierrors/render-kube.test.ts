@@ -26,7 +26,7 @@ describe('toKubeStatus', () => {
 describe('renderKube', () => {
   type Written = { code: number; headers: Readonly<Record<string, unknown>>; body: string }
 
-  async function answerTo(error: unknown, options: { method?: string; begun?: boolean } = {}) {
+  async function responseTo(error: unknown, options: { method?: string; begun?: boolean } = {}) {
     const server = createServer((_req, res) => {
       if (options.begun) res.write('half an ans')
       renderKube(res, error)
@@ -54,7 +54,7 @@ describe('renderKube', () => {
   }
 
   it('answers with code, headers and the whole body', async () => {
-    const { code, headers, body } = await answerTo(methodNotAllowed(['GET']))
+    const { code, headers, body } = await responseTo(methodNotAllowed(['GET']))
     expect(code).to.equal(405)
     expect(headers).to.include({
       allow: 'GET',
@@ -71,7 +71,7 @@ describe('renderKube', () => {
   })
 
   it('reveals nothing of an internal error', async () => {
-    const { code, body } = await answerTo(new Error('connect ECONNREFUSED 10.1.2.3:6443'))
+    const { code, body } = await responseTo(new Error('connect ECONNREFUSED 10.1.2.3:6443'))
     expect(code).to.equal(500)
     expect(JSON.parse(body)).to.deep.equal({
       kind: 'Status',
@@ -85,12 +85,12 @@ describe('renderKube', () => {
   })
 
   it('sends no body in answer to HEAD', async () => {
-    const { code, body } = await answerTo(methodNotAllowed(['GET']), { method: 'HEAD' })
+    const { code, body } = await responseTo(methodNotAllowed(['GET']), { method: 'HEAD' })
     expect({ code, body }).to.deep.equal({ code: 405, body: '' })
   })
 
   it('truncates the connection after a response has started, so that it does not look complete', async () => {
-    const failure = await answerTo(new Error('late'), { begun: true }).then(
+    const failure = await responseTo(new Error('late'), { begun: true }).then(
       () => 'a whole answer',
       (error: NodeJS.ErrnoException) => error.code,
     )
@@ -98,7 +98,7 @@ describe('renderKube', () => {
   })
 
   it('counts non-ASCII messages in bytes', async () => {
-    const { body } = await answerTo(new Status(400, 'BadRequest', 'größer als 証明書'))
+    const { body } = await responseTo(new Status(400, 'BadRequest', 'größer als 証明書'))
     expect(JSON.parse(body)).to.include({ message: 'größer als 証明書' })
   })
 })

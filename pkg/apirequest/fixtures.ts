@@ -16,7 +16,7 @@ export type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 /** A real HTTP server on the loopback interface for a test. */
 export type Loopback = {
   readonly port: number
-  readonly get: (path: string, options?: GetOptions) => Promise<Answer>
+  readonly get: (path: string, options?: GetOptions) => Promise<HttpResponse>
   /** Sends a request and resolves when the response headers have arrived. */
   readonly open: (path: string, options?: GetOptions) => Promise<IncomingMessage>
   readonly close: () => Promise<void>
@@ -27,7 +27,7 @@ export type GetOptions = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Answer = {
+export type HttpResponse = {
   readonly code: number
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
@@ -52,12 +52,12 @@ export async function startLoopback(listener: Listener): Promise<Loopback> {
   return {
     port,
     open,
-    get: async (path, options) => readAnswer(await open(path, options)),
+    get: async (path, options) => readResponse(await open(path, options)),
     close: () => closeServer(server),
   }
 }
 
-export async function readAnswer(res: IncomingMessage): Promise<Answer> {
+export async function readResponse(res: IncomingMessage): Promise<HttpResponse> {
   const chunks: Buffer[] = []
   for await (const chunk of res) chunks.push(chunk)
   const body = Buffer.concat(chunks)

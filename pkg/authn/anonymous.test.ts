@@ -7,7 +7,7 @@ const jane: Identity = { username: 'jane', uid: '', groups: [], extra: {} }
 const req = Object.create(null)
 
 describe('a request without a credential', () => {
-  const answers: readonly (readonly [what: string, answer: () => unknown, allowed: boolean | 503])[] = [
+  const responses: readonly (readonly [what: string, respond: () => unknown, allowed: boolean | 503])[] = [
     ['403', () => Promise.reject(new Status(403, 'Forbidden', 'no')), true],
     ['404', () => Promise.reject(new Status(404, 'NotFound', 'no')), true],
     ['200', () => Promise.resolve({}), true],
@@ -15,13 +15,13 @@ describe('a request without a credential', () => {
     ['503', () => Promise.reject(unavailable('no')), 503],
     ['nothing', () => Promise.reject(new Error('no')), 503],
   ]
-  for (const [what, answer, allowed] of answers) {
+  for (const [what, respond, allowed] of responses) {
     it(`is ${allowed === 503 ? 'answered with 503' : allowed ? 'allowed' : 'rejected'} if kube-apiserver answers one with ${what}`, async () => {
       const paths: string[] = []
       const check = createAnonymousCheck({
         call: async ({ path }) => {
           paths.push(path)
-          return answer()
+          return respond()
         },
       })
       const outcome = async () => check().catch(error => error.code)

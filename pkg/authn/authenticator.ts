@@ -34,18 +34,18 @@ export function createUnion(
     const next = authenticators[place]
     if (next === undefined) return withoutIdentity(broken)
     const { name } = next
-    let answer: Promise<Identity | null> | Identity | null
+    let response: Promise<Identity | null> | Identity | null
     try {
-      answer = next.authenticate(req)
+      response = next.authenticate(req)
     } catch (error) {
       return refused(name, error)
     }
-    return answer instanceof Promise
-      ? answer.then(
+    return response instanceof Promise
+      ? response.then(
           identity => found(name, identity),
           error => refused(name, error),
         )
-      : found(name, answer)
+      : found(name, response)
 
     function found(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(place + 1, req, broken)

@@ -7,12 +7,12 @@ import { received } from './fixtures.ts'
 import { createTokenReviewAuthenticator } from './token-review.ts'
 
 describe('createTokenReviewAuthenticator', () => {
-  function start(answer: () => unknown) {
+  function start(respond: () => unknown) {
     let calls = 0
     const client = {
       call: async () => {
         calls++
-        return answer()
+        return respond()
       },
       stream: () => Promise.reject(new Error('not asked for')),
       close: () => undefined,

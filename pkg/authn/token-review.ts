@@ -71,12 +71,12 @@ export async function reviewToken(
   audience?: string,
 ): Promise<Identity | 'refused'> {
   const spec = { token, ...(audience === undefined ? {} : { audiences: [audience] }) }
-  const answer = await client.call({
+  const response = await client.call({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/tokenreviews',
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec },
   })
-  const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
+  const status = isRecord(response) && isRecord(response.status) ? response.status : {}
   if (status.authenticated !== true || !isRecord(status.user)) return 'refused'
   // An authenticator that does not support audiences omits them, and has not checked them.
   if (audience !== undefined && !toStrings(status.audiences).includes(audience)) return 'refused'

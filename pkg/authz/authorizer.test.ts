@@ -15,7 +15,7 @@ const group = 'resources.kapis.io'
 const store = `/apis/${group}/v1alpha3/nodes`
 
 function start(
-  answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true }),
+  respond: (spec: ReviewSpec) => unknown = () => ({ allowed: true }),
   explain?: Explain,
   rbac?: RbacCheck,
 ) {
@@ -25,7 +25,7 @@ function start(
     call: async ({ body }: { body?: unknown }) => {
       const { spec } = body as { spec: ReviewSpec }
       specs.push(spec)
-      return { status: answer(spec) }
+      return { status: respond(spec) }
     },
     stream: () => Promise.reject(new Error('not asked for')),
     close: () => undefined,

@@ -26,12 +26,12 @@ export async function review(client: KubeClient, spec: ReviewSpec): Promise<Deci
 }
 
 async function ask(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
-  const answer = await client.call({
+  const response = await client.call({
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
     body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
   })
-  const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
+  const status = isRecord(response) && isRecord(response.status) ? response.status : {}
   // An explicit denial takes precedence over allowed.
   const isAllowed = status.allowed === true && status.denied !== true
   return { isAllowed, reason: typeof status.reason === 'string' ? status.reason : '' }

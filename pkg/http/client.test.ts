@@ -44,7 +44,7 @@ describe('HttpClient', function () {
     await once(server, 'listening')
     return (server.address() as AddressInfo).port
   }
-  function answer(req: IncomingMessage, res: ServerResponse) {
+  function respond(req: IncomingMessage, res: ServerResponse) {
     if (req.url === '/silent') return
     if (req.url === '/slow') {
       const timer = setInterval(() => res.write('x'), 50)
@@ -68,8 +68,8 @@ describe('HttpClient', function () {
   }
 
   before(async () => {
-    port = await listen(createTlsServer(tls, answer))
-    plainPort = await listen(createHttpServer(answer))
+    port = await listen(createTlsServer(tls, respond))
+    plainPort = await listen(createHttpServer(respond))
     const server = createHttpServer((req, res) => {
       asked.push(`${req.method} ${req.url}`)
       res.end('by the proxy')

@@ -16,7 +16,7 @@ const get = { method: 'GET', path: '/' } as const
 
 describe('createPool', function () {
   this.timeout(20_000)
-  let answer: (req: IncomingMessage, res: ServerResponse) => unknown
+  let respond: (req: IncomingMessage, res: ServerResponse) => unknown
   let server: Server
   let connections = 0
 
@@ -45,14 +45,14 @@ describe('createPool', function () {
       pool = createPool(url(), {}, { ...usual, ...options })
     }
     beforeEach(async () => {
-      answer = (_req, res) => res.end('a')
-      await serve(createServer({ keepAliveTimeout: 60_000 }, (req, res) => void answer(req, res)))
+      respond = (_req, res) => res.end('a')
+      await serve(createServer({ keepAliveTimeout: 60_000 }, (req, res) => void respond(req, res)))
     })
     afterEach(() => pool.destroy())
 
     it('opens no more connections than its limit, and queues further requests', async () => {
       const waiting: ServerResponse[] = []
-      answer = (_req, res) => waiting.push(res)
+      respond = (_req, res) => waiting.push(res)
       start({ connections: 2 })
       const all = [0, 1, 2, 3].map(() => text(pool))
       for (let i = 0; i < 4; i++) {
@@ -72,21 +72,21 @@ describe('createPool', function () {
 
     it('times out when a server does not respond, or stops in the middle of a response', async () => {
       start({ headMs: 100, bodyMs: 100 })
-      answer = () => undefined
+      respond = () => undefined
       expect(await codeOf(text(pool))).to.equal('UND_ERR_HEADERS_TIMEOUT')
-      answer = (_req, res) => res.writeHead(200, { 'content-length': 2 }).write('a')
+      respond = (_req, res) => res.writeHead(200, { 'content-length': 2 }).write('a')
       expect(await codeOf(text(pool))).to.equal('UND_ERR_BODY_TIMEOUT')
     })
 
     it('has no limit with 0', async () => {
       start({ headMs: 0, bodyMs: 0 })
-      answer = (_req, res) => setTimeout(() => res.end('a'), 2_000)
+      respond = (_req, res) => setTimeout(() => res.end('a'), 2_000)
       expect(await text(pool)).to.equal('a')
     })
 
     it('rejects a response head over its limit', async () => {
       start({ maxHeadBytes: 1_000 })
-      answer = (_req, res) => res.writeHead(200, { x: 'y'.repeat(1_000) }).end()
+      respond = (_req, res) => res.writeHead(200, { x: 'y'.repeat(1_000) }).end()
       expect(await codeOf(text(pool))).to.equal('UND_ERR_HEADERS_OVERFLOW')
     })
   })
@@ -104,10 +104,10 @@ describe('createPool', function () {
     }
 
     beforeEach(async () => {
-      answer = sayNames
+      respond = sayNames
       const material = { cert: serving.certPem, key: serving.keyPem, ca: authority.certPem }
       const asking = { ...material, requestCert: true, rejectUnauthorized: false }
-      await serve(createTlsServer(asking, (req, res) => void answer(req, res)))
+      await serve(createTlsServer(asking, (req, res) => void respond(req, res)))
     })
 
     it('presents its certificate and sends the server name', async () => {
@@ -134,12 +134,12 @@ describe('createPool', function () {
         const pool = new ReloadingPool(url('https'), usual)
         const first = { ...tls, cert: one.certPem, key: one.keyPem }
         let waiting: ServerResponse | undefined
-        answer = (_req, res) => {
+        respond = (_req, res) => {
           waiting = res
         }
         const slow = text(pool.use(first))
         while (waiting === undefined) await sleep(5)
-        answer = sayNames
+        respond = sayNames
         expect(await text(pool.use(first))).to.equal('true one server.example.org')
         const second = { ...tls, cert: two.certPem, key: two.keyPem }
         expect(await text(pool.use(second))).to.equal('true two server.example.org')

@@ -8,9 +8,9 @@ describe('HookedResponse', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  const answers: readonly (readonly [
+  const responses: readonly (readonly [
     what: string,
-    answer: (res: ServerResponse) => unknown,
+    respond: (res: ServerResponse) => unknown,
     code: number,
     text: string,
   ])[] = [
@@ -26,7 +26,7 @@ describe('HookedResponse', () => {
     ['a body and a callback', res => res.end('text', () => undefined), 200, 'text'],
     ['nothing', res => res.end(), 200, ''],
   ]
-  for (const [what, answer, code, text] of answers) {
+  for (const [what, respond, code, text] of responses) {
     it(`calls back once with the head, and with each chunk: ${what}`, async () => {
       const codes: number[] = []
       let seen = ''
@@ -37,7 +37,7 @@ describe('HookedResponse', () => {
         hooks.onChunk(bytes => {
           seen += bytes
         })
-        answer(res)
+        respond(res)
       })
       const response = await loopback.get('/')
       expect([response.code, response.text, response.headers['audit-id']]).to.deep.equal([code, text, 'id-1'])

@@ -27,13 +27,13 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
       return list()
     },
     async stream({ path }) {
-      const answer = new IncomingMessage(new Socket())
-      if (new URLSearchParams(path.split('?')[1]).has('watch')) watch = answer
+      const response = new IncomingMessage(new Socket())
+      if (new URLSearchParams(path.split('?')[1]).has('watch')) watch = response
       else {
-        answer.push(JSON.stringify(list()))
-        answer.push(null)
+        response.push(JSON.stringify(list()))
+        response.push(null)
       }
-      return answer
+      return response
     },
     close: () => undefined,
   }

@@ -1,7 +1,7 @@
 import { badRequest, notFound, Status, unavailable } from '../apierrors/status.ts'
 import { nextLink } from '../http/next-link.ts'
 import { itemsOf, membersOf, textOf } from '../kubeclient/object/object.ts'
-import type { Answer, Connect } from './connect.ts'
+import type { Connect, HttpResponse } from './connect.ts'
 import type { Login } from './docker-config.ts'
 import type { ImageReference } from './reference.ts'
 
@@ -26,7 +26,7 @@ const maxPages = 50
 /** A read-only client of the OCI distribution-spec 1.1, with Docker token authentication. */
 export function createRegistryClient(connect: Connect, signal: () => AbortSignal): RegistryClient {
   /** Sends a request, and repeats it with the credentials that a challenge requires. */
-  async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<Answer> {
+  async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<HttpResponse> {
     const headers = { accept: accept.join(', ') || '*/*' }
     const first = await follow(url, headers)
     if (first.code !== 401) return first
@@ -38,13 +38,13 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     return authorization === undefined ? first : follow(url, { ...headers, authorization })
   }
 
-  async function follow(url: URL, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async function follow(url: URL, headers: Readonly<Record<string, string>>): Promise<HttpResponse> {
     let [at, sent] = [url, headers]
     for (let i = 0; ; i++) {
-      const answer = await connect(at, sent, signal())
-      const { location } = answer.headers
-      if (answer.code < 300 || answer.code > 399 || typeof location !== 'string' || i >= maxRedirects)
-        return answer
+      const response = await connect(at, sent, signal())
+      const { location } = response.headers
+      if (response.code < 300 || response.code > 399 || typeof location !== 'string' || i >= maxRedirects)
+        return response
       const next = URL.parse(location, at.href)
       if (next === null) throw unavailable(`the registry ${at.host} redirects to an invalid address`)
       // Blobs are often redirected to another server, which must not receive the login.
@@ -70,16 +70,16 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       const value = parameter(name)
       if (value !== undefined) from.searchParams.set(name, value)
     }
-    const answer = await connect(from, basic === undefined ? {} : { authorization: basic }, signal())
-    if (answer.code !== 200) return undefined
-    const { token, access_token: accessToken } = membersOf(parse(answer, from.host))
+    const response = await connect(from, basic === undefined ? {} : { authorization: basic }, signal())
+    if (response.code !== 200) return undefined
+    const { token, access_token: accessToken } = membersOf(parse(response, from.host))
     return `Bearer ${textOf(token) || textOf(accessToken)}`
   }
 
   async function manifest(image: ImageReference, login: Login | undefined) {
     const url = new URL(`https://${image.host}/v2/${image.repository}/manifests/${image.reference}`)
-    const answer = expectOk(await get(url, login, manifestTypes), image)
-    return membersOf(parse(answer, image.host))
+    const response = expectOk(await get(url, login, manifestTypes), image)
+    return membersOf(parse(response, image.host))
   }
 
   return {
@@ -87,10 +87,10 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       const url = URL.parse(`https://${host}/v2/`)
       if (url === null)
         throw badRequest(`the Secret has a login for an invalid host: ${JSON.stringify(host)}`)
-      const answer = await get(url, login, [])
-      if (answer.code === 200) return
-      if (answer.code === 401 || answer.code === 403) throw rejectedLogin(host)
-      throw unavailable(`the registry ${host} responded with ${answer.code}`)
+      const response = await get(url, login, [])
+      if (response.code === 200) return
+      if (response.code === 401 || response.code === 403) throw rejectedLogin(host)
+      throw unavailable(`the registry ${host} responded with ${response.code}`)
     },
 
     async config(image, login) {
@@ -112,9 +112,9 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       const tags: string[] = []
       let next: URL | undefined = new URL(`https://${host}/v2/${repository}/tags/list?n=1000`)
       for (let i = 0; next !== undefined && i < maxPages; i++) {
-        const answer: Answer = expectOk(await get(next, login, []), image)
-        tags.push(...itemsOf(membersOf(parse(answer, host)).tags).map(textOf))
-        const link: string | undefined = nextLink(String(answer.headers.link ?? ''))
+        const response: HttpResponse = expectOk(await get(next, login, []), image)
+        tags.push(...itemsOf(membersOf(parse(response, host)).tags).map(textOf))
+        const link: string | undefined = nextLink(String(response.headers.link ?? ''))
         const following: URL | null = link === undefined ? null : URL.parse(link, next.href)
         next = following?.host === host ? following : undefined
       }
@@ -123,22 +123,22 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
   }
 }
 
-function expectOk(answer: Answer, { host, repository, reference }: ImageReference): Answer {
-  if (answer.code === 200) return answer
-  if (answer.code === 401 || answer.code === 403) throw rejectedLogin(host)
-  if (answer.code === 404)
+function expectOk(response: HttpResponse, { host, repository, reference }: ImageReference): HttpResponse {
+  if (response.code === 200) return response
+  if (response.code === 401 || response.code === 403) throw rejectedLogin(host)
+  if (response.code === 404)
     throw notFound(
       { group: '', resource: 'images' },
       `${host}/${repository}${reference === '' ? '' : `:${reference}`}`,
     )
-  throw unavailable(`the registry ${host} responded with ${answer.code}`)
+  throw unavailable(`the registry ${host} responded with ${response.code}`)
 }
 
 function rejectedLogin(host: string): Status {
   return new Status(401, 'Unauthorized', `the registry ${host} rejected the login`)
 }
 
-function parse({ body }: Answer, host: string): unknown {
+function parse({ body }: HttpResponse, host: string): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {

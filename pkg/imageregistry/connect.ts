@@ -14,7 +14,7 @@ export type RegistrySettings = {
   readonly proxyFor?: ProxyFor
 }
 
-export type Answer = {
+export type HttpResponse = {
   readonly code: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
@@ -24,7 +24,7 @@ export type Connect = (
   url: URL,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-) => Promise<Answer>
+) => Promise<HttpResponse>
 
 const timeoutMs = 10_000
 const maxBytes = 8 * 1024 * 1024

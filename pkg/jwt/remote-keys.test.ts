@@ -50,9 +50,9 @@ describe('remoteKeys', () => {
       },
     ],
   ]
-  for (const [what, answer] of broken) {
+  for (const [what, behavior] of broken) {
     it(`sends no request for some seconds after ${what}`, async () => {
-      respond = answer
+      respond = behavior
       const keys = create()
       const failed = async () => {
         const error = await jwtVerify(await sign(`k${fetched}`), keys).catch(cause => cause)

@@ -177,9 +177,9 @@ export async function startApp() {
     /** Logs a user in with the correct password. */
     async login(username: string, more: Readonly<Record<string, string>> = {}): Promise<TestTokens> {
       const fields = { grant_type: 'password', username, password: 'right', ...kapis, ...more }
-      const answer = await form('/oauth/token', fields)
-      if (answer.code !== 200) throw new Error(answer.body)
-      return JSON.parse(answer.body)
+      const response = await form('/oauth/token', fields)
+      if (response.code !== 200) throw new Error(response.body)
+      return JSON.parse(response.body)
     },
     close: () => server.close(),
   }

@@ -79,7 +79,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
   tools.recordLogin({ user, provider, source })
   return {
     user: user.name,
-    answer: {
+    response: {
       access_token: access.token,
       token_type: 'Bearer',
       ...(refresh === undefined ? {} : { refresh_token: refresh.token }),

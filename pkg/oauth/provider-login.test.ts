@@ -5,7 +5,7 @@ import { loginError, providerFailed } from '../iam/identityprovider/linking/logi
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createBrowser } from './browser/fixtures.ts'
 import { startApp, type TestApp } from './fixtures.ts'
-import type { Answer } from './request-fixtures.ts'
+import type { HttpResponse } from './request-fixtures.ts'
 
 function provider(name: string, client: ProviderClient): Provider {
   const document = {
@@ -63,10 +63,10 @@ describe('logins at identity providers', () => {
   const lastLine = () => app.lines.findLast(({ audit }) => audit !== undefined)
 
   it('return tokens, and create a session that names the provider', async () => {
-    const answer = await post('ldap', alice)
-    expect(answer.code, answer.body).to.equal(200)
-    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    expect(Object.keys(JSON.parse(answer.body))).to.have.members([
+    const response = await post('ldap', alice)
+    expect(response.code, response.body).to.equal(200)
+    expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    expect(Object.keys(JSON.parse(response.body))).to.have.members([
       'access_token',
       'token_type',
       'refresh_token',
@@ -78,17 +78,17 @@ describe('logins at identity providers', () => {
   })
 
   it('accept client authentication with HTTP Basic', async () => {
-    const answer = await app.ask('POST', '/oauth/login/ldap', {
+    const response = await app.ask('POST', '/oauth/login/ldap', {
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
         authorization: `Basic ${Buffer.from('kapis:kapis').toString('base64')}`,
       },
       body: 'username=alice&password=alice',
     })
-    expect(answer.code, answer.body).to.equal(200)
+    expect(response.code, response.body).to.equal(200)
   })
 
-  const refused: readonly [string, () => Promise<Answer>, number, object, string][] = [
+  const refused: readonly [string, () => Promise<HttpResponse>, number, object, string][] = [
     [
       'a wrong password',
       () => post('ldap', { ...alice, password: 'x' }),
@@ -175,8 +175,8 @@ describe('logins at identity providers', () => {
   ]
   for (const [what, ask, code, body, reason] of refused) {
     it(`reject ${what}`, async () => {
-      const answer = await ask()
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+      const response = await ask()
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, body])
       expect(lastLine()).to.include({ outcome: 'failure', reason })
     })
   }
@@ -226,8 +226,8 @@ describe('logins at identity providers', () => {
     const browser = createBrowser(app)
     const page = await browser.get('/oauth/login?provider=ldap')
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
-    const answer = await browser.post('/oauth/login', { csrf, provider: 'ldap', ...password })
-    expect(answer).to.include({ code: 303 })
+    const response = await browser.post('/oauth/login', { csrf, provider: 'ldap', ...password })
+    expect(response).to.include({ code: 303 })
     expect(lastLine()).to.include({ audit: 'login', provider: 'ldap', user: 'alice', outcome: 'success' })
   })
 
@@ -267,14 +267,14 @@ describe('logins at identity providers', () => {
     const browser = createBrowser(app)
     const page = await browser.get('/oauth/login?provider=ldap')
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
-    const answer = await browser.post('/oauth/login', {
+    const response = await browser.post('/oauth/login', {
       csrf,
       provider: 'ldap',
       username: 'taken',
       password: 'taken',
     })
-    expect(answer.code).to.equal(400)
-    expect(answer.body).to.include('The user name taken is taken.')
+    expect(response.code).to.equal(400)
+    expect(response.body).to.include('The user name taken is taken.')
   })
 
   it('complete only in the browser that was redirected to the provider, once', async () => {
@@ -297,8 +297,8 @@ describe('logins at identity providers', () => {
     const browser = createBrowser(app)
     const start = await browser.get('/oauth/login/evil?return_to=/oauth/device')
     const { searchParams } = new URL(String(start.headers.location))
-    const answer = await browser.get(`/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`)
-    expect(answer.code).to.equal(400)
+    const response = await browser.get(`/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`)
+    expect(response.code).to.equal(400)
     expect(lastLine()).to.include({ reason: 'state_mismatch' })
   })
 })

@@ -1,7 +1,7 @@
 import { request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Answer = {
+export type HttpResponse = {
   readonly code: number
   readonly headers: NodeJS.Dict<string | string[]>
   readonly body: string
@@ -18,7 +18,7 @@ export function createRequests(server: Server) {
     path: string,
     { headers = {}, body }: { headers?: Record<string, string>; body?: string } = {},
   ) {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
     const req = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, async res => {
       const text = Buffer.concat(await res.toArray()).toString('utf8')
       resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })

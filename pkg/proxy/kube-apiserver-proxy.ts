@@ -38,7 +38,7 @@ export type DeletedPodLogs = {
   /** Returns whether a request is of a kind that can be served for a deleted pod. */
   readonly asks: (exchange: AuthenticatedExchange) => boolean
   /** Sends a response; resolves to false if it has sent none. @throws Status */
-  readonly answer: (exchange: AuthenticatedExchange) => Promise<boolean>
+  readonly respond: (exchange: AuthenticatedExchange) => Promise<boolean>
 }
 
 /**
@@ -58,7 +58,7 @@ export function createKubeProxy(server: KubeServer, deletedPodLogs?: DeletedPodL
     const headers = callerHeaders(exchange, server)
     const checked = checkedOf(exchange.identity, credential)
     const insteadOf404 = deletedPodLogs?.asks(exchange)
-      ? async (body: Buffer) => isPodNotFound(body, exchange) && deletedPodLogs.answer(exchange)
+      ? async (body: Buffer) => isPodNotFound(body, exchange) && deletedPodLogs.respond(exchange)
       : undefined
     return relay({ ...target(exchange), connections, headers, checked, isLive, insteadOf404 }, exchange)
   }

@@ -26,8 +26,8 @@ export type OAuthForwardOptions = {
 
 const usualSilenceMs = 30_000
 // The Location header of a redirect may contain a whole authorization request, encoded twice.
-const maxAnswerHead = 64 * 1024
-const doesNotAnswer = 'kapis-oauth is not responding'
+const maxResponseHead = 64 * 1024
+const doesNotRespond = 'kapis-oauth is not responding'
 // X-Request-Id is that of Kapis. Node.js has already sent the 100 response for Expect.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
@@ -59,7 +59,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       // 0 means no limit: with a limit, slow uploads could block all logins.
       connections: 0,
       ...{ connectMs: 10_000, headMs: silenceMs, bodyMs: silenceMs, idleMs: 4_000 },
-      maxHeadBytes: maxAnswerHead,
+      maxHeadBytes: maxResponseHead,
       socketPath: options.socket,
     },
   )
@@ -73,7 +73,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       if (isStatus(error, 400)) throw error
       const cause = error instanceof Error ? (error.cause ?? error) : error
       options.logger.warn({ id, err: cause }, 'kapis-oauth is not responding')
-      if (options.errors === 'status') renderError(res, unavailable(doesNotAnswer))
+      if (options.errors === 'status') renderError(res, unavailable(doesNotRespond))
       else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(exchange)
       else sendUnavailable(res)
     }
@@ -94,7 +94,7 @@ function listenerHeaders({ req, id }: Exchange, clientAddress: string): string[]
 function sendUnavailable(res: Exchange['res']): void {
   const body = {
     error: 'temporarily_unavailable',
-    error_description: doesNotAnswer,
+    error_description: doesNotRespond,
   }
   send(res, 503, Buffer.from(`${JSON.stringify(body)}\n`), {
     'content-type': 'application/json',

@@ -10,7 +10,7 @@ export type RawUpstream = {
   /** All connections that have been opened. */
   readonly sockets: readonly Socket[]
   /** Called with the received data, as latin1. */
-  answer: (text: string, socket: Socket) => void
+  respond: (text: string, socket: Socket) => void
   readonly close: () => Promise<void>
 }
 
@@ -19,7 +19,7 @@ export async function startRawUpstream(options: Partial<PoolOptions> = {}): Prom
   const server = createServer({ noDelay: true }, socket => {
     sockets.push(socket)
     socket.on('error', () => undefined)
-    socket.on('data', chunk => upstream.answer(chunk.toString('latin1'), socket))
+    socket.on('data', chunk => upstream.respond(chunk.toString('latin1'), socket))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,7 +29,7 @@ export async function startRawUpstream(options: Partial<PoolOptions> = {}): Prom
   const upstream: RawUpstream = {
     pool,
     sockets,
-    answer: () => undefined,
+    respond: () => undefined,
     async close() {
       await pool.destroy()
       for (const socket of sockets) socket.destroy()

@@ -36,13 +36,13 @@ describe('rejectRedirect (CVE-2022-3172)', () => {
   }
 
   it('checks redirects only', () => {
-    const answer = rejectRedirect('it', overTls)
-    expect(answer(201, ['Location', 'https://elsewhere/'])).to.equal(undefined)
-    expect(answer(304, ['ETag', 'x'])).to.equal(undefined)
+    const respond = rejectRedirect('it', overTls)
+    expect(respond(201, ['Location', 'https://elsewhere/'])).to.equal(undefined)
+    expect(respond(304, ['ETag', 'x'])).to.equal(undefined)
   })
 
   it('rejects all absolute redirects if the host name of kapis-apiserver is not configured', () => {
-    const answer = rejectRedirect('it', { headers: {}, socket: {} })
-    expect(answer(302, ['Location', 'http://front/'])).to.include({ code: 502 })
+    const respond = rejectRedirect('it', { headers: {}, socket: {} })
+    expect(respond(302, ['Location', 'http://front/'])).to.include({ code: 502 })
   })
 })

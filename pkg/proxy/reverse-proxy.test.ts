@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
 import { Status } from '../apierrors/status.ts'
-import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
+import { closeServer, type Loopback, portOf, readResponse, startLoopback } from '../apirequest/fixtures.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
 import { createErrorByBody } from './kube-apiserver-proxy.ts'
 import { relay } from './reverse-proxy.ts'
@@ -59,7 +59,7 @@ describe('relay', function () {
     const res = await front.open('/a/b?c=%20d')
     expect([res.statusCode, res.statusMessage]).to.deep.equal([418, 'Short And Stout'])
     expect([res.headersDistinct['x-two'], res.headers['x-path']]).to.deep.equal([['a', 'b'], '/a/b?c=%20d'])
-    expect((await readAnswer(res)).text).to.equal('bytes')
+    expect((await readResponse(res)).text).to.equal('bytes')
   })
 
   // All byte values, in an order that is invalid UTF-8.
@@ -79,9 +79,9 @@ describe('relay', function () {
           res.writeHead(code, headers).write(body.subarray(0, 100))
           res.end(body.subarray(100))
         }
-        const answer = await front.get(path)
-        expect(answer.code).to.equal(code)
-        expect(answer.body.equals(body)).to.equal(true)
+        const response = await front.get(path)
+        expect(response.code).to.equal(code)
+        expect(response.body.equals(body)).to.equal(true)
       }
     })
   }
@@ -166,7 +166,7 @@ describe('relay', function () {
       }, 20)
     }
     const res = await front.open('/')
-    await readAnswer(res)
+    await readResponse(res)
     expect(res.trailers).to.deep.equal({ 'x-sum': 'abc' })
   })
 
@@ -176,12 +176,12 @@ describe('relay', function () {
       req.pipe(res)
     }
     const sent = Buffer.alloc(8 * 1024 * 1024, 'x')
-    const answer = await send(
+    const response = await send(
       front.port,
       { method: 'POST', headers: { 'transfer-encoding': 'chunked' } },
       sent,
     )
-    expect(answer.body.equals(sent)).to.equal(true)
+    expect(response.body.equals(sent)).to.equal(true)
   })
 
   it('waits for a slow client', async () => {
@@ -387,5 +387,5 @@ async function send(
   const req = request({ host: '127.0.0.1', port, path: '/', agent: false, ...options }, resolve)
   req.on('error', reject)
   req.end(body)
-  return readAnswer(await promise)
+  return readResponse(await promise)
 }

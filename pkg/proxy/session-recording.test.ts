@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { unavailable } from '../apierrors/status.ts'
-import { type Answer, jane, startLoopback, toExchange } from '../apirequest/fixtures.ts'
+import { type HttpResponse, jane, startLoopback, toExchange } from '../apirequest/fixtures.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { createMemoryStore } from '../logs/fixtures.ts'
 import { createPolicies } from '../recording/policy.ts'
@@ -42,7 +42,7 @@ describe('createSessionRecording', () => {
     path: string,
     use: (exchange: AuthenticatedExchange) => unknown,
     { method = 'GET', upgrade = 'websocket', isUpgrade = true } = {},
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const loopback = await startLoopback(async (req: IncomingMessage, res: ServerResponse) => {
       req.headers.upgrade = upgrade
       const exchange = { ...toExchange(req, res), ...(isUpgrade ? { upgrade: Buffer.alloc(0) } : {}) }

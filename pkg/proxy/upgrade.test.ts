@@ -21,14 +21,14 @@ import { forwardUpgrade, joinConnections, type OpenTaps } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {
   this.timeout(20_000)
-  let answer: (req: IncomingMessage, res: Response) => unknown
+  let respond: (req: IncomingMessage, res: Response) => unknown
   let accept: (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown
   let pool: Dispatcher
   let settled: Promise<unknown>
   let isClosed = false
   let openTaps: OpenTaps | undefined
   const sockets = new Set<Duplex>()
-  const server = createServer((req, res) => void answer(req, res))
+  const server = createServer((req, res) => void respond(req, res))
   server.on('upgrade', (req, socket, head) => {
     sockets.add(socket.on('error', () => undefined))
     accept(req, socket, head)
@@ -63,7 +63,7 @@ describe('forwardUpgrade', function () {
     await closeServer(server)
   })
   beforeEach(() => {
-    answer = (_req, res) => res.end()
+    respond = (_req, res) => res.end()
     accept = (_req, socket) => socket.destroy()
   })
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
-import { type Loopback, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
+import { type Loopback, readResponse, startLoopback } from '../apirequest/fixtures.ts'
 import { type RawUpstream, startRawUpstream, writePieces } from './raw-upstream-fixtures.ts'
 import { relay } from './reverse-proxy.ts'
 
@@ -31,13 +31,13 @@ describe('relay: upstream responses at the byte level', function () {
    * is `undefined` for an aborted body.
    */
   async function read(pieces: readonly string[], { method = 'GET', isClosed = false } = {}) {
-    upstream.answer = async (_text, socket) => {
+    upstream.respond = async (_text, socket) => {
       await writePieces(socket, pieces)
       if (isClosed) socket.end()
     }
     const res = await front.open('/', { method })
     try {
-      const { code, headers, body } = await readAnswer(res)
+      const { code, headers, body } = await readResponse(res)
       const text = body.toString('latin1')
       return { code, body: text, trailers: res.rawTrailers, status: headers['proxy-status'], res }
     } catch {
@@ -214,14 +214,14 @@ describe('relay: upstream responses at the byte level', function () {
     beforeEach(() => start({ connections: 1 }))
 
     it('with bytes that arrive after the response', async () => {
-      upstream.answer = (_text, socket) => socket.write(`${empty}${planted}`)
+      upstream.respond = (_text, socket) => socket.write(`${empty}${planted}`)
       const both = await Promise.all([front.get('/'), front.get('/')])
       expect(both.map(({ code }) => code)).to.deep.equal([200, 200])
       expect(upstream.sockets.length).to.equal(2)
     })
 
     it('with bytes that arrive without a request', async () => {
-      upstream.answer = (_text, socket) => socket.write(empty)
+      upstream.respond = (_text, socket) => socket.write(empty)
       await front.get('/')
       const [socket] = upstream.sockets
       const closed = new Promise(resolve => socket?.once('close', resolve))
@@ -237,7 +237,7 @@ describe('relay: upstream responses at the byte level', function () {
       ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n'],
     ] as const) {
       it(`after a response ${what}`, async () => {
-        upstream.answer = (_text, socket) => socket.write(first)
+        upstream.respond = (_text, socket) => socket.write(first)
         for (let i = 0; i < 2; i++) await front.get('/')
         expect(upstream.sockets.length).to.equal(2)
       })
@@ -247,7 +247,7 @@ describe('relay: upstream responses at the byte level', function () {
   describe('a request that cannot be forwarded', () => {
     it('is answered with 400, and blocks no connection', async () => {
       upstream = await startRawUpstream({ connections: 1 })
-      upstream.answer = (_text, socket) => socket.write(`${ok}Content-Length: 0\r\n\r\n`)
+      upstream.respond = (_text, socket) => socket.write(`${ok}Content-Length: 0\r\n\r\n`)
       const { pool: connections } = upstream
       front = await startLoopback((req, res) => {
         const headers = req.url === '/bad' ? ['X', 'a\nY: b'] : []

@@ -57,8 +57,8 @@ describe('a browser with two replicas of kapis-oauth', function () {
 
   async function logIn() {
     const browser = createBrowser(alternating([a, b]))
-    const answer = await browser.logIn(user.username, user.password)
-    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
+    const response = await browser.logIn(user.username, user.password)
+    expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/session'])
     return browser
   }
 
@@ -75,8 +75,8 @@ describe('a browser with two replicas of kapis-oauth', function () {
     const again = await exchange(b, once)
     expect([again.code, JSON.parse(again.body).error]).to.deep.equal([400, 'invalid_grant'])
     const code = await codeOf()
-    const answers = await Promise.all([exchange(a, code), exchange(b, code)])
-    expect(answers.map(answer => answer.code).sort()).to.deep.equal([200, 400])
+    const responses = await Promise.all([exchange(a, code), exchange(b, code)])
+    expect(responses.map(response => response.code).sort()).to.deep.equal([200, 400])
     const sid = String(claimsOf(code).jti)
     const session = (await kubectlJson('get', `loginsessions.iam.${domain}`, sid)) as {
       spec: { ended: string }
@@ -95,9 +95,9 @@ describe('a browser with two replicas of kapis-oauth', function () {
     const fields = { ...hiddenFieldsOf(entry.body), user_code: begun.user_code }
     const asked = await browser.post('/oauth/device', fields)
     await browser.post('/oauth/device', { ...hiddenFieldsOf(asked.body), decision: 'allow' })
-    const answer = await poll(b)
-    expect(answer.code, answer.body).to.equal(200)
-    expect(claimsOf(JSON.parse(answer.body).access_token)).to.include({
+    const response = await poll(b)
+    expect(response.code, response.body).to.equal(200)
+    expect(claimsOf(JSON.parse(response.body).access_token)).to.include({
       sub: user.username,
       client_id: 'web',
     })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import forge from 'node-forge'
-import { type Answer, type Ask, kubeCa, kubectlOutput, uniqueName } from './cluster.ts'
+import { type Ask, type HttpResponse, kubeCa, kubectlOutput, uniqueName } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 /** A client certificate of the cluster and its key, as PEM. */
@@ -71,11 +71,11 @@ export async function askWithCertificate(
   pair: ClientCertificate,
   path: string,
   { method = 'GET', headers = {}, body }: CertificateAsk = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const isKube = server === 'kube-apiserver'
   const ca = readFileSync(isKube ? await kubeCa() : setting('KAPIS_CA'))
   const url = new URL(path, setting(isKube ? 'KUBE_URL' : 'KAPIS_URL'))
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const req = request(url, { ...pair, ca, method, headers, agent: false, timeout: 20_000 }, async res => {
     try {
       const text = Buffer.concat(await res.toArray()).toString('utf8')

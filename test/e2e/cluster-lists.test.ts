@@ -5,7 +5,7 @@ import { bareCluster, type Cluster, hostAddress, stopBareCluster } from '../inst
 import { type Pod, startPod } from '../installation/pod.ts'
 import { takeAway } from '../installation/take-away.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
-import { type Answer, accessToken, group, kubectlOutput, uniqueName, version } from './cluster.ts'
+import { accessToken, group, type HttpResponse, kubectlOutput, uniqueName, version } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import {
   createMemberAccount,
@@ -63,9 +63,9 @@ describe('lists over clusters', function () {
   let replica: ApiserverReplica
   let token: string
 
-  const ask = (query: string, { kind = 'configmaps', scope = '', as = token } = {}): Promise<Answer> =>
+  const ask = (query: string, { kind = 'configmaps', scope = '', as = token } = {}): Promise<HttpResponse> =>
     askAs(as, `${replica.server}/kapis/${group}/${version}/${scope}${kind}?label=app=${namespace}&${query}`)
-  const listed = ({ code, body }: Answer): Listed => {
+  const listed = ({ code, body }: HttpResponse): Listed => {
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }
@@ -162,8 +162,8 @@ describe('lists over clusters', function () {
   })
 
   it('has every cluster that the caller may use, and says which list is missing', async () => {
-    const answer = await ask('clusters=*&sortBy=name&ascending=true')
-    const whole = listed(answer)
+    const response = await ask('clusters=*&sortBy=name&ascending=true')
+    const whole = listed(response)
     expect(namesOf(whole)).to.deep.equal([`${east} a`, 'host b', 'host c', `${east} d`])
     const found = whole.clusters.map(({ cluster }) => cluster)
     expect([found[0], found.slice(1).sort()]).to.deep.equal(['host', [bare, east].sort()])
@@ -172,7 +172,7 @@ describe('lists over clusters', function () {
       code: 503,
       message: missing,
     })
-    expect(answer.headers.warning).to.include(`cluster \\"${bare}\\" is missing`)
+    expect(response.headers.warning).to.include(`cluster \\"${bare}\\" is missing`)
     const others = listed(await ask('clusters=*', { as: await accessToken() }))
     expect(others.clusters.map(({ cluster }) => cluster)).to.include.members([east, bare, closed])
   })
@@ -188,8 +188,8 @@ describe('lists over clusters', function () {
       const notServed = 'resource "gears" is not supported'
       for (const clusters of [`host,${east}`, '*'])
         await eventually(async () => {
-          const answer = await ask(`clusters=${clusters}`, { kind: 'gears', as })
-          const whole = listed(answer)
+          const response = await ask(`clusters=${clusters}`, { kind: 'gears', as })
+          const whole = listed(response)
           // The administrator may use `closed` too, which is the same cluster under another name.
           const expected = clusters === '*' ? [`${closed} g`, `${east} g`] : [`${east} g`]
           expect([namesOf(whole), whole.totalItems]).to.deep.equal([expected, expected.length])
@@ -199,7 +199,7 @@ describe('lists over clusters', function () {
           )
           const host = whole.clusters.find(({ cluster }) => cluster === 'host')
           expect(host?.status).to.include({ code: 404, message: notServed })
-          expect(answer.headers.warning).to.include('cluster \\"host\\" is missing: resource')
+          expect(response.headers.warning).to.include('cluster \\"host\\" is missing: resource')
         }, 30_000)
       const nowhere = await ask(`clusters=host,${east}`, { kind: 'levers', as })
       expect([nowhere.code, JSON.parse(nowhere.body).message]).to.deep.equal([
@@ -228,12 +228,12 @@ describe('lists over clusters', function () {
 
   it('do without a member that is down', async () => {
     await kapis.stop()
-    const answer = await ask(`clusters=${east},host&sortBy=name&ascending=true`)
-    const whole = listed(answer)
+    const response = await ask(`clusters=${east},host&sortBy=name&ascending=true`)
+    const whole = listed(response)
     expect(namesOf(whole)).to.deep.equal(['host b', 'host c'])
     expect(whole.clusters[0]?.status?.code).to.equal(503)
     expect(whole.clusters[0]?.status?.message).to.match(/^the Kapis of the cluster ".*" is not responding$/)
-    expect(answer.headers.warning).to.include('is missing: the Kapis of the cluster')
+    expect(response.headers.warning).to.include('is missing: the Kapis of the cluster')
     expect((await ask(`clusters=${east}`)).code).to.equal(503)
   })
 })

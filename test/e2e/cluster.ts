@@ -79,7 +79,7 @@ export function kubeCa(): Promise<string> {
   return caFile
 }
 
-export type Answer = {
+export type HttpResponse = {
   readonly code: number
   readonly headers: NodeJS.Dict<string | string[]>
   readonly body: string
@@ -94,14 +94,14 @@ export type Ask = {
 }
 
 /** Sends one request to kube-apiserver, with a token unless it is ''. */
-export async function askKube(token: string, path: string, options: Ask = {}): Promise<Answer> {
+export async function askKube(token: string, path: string, options: Ask = {}): Promise<HttpResponse> {
   const authorization = token === '' ? {} : { authorization: `Bearer ${token}` }
   const headers = { accept: 'application/json', ...options.headers, ...authorization }
   return ask(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
 }
 
 /** Sends one request to kapis-apiserver. */
-export function askKapis(path: string, options: Ask = {}): Promise<Answer> {
+export function askKapis(path: string, options: Ask = {}): Promise<HttpResponse> {
   return ask(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
 }
 
@@ -115,9 +115,9 @@ export async function accessToken(): Promise<string> {
     client_secret: setting('KAPIS_CLIENT_SECRET'),
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const answer = await askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
-  const { access_token: token } = JSON.parse(answer.body)
-  if (typeof token !== 'string') throw new Error(`no access token: ${answer.code}`)
+  const response = await askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
+  const { access_token: token } = JSON.parse(response.body)
+  if (typeof token !== 'string') throw new Error(`no access token: ${response.code}`)
   return token
 }
 
@@ -129,7 +129,7 @@ export const oneRequestEach = new Agent({ keepAlive: false })
 
 function ask(base: string, caPath: string, path: string, asked: Ask) {
   const { method = 'GET', headers = {}, body, localAddress } = asked
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const how = {
     agent: oneRequestEach,
     timeout: 20_000,

@@ -9,8 +9,8 @@ import { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import {
-  type Answer,
   accessToken,
+  type HttpResponse,
   kubectl,
   kubectlOutput,
   makeNamespace,
@@ -146,9 +146,9 @@ describe('the API of another component', function () {
   })
 
   async function seenBy(bearer: string, path: string, headers: Record<string, string> = {}): Promise<Seen> {
-    const answer = await askRaw(path, { headers: { ...headers, authorization: `Bearer ${bearer}` } })
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await askRaw(path, { headers: { ...headers, authorization: `Bearer ${bearer}` } })
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body)
   }
 
   it('receives the identity of the caller, on a connection that only Kapis can open', async () => {
@@ -384,8 +384,8 @@ describe('the API of another component', function () {
 
   it('causes 503 for its own paths only while it is down, and recovers automatically', async () => {
     await stopComponent()
-    const expectOwnFailure = (answer: Answer) => {
-      const { code, headers, body } = answer
+    const expectOwnFailure = (response: HttpResponse) => {
+      const { code, headers, body } = response
       expect([code, headers['retry-after'] !== undefined], body).to.deep.equal([503, true])
       expect(headers['proxy-status']).to.match(/^kapis; error=(connection_refused|destination_unavailable)$/)
       const { details: _details, ...status } = JSON.parse(body)

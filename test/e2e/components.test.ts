@@ -24,9 +24,9 @@ describe('components, quotas and public information', function () {
 
   let token = ''
   const json = async (path: string) => {
-    const answer = await askAs(token, path)
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await askAs(token, path)
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body)
   }
 
   before(async () => {
@@ -96,9 +96,9 @@ describe('components, quotas and public information', function () {
     })
 
     it(`${version} returns 404 for an unknown component`, async () => {
-      const answer = await askAs(token, `${base}/components/none`)
-      expect(answer.code).to.equal(404)
-      expect(JSON.parse(answer.body).message).to.equal(`components.${group} "none" not found`)
+      const response = await askAs(token, `${base}/components/none`)
+      expect(response.code).to.equal(404)
+      expect(JSON.parse(response.body).message).to.equal(`components.${group} "none" not found`)
     })
   }
 
@@ -187,10 +187,10 @@ describe('components, quotas and public information', function () {
   ]
   for (const [path, method, message] of gone) {
     it(`v1alpha2 names the replacement of ${path}`, async () => {
-      const answer = await askAs(token, `/kapis/${group}/v1alpha2/${path}`, { method })
-      expect(answer.code, answer.body).to.equal(404)
-      expect(JSON.parse(answer.body)).to.include({ kind: 'Status', reason: 'NotFound', code: 404 })
-      expect(JSON.parse(answer.body).message).to.include(message)
+      const response = await askAs(token, `/kapis/${group}/v1alpha2/${path}`, { method })
+      expect(response.code, response.body).to.equal(404)
+      expect(JSON.parse(response.body)).to.include({ kind: 'Status', reason: 'NotFound', code: 404 })
+      expect(JSON.parse(response.body).message).to.include(message)
     })
   }
 
@@ -309,12 +309,12 @@ describe('components, quotas and public information', function () {
     for (const [method, path, body, code, message] of refused) {
       it(`${method} ${path} is ${code}: ${message}`, async () => {
         const headers = { 'content-type': 'application/json' }
-        const answer = await askAs(token, base + path, {
+        const response = await askAs(token, base + path, {
           method,
           headers,
           ...(body === undefined ? {} : { body }),
         })
-        expect({ code: answer.code, message: JSON.parse(answer.body).message }).to.deep.equal({
+        expect({ code: response.code, message: JSON.parse(response.body).message }).to.deep.equal({
           code,
           message,
         })
@@ -332,9 +332,9 @@ describe('components, quotas and public information', function () {
       await kubectlOutput('-n', namespace, ...binding)
       const viewer = await tokenOf(namespace, 'unprivileged')
       await eventually(async () => {
-        const answer = await askAs(viewer, `${base}/imageconfig?image=registry.invalid/a&secret=login`)
-        expect(answer.code).to.equal(403)
-        expect(JSON.parse(answer.body).message).to.contain('secrets "login" is forbidden')
+        const response = await askAs(viewer, `${base}/imageconfig?image=registry.invalid/a&secret=login`)
+        expect(response.code).to.equal(403)
+        expect(JSON.parse(response.body).message).to.contain('secrets "login" is forbidden')
       }, 20_000)
     })
   })
@@ -344,12 +344,12 @@ describe('components, quotas and public information', function () {
     const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
     const { origin } = new URL(issuer)
     const base = `/kapis/${group}/v1alpha2/users`
-    const answer = await askAs(token, `${base}/${user}/kubeconfig`)
-    expect(answer.code, answer.body).to.equal(200)
-    expect(answer.headers['content-type']).to.equal('text/yaml; charset=utf-8')
-    expect(answer.body).to.not.contain('client-key')
+    const response = await askAs(token, `${base}/${user}/kubeconfig`)
+    expect(response.code, response.body).to.equal(200)
+    expect(response.headers['content-type']).to.equal('text/yaml; charset=utf-8')
+    expect(response.body).to.not.contain('client-key')
     const file = join(scratch, 'own.kubeconfig')
-    writeFileSync(file, answer.body)
+    writeFileSync(file, response.body)
     const view = ['--kubeconfig', file, 'config', 'view', '--raw', '--flatten', '-o', 'json']
     const { users, clusters } = JSON.parse(await output('kubectl', view))
     expect(users[0].user.exec).to.deep.include({
@@ -370,15 +370,15 @@ describe('components, quotas and public information', function () {
     const base = `/kapis/${group}/v1alpha2/users`
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     expect((await askAs(unprivileged, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
-    const answer = await askAs(token, `${base}/no-such-user/kubeconfig`)
-    expect(answer.code).to.equal(404)
-    expect(JSON.parse(answer.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)
+    const response = await askAs(token, `${base}/no-such-user/kubeconfig`)
+    expect(response.code).to.equal(404)
+    expect(JSON.parse(response.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)
   })
 
   it('the version is public: API version, Kapis version, kube-apiserver version', async () => {
-    const answer = await askKapis('/kapis/version')
-    expect(answer.code).to.equal(200)
-    const version = JSON.parse(answer.body)
+    const response = await askKapis('/kapis/version')
+    expect(response.code).to.equal(200)
+    const version = JSON.parse(response.body)
     expect(version).to.include({ gitVersion: 'v3.4.1', gitMajor: '3', gitMinor: '4' })
     expect(version.kapisVersion).to.match(/^v\d+\.\d+\.\d+$/)
     const native: { serverVersion: unknown } = JSON.parse(await kubectlOutput('version', '-o', 'json'))
@@ -417,9 +417,9 @@ describe('components, quotas and public information', function () {
     await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
     try {
       await eventually(async () => {
-        const answer = await askKapis(path)
-        expect(answer.code).to.equal(200)
-        const { issuer, identityProviders, clients, ...lifetimes } = JSON.parse(answer.body)
+        const response = await askKapis(path)
+        expect(response.code).to.equal(200)
+        const { issuer, identityProviders, clients, ...lifetimes } = JSON.parse(response.body)
         expect(issuer).to.match(/^https:\/\/.*\/oauth$/)
         expect(clients.map(({ name: client }: { name: string }) => client)).to.include(
           setting('KAPIS_CLIENT_ID'),
@@ -435,7 +435,7 @@ describe('components, quotas and public information', function () {
           provider: {},
         })
         for (const inside of ['hunter2', 'ldap.example.com', 'manager'])
-          expect(answer.body).to.not.contain(inside)
+          expect(response.body).to.not.contain(inside)
       }, 20_000)
     } finally {
       await kubectl('-n', own, 'delete', 'secret', provider)
@@ -444,9 +444,9 @@ describe('components, quotas and public information', function () {
   })
 
   it('the features are public', async () => {
-    const answer = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
-    expect(answer.code).to.equal(200)
-    const features: Readonly<Record<string, unknown>> = JSON.parse(answer.body)
+    const response = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
+    expect(response.code).to.equal(200)
+    const features: Readonly<Record<string, unknown>> = JSON.parse(response.body)
     expect(Object.values(features).every(feature => typeof feature === 'boolean')).to.equal(true)
     expect(features).to.include({ devops: false, terminal: false })
     const given = Object.keys(features).filter(name => features[name])

@@ -60,17 +60,17 @@ describe('reads without a resource version (KEP-2340)', function () {
     const headers = {
       'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
     }
-    const answer = await askKube(kubeToken, path, {
+    const response = await askKube(kubeToken, path, {
       method,
       headers,
       ...(body === undefined ? {} : { body }),
     })
-    expect(answer.code, answer.body).to.be.within(200, 201)
-    return JSON.parse(answer.body)
+    expect(response.code, response.body).to.be.within(200, 201)
+    return JSON.parse(response.body)
   }
   const read = async (path: string) => {
-    const answer = await askAs(token, path)
-    return { code: answer.code, object: JSON.parse(answer.body) }
+    const response = await askAs(token, path)
+    return { code: response.code, object: JSON.parse(response.body) }
   }
   const namesIn = async (path: string): Promise<readonly string[]> => {
     const { code, object } = await read(path)

@@ -16,8 +16,8 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
   const send = async (token: string, method: string, path: string, body?: unknown) => {
     const headers = { 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
-    const answer = await askAs(token, `${base}${path}`, { method, ...sent })
-    return { code: answer.code, body: JSON.parse(answer.body) }
+    const response = await askAs(token, `${base}${path}`, { method, ...sent })
+    return { code: response.code, body: JSON.parse(response.body) }
   }
   const namesOf = (items: readonly { readonly metadata: { readonly name: string } }[]) =>
     items.map(({ metadata }) => metadata.name)

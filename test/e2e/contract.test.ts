@@ -144,9 +144,9 @@ describe('the interface for operators', function () {
   })
 
   it('no secret appears in the logs', async () => {
-    const answer = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
-    expect(answer.code).to.equal(200)
-    const { access_token: access, refresh_token: refresh } = JSON.parse(answer.body)
+    const response = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
+    expect(response.code).to.equal(200)
+    const { access_token: access, refresh_token: refresh } = JSON.parse(response.body)
     const mistyped = `mistyped-${randomUUID()}`
     expect((await logIn(`nonexistent-${namespace}`, mistyped)).code).to.equal(400)
     await askAs(access, `${platformPath}?color=red`)

@@ -113,9 +113,9 @@ describe('counts of several resources', function () {
   ]
   for (const [query, message] of refused)
     it(`rejects ${query.slice(0, 40)}`, async () => {
-      const answer = await askAs(admin, `${path}${query}`)
-      expect(answer.code).to.equal(400)
-      expect(JSON.parse(answer.body).message).to.equal(message)
+      const response = await askAs(admin, `${path}${query}`)
+      expect(response.code).to.equal(400)
+      expect(JSON.parse(response.body).message).to.equal(message)
     })
 
   it('cannot count themselves', async () => {

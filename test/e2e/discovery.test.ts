@@ -157,9 +157,11 @@ describe('discovery through kube-apiserver', function () {
     // A single invalid part would break the protobuf document of the whole cluster, which old
     // clients need.
     const accept = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-    const answer = await askKube(await tokenOf(namespace, 'default'), '/openapi/v2', { headers: { accept } })
-    expect(answer.code).to.equal(200)
-    expect(answer.body).to.include(`${prefix}NodeStatus`)
+    const response = await askKube(await tokenOf(namespace, 'default'), '/openapi/v2', {
+      headers: { accept },
+    })
+    expect(response.code).to.equal(200)
+    expect(response.body).to.include(`${prefix}NodeStatus`)
   })
 })
 

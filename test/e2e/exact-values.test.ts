@@ -90,8 +90,8 @@ describe('values stored in kube-apiserver', function () {
 
   async function post(path: string, body: string): Promise<void> {
     const headers = { 'content-type': 'application/json' }
-    const answer = await askKube(kubeToken, path, { method: 'POST', headers, body })
-    if (answer.code !== 201) throw new Error(`${answer.code} ${answer.body}`)
+    const response = await askKube(kubeToken, path, { method: 'POST', headers, body })
+    if (response.code !== 201) throw new Error(`${response.code} ${response.body}`)
   }
 
   before(async () => {

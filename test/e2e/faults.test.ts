@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { expect } from 'chai'
 import {
-  type Answer,
   accessToken,
   askKapis,
+  type HttpResponse,
   kubectl,
   kubectlOutput,
   makeNamespace,
@@ -94,9 +94,9 @@ describe('during a failure', function () {
     for (const who of [token, reader]) {
       await eventually(
         async () => {
-          const answer = await answered(who)
+          const response = await answered(who)
           expect((await askKapis('/livez')).code).to.equal(200)
-          expect(answer.code).to.equal(503)
+          expect(response.code).to.equal(503)
         },
         20_000 - (performance.now() - stoppedAt),
         250,
@@ -158,17 +158,17 @@ describe('during a failure', function () {
   })
 
   /** Sends a list, which may fail with a 503; any other error fails the test. */
-  async function answered(who: string): Promise<Answer> {
-    const answer = await askAs(who, platformPath)
-    expect(answer.code, answer.body).to.be.oneOf([200, 503])
-    return answer
+  async function answered(who: string): Promise<HttpResponse> {
+    const response = await askAs(who, platformPath)
+    expect(response.code, response.body).to.be.oneOf([200, 503])
+    return response
   }
 
   async function readsEverywhere(): Promise<void> {
     const { code, stderr } = await kubectl('get', nodes, '-o', 'name', '--request-timeout=5s')
     expect(code, stderr).to.equal(0)
-    const answer = await askAs(token, platformPath)
-    expect(answer.code, answer.body).to.equal(200)
+    const response = await askAs(token, platformPath)
+    expect(response.code, response.body).to.equal(200)
   }
 
   /** Waits until a change appears in a list, which proves that the cache is being updated. */

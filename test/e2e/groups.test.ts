@@ -19,8 +19,8 @@ describe('groups for KubeSphere 3.4 consoles', function () {
   const send = async (method: string, path: string, body?: unknown, as = admin) => {
     const headers = { 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
-    const answer = await askAs(as, path, { method, ...sent })
-    return { code: answer.code, body: JSON.parse(answer.body) }
+    const response = await askAs(as, path, { method, ...sent })
+    return { code: response.code, body: JSON.parse(response.body) }
   }
   const at = (path: string) => `${iam}/workspaces/${workspace}${path}`
   const deployments = `/apis/apps/v1/namespaces/${workspace}/deployments`

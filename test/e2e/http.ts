@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
 import {
-  type Answer,
   type Ask,
   askKapis,
   group,
+  type HttpResponse,
   kubeCa,
   kubectlJson,
   oneRequestEach,
@@ -25,18 +25,18 @@ export const shortPath = `/kapi/${group}/${version}/nodes`
 export const endsWithinSeconds = 8
 
 /** Sends one request to Kapis with an unmodified request target. */
-export function askRaw(target: string, options: Ask = {}): Promise<Answer> {
+export function askRaw(target: string, options: Ask = {}): Promise<HttpResponse> {
   return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)
 }
 
 /** Sends one request to kube-apiserver with an unmodified request target. */
-export async function askKubeRaw(target: string, options: Ask = {}): Promise<Answer> {
+export async function askKubeRaw(target: string, options: Ask = {}): Promise<HttpResponse> {
   return askRawAt(setting('KUBE_URL'), await kubeCa(), target, options)
 }
 
-function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promise<Answer> {
+function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body } = ask
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const { hostname, port } = new URL(url)
   const options = { hostname, port, path: target, method, headers, ca: readFileSync(caFile) }
   const req = request(
@@ -57,12 +57,12 @@ function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promis
 }
 
 /** Sends one request to kapis-apiserver with a bearer token. */
-export function askAs(token: string, path: string, options: Ask = {}): Promise<Answer> {
+export function askAs(token: string, path: string, options: Ask = {}): Promise<HttpResponse> {
   return askKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
 }
 
 /** Sends a password login, which may fail. */
-export function logIn(username: string, password: string): Promise<Answer> {
+export function logIn(username: string, password: string): Promise<HttpResponse> {
   const form = new URLSearchParams({
     grant_type: 'password',
     username,
@@ -80,10 +80,10 @@ export function statusBody(code: number, reason: string, message: string, detail
   return details === undefined ? status : { ...status, details }
 }
 
-export function expectStatus(answer: Answer, body: ReturnType<typeof statusBody>): void {
-  expect(JSON.parse(answer.body)).to.deep.equal(body)
-  expect(answer.code).to.equal(body.code)
-  expect(answer.headers['content-type']).to.equal('application/json')
+export function expectStatus(response: HttpResponse, body: ReturnType<typeof statusBody>): void {
+  expect(JSON.parse(response.body)).to.deep.equal(body)
+  expect(response.code).to.equal(body.code)
+  expect(response.headers['content-type']).to.equal('application/json')
 }
 
 /** Repeats a check until it succeeds. @returns the elapsed seconds */
@@ -147,7 +147,10 @@ export async function kubeNodes(): Promise<readonly NodeObject[]> {
 }
 
 export async function listAs(token: string, query = ''): Promise<Page> {
-  const answer = await askAs(token, `${platformPath}${query}`)
-  expect([answer.code, answer.headers['content-type']], answer.body).to.deep.equal([200, 'application/json'])
-  return JSON.parse(answer.body)
+  const response = await askAs(token, `${platformPath}${query}`)
+  expect([response.code, response.headers['content-type']], response.body).to.deep.equal([
+    200,
+    'application/json',
+  ])
+  return JSON.parse(response.body)
 }

@@ -6,7 +6,7 @@ import {
   type Subject,
   signClientCertificate,
 } from './client-certificate.ts'
-import { type Answer, accessToken, askKapis, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { accessToken, askKapis, type HttpResponse, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
 import { run } from './run.ts'
@@ -55,9 +55,9 @@ describe('an identity that a header would change', function () {
     const spec = (groups: readonly string[]) => ({ email: `${name}@e2e.test`, groups })
     const send = (method: string, path: string, body: object, headers: typeof json) =>
       askAs(token, path, { method, headers, body: JSON.stringify(body) })
-    const expectRejected = (answer: Answer, field: string) => {
-      const { code, details } = JSON.parse(answer.body)
-      expect([answer.code, code, details.causes[0].field], answer.body).to.deep.equal([422, 422, field])
+    const expectRejected = (response: HttpResponse, field: string) => {
+      const { code, details } = JSON.parse(response.body)
+      expect([response.code, code, details.causes[0].field], response.body).to.deep.equal([422, 422, field])
     }
     before(() => createUser({ username: name, password: 'Correct horse 1' }))
     after(() => removeUser(name))
@@ -186,9 +186,9 @@ describe('an identity that a header would change', function () {
     const namespaces = `/apis/${resourcesGroup}/v1alpha3/namespaces`
     const name = uniqueName('aggregated')
     const namesAt = async (pair: ClientCertificate, path = namespaces) => {
-      const answer = await askWithCertificate('kube-apiserver', pair, path)
-      expect(answer.code, answer.body).to.equal(200)
-      const { items } = JSON.parse(answer.body)
+      const response = await askWithCertificate('kube-apiserver', pair, path)
+      expect(response.code, response.body).to.equal(200)
+      const { items } = JSON.parse(response.body)
       return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
     }
     before(async () => {
@@ -298,9 +298,9 @@ describe('an identity that a header would change', function () {
     ]
     for (const [what, headers, message] of bad) {
       it(`is answered with 400: ${what}`, async () => {
-        const answer = await askAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
-        expect(answer.code, answer.body).to.equal(400)
-        expect(JSON.parse(answer.body).message).to.match(message)
+        const response = await askAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
+        expect(response.code, response.body).to.equal(400)
+        expect(JSON.parse(response.body).message).to.match(message)
       })
     }
   })
@@ -315,13 +315,13 @@ describe('a client certificate identity', function () {
   )
   after(() => kubectl('delete', 'clusterrolebinding', jane))
   const whoAmI = async (server: 'kube-apiserver' | 'kapis', pair: ClientCertificate) => {
-    const answer = await askWithCertificate(server, pair, reviews, {
+    const response = await askWithCertificate(server, pair, reviews, {
       method: 'POST',
       headers: json,
       body: review,
     })
-    expect(answer.code, answer.body).to.equal(201)
-    const { username, groups } = JSON.parse(answer.body).status.userInfo
+    expect(response.code, response.body).to.equal(201)
+    const { username, groups } = JSON.parse(response.body).status.userInfo
     return { username, groups: [...groups].sort() }
   }
   const subjects: readonly (readonly [what: string, subject: Subject])[] = [

@@ -80,8 +80,8 @@ describe('kapis login with a browser', function () {
     const { ended, address } = await begin(createPerson('forged'))
     const redirect = new URL(new URL(address).searchParams.get('redirect_uri') ?? '')
     for (const query of ['code=forged', 'code=forged&state=forged', 'error=access_denied&state=']) {
-      const answer = await fetch(`${redirect}?${query}`)
-      expect(answer.status).to.equal(404)
+      const response = await fetch(`${redirect}?${query}`)
+      expect(response.status).to.equal(404)
     }
     const page = await logIn(address)
     await page.click('button[value=allow]')

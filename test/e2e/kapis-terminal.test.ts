@@ -25,8 +25,8 @@ describe('kapis in a terminal', function () {
   }
   async function untilLogin(password: string, code: number): Promise<void> {
     await eventually(async () => {
-      const answer = await logIn(name, password)
-      expect(answer.code, answer.body).to.equal(code)
+      const response = await logIn(name, password)
+      expect(response.code, response.body).to.equal(code)
     }, 4_000)
   }
 

@@ -18,8 +18,8 @@ describe('kapis user', function () {
   }
   async function untilLogin(secret: string, code: number): Promise<void> {
     await eventually(async () => {
-      const answer = await logIn(name, secret)
-      expect(answer.code, answer.body).to.equal(code)
+      const response = await logIn(name, secret)
+      expect(response.code, response.body).to.equal(code)
     }, 4_000)
   }
 

@@ -107,9 +107,9 @@ describe('access to the aggregated nodes', function () {
     const headers = { 'impersonate-user': 'system:anonymous' }
     for (const path of ['/api/v1/nodes', '/apis/apps/v1/deployments', '/api/v1/namespaces/default/pods/a']) {
       const direct = await askKube(token, path, { headers })
-      const answer = await askAs(token, path, { headers })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([direct.code, JSON.parse(direct.body)])
-      expect(answer.code).to.equal(403)
+      const response = await askAs(token, path, { headers })
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([direct.code, JSON.parse(direct.body)])
+      expect(response.code).to.equal(403)
     }
     expect((await askAs(token, `/kapis/${group}/v1alpha3/nodes`, { headers })).code).to.equal(403)
   })

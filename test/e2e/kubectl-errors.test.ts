@@ -111,10 +111,10 @@ describe('errors of the aggregated API', function () {
   ]
   for (const [method, path, headers, expected] of bodies) {
     it(`are returned for ${method} ${path || 'of the collection'} ${JSON.stringify(headers)}`, async () => {
-      const answer = await askKube(token, collectionPath + path, { method, headers })
-      expect(JSON.parse(answer.body)).to.deep.equal(expected)
-      expect(answer.code).to.equal((expected as { code: number }).code)
-      expect(answer.headers['content-type']).to.equal('application/json')
+      const response = await askKube(token, collectionPath + path, { method, headers })
+      expect(JSON.parse(response.body)).to.deep.equal(expected)
+      expect(response.code).to.equal((expected as { code: number }).code)
+      expect(response.headers['content-type']).to.equal('application/json')
     })
   }
 

@@ -408,10 +408,10 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
           const line = await forward.line(text => text.startsWith('Forwarding from 127.0.0.1:'), 20_000)
           const port = /127\.0\.0\.1:(\d+)/.exec(line)?.[1] ?? ''
           // Several concurrent requests on one connection.
-          const answers = await Promise.all(
+          const responses = await Promise.all(
             [1, 2, 3].map(() => readLocal(`http://127.0.0.1:${port}/healthz`)),
           )
-          seen.push(answers.join())
+          seen.push(responses.join())
         } finally {
           await forward.stop()
         }

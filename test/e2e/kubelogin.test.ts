@@ -165,9 +165,9 @@ describe('kubelogin', function () {
       '--token-cache-storage=none',
     ])
     const token = tokenOf(credential)
-    for (const answer of [await askAs(token, platformPath), await askKube(token, '/api/v1/nodes')]) {
-      expect(answer.code).to.equal(403)
-      expect(JSON.parse(answer.body).message).to.include(`User "${user.username}"`)
+    for (const response of [await askAs(token, platformPath), await askKube(token, '/api/v1/nodes')]) {
+      expect(response.code).to.equal(403)
+      expect(JSON.parse(response.body).message).to.include(`User "${user.username}"`)
     }
   })
 })

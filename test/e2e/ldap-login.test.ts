@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
 import { createUserAgent } from '../peers/user-agent.ts'
-import { type Answer, askKube, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKube, type HttpResponse, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
 import {
@@ -47,20 +47,20 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
       ...ldap,
     },
   })
-  const logIn = (username: string, password = `${username} secret`): Promise<Answer> =>
+  const logIn = (username: string, password = `${username} secret`): Promise<HttpResponse> =>
     form(`/oauth/login/${provider}`, { ...credentials, username, password })
   async function loggedIn(username: string) {
-    const answer = await logIn(username)
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await logIn(username)
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body)
   }
-  const rejection = ({ code, body }: Answer) => [code, JSON.parse(body)]
+  const rejection = ({ code, body }: HttpResponse) => [code, JSON.parse(body)]
   const invalid = (error_description: string) => ({ error: 'invalid_grant', error_description })
   /** Configures the provider, and waits until kapis-oauth has loaded it. */
   async function configure(
     changes: object = {},
     ldap: object = {},
-    isThere = (answer: Answer) => answer.code !== 404,
+    isThere = (response: HttpResponse) => response.code !== 404,
   ) {
     await applyProvider(document(changes, ldap))
     await eventually(async () => void expect(isThere(await logIn('nonexistent', 'x'))).to.equal(true), 10_000)
@@ -131,9 +131,14 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   })
 
   it('are possible with the password grant and `provider`, too', async () => {
-    const answer = await token({ grant_type: 'password', provider, username: bob, password: `${bob} secret` })
-    expect(answer.code, answer.body).to.equal(200)
-    expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+    const response = await token({
+      grant_type: 'password',
+      provider,
+      username: bob,
+      password: `${bob} secret`,
+    })
+    expect(response.code, response.body).to.equal(200)
+    expect(response.headers).to.include({ 'cache-control': 'no-store' })
     const wrong = await token({ grant_type: 'password', provider, username: bob, password: 'wrong' })
     expect(rejection(wrong)).to.deep.equal([400, invalid('incorrect password')])
   })
@@ -226,15 +231,15 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   })
 
   it('derive a valid Kubernetes name from any other name', async () => {
-    const answer = await logIn(`${local}_upper`, `${local}_UPPER secret`)
-    expect(answer.code, answer.body).to.equal(200)
-    expect(claimsOf(JSON.parse(answer.body).access_token).sub).to.equal(`${local}-upper`)
+    const response = await logIn(`${local}_upper`, `${local}_UPPER secret`)
+    expect(response.code, response.body).to.equal(200)
+    expect(claimsOf(JSON.parse(response.body).access_token).sub).to.equal(`${local}-upper`)
   })
 
   it('reject a wrong password and an unknown user in the same way, and an empty password', async () => {
-    const answers = [await logIn(alice, 'wrong'), await logIn('nonexistent', 'wrong')]
-    for (const answer of answers)
-      expect(rejection(answer)).to.deep.equal([400, invalid('incorrect password')])
+    const responses = [await logIn(alice, 'wrong'), await logIn('nonexistent', 'wrong')]
+    for (const response of responses)
+      expect(rejection(response)).to.deep.equal([400, invalid('incorrect password')])
     // An empty password would be an anonymous bind in the directory. By RFC 6749 section 3.2, a
     // parameter without a value is treated as omitted.
     const missing = { error: 'invalid_request', error_description: 'the parameter password is required' }
@@ -285,12 +290,12 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   ]
   for (const [what, client, code, body] of clients) {
     it(`reject ${what}`, async () => {
-      const answer = await form(`/oauth/login/${provider}`, {
+      const response = await form(`/oauth/login/${provider}`, {
         ...client,
         username: alice,
         password: `${alice} secret`,
       })
-      expect(rejection(answer)).to.deep.equal([code, body])
+      expect(rejection(response)).to.deep.equal([code, body])
     })
   }
 
@@ -302,8 +307,8 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
   })
 
   it('reject an unknown provider', async () => {
-    const answer = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
-    expect(rejection(answer)).to.deep.equal([
+    const response = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
+    expect(rejection(response)).to.deep.equal([
       404,
       { error: 'invalid_request', error_description: 'unknown identity provider' },
     ])

@@ -78,8 +78,8 @@ describe('limits of kapis-apiserver', function () {
     await hold(2 * places, unfinished(reviews, slow))
     for (const writer of [token, await tokenOf(namespace, 'unprivileged'), slow]) {
       const began = performance.now()
-      const answer = await askAs(writer, reviews, { method: 'POST', headers: json, body: review })
-      expect([answer.code, performance.now() - began < 10_000], answer.body).to.deep.equal([201, true])
+      const response = await askAs(writer, reviews, { method: 'POST', headers: json, body: review })
+      expect([response.code, performance.now() - began < 10_000], response.body).to.deep.equal([201, true])
     }
     for (const socket of open) socket.destroy()
   })
@@ -91,8 +91,8 @@ describe('limits of kapis-apiserver', function () {
     const other = await tokenOf(namespace, 'unprivileged')
     const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
     const began = performance.now()
-    const answer = await askAs(other, reviews, { method: 'POST', headers: json, body: review })
-    expect([answer.code, performance.now() - began < 10_000], answer.body).to.deep.equal([201, true])
+    const response = await askAs(other, reviews, { method: 'POST', headers: json, body: review })
+    expect([response.code, performance.now() - began < 10_000], response.body).to.deep.equal([201, true])
     expect((await askAs(slow, '/api/v1/namespaces')).code).to.equal(403)
     expectStatus(
       await refused,
@@ -132,8 +132,8 @@ describe('limits of kapis-apiserver', function () {
           'fieldSelector has 33 terms; at most 32 are allowed',
         ],
       ] as const) {
-        const answer = await askAs(token, `${path}?${query}`)
-        expectStatus(answer, statusBody(400, 'BadRequest', message))
+        const response = await askAs(token, `${path}?${query}`)
+        expectStatus(response, statusBody(400, 'BadRequest', message))
         expect((await askAs(unprivileged, `${path}?${query}`)).code).to.be.oneOf([400, 403])
       }
       expect((await askAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)

@@ -16,9 +16,9 @@ describe('kinds that can be listed but not watched', function () {
     const native = JSON.parse(await kubectlOutput('get', '--raw', '/api/v1/componentstatuses'))
     const names = namesOf(native.items).sort()
     for (const path of paths) {
-      const answer = await askAs(token, `${path}?sortBy=name&ascending=true`)
-      expect(answer.code, answer.body).to.equal(200)
-      const { items, totalItems } = JSON.parse(answer.body)
+      const response = await askAs(token, `${path}?sortBy=name&ascending=true`)
+      expect(response.code, response.body).to.equal(200)
+      const { items, totalItems } = JSON.parse(response.body)
       expect(namesOf(items)).to.deep.equal(names)
       expect(totalItems).to.equal(names.length)
       const one = JSON.parse((await askAs(token, `${path}/${names[0]}`)).body)

@@ -153,9 +153,9 @@ describe('lists of every kind, against kubectl', function () {
   const printed = async (plural: string): Promise<readonly Printed[]> =>
     JSON.parse(await kubectlOutput('get', plural, '-A', '-o', 'json', '--show-managed-fields')).items
   const list = async (path: string, query: string) => {
-    const answer = await askAs(token, `${path}${query === '' ? '' : `?${query}`}`)
-    expect(answer.code, `${query}: ${answer.body.slice(0, 300)}`).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await askAs(token, `${path}${query === '' ? '' : `?${query}`}`)
+    expect(response.code, `${query}: ${response.body.slice(0, 300)}`).to.equal(200)
+    return JSON.parse(response.body)
   }
   const shown = ({ items, totalItems }: Printed) => ({
     names: items.map(({ metadata }: Printed) => `${metadata.namespace ?? ''}/${metadata.name}`),
@@ -372,9 +372,9 @@ describe('lists of every kind, against kubectl', function () {
 
   for (const [path, code, message] of missing) {
     it(`answer ${path} with ${code}`, async () => {
-      const answer = await askAs(token, path)
-      expect(answer.code).to.equal(code)
-      expect(JSON.parse(answer.body).message).to.equal(message)
+      const response = await askAs(token, path)
+      expect(response.code).to.equal(code)
+      expect(JSON.parse(response.body).message).to.equal(message)
     })
   }
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { createUser, patchUser, removeUser } from './oauth.ts'
-import { type Answer, ask, type Replica, ready, start, stop } from './replica.ts'
+import { ask, type HttpResponse, type Replica, ready, start, stop } from './replica.ts'
 
 const namespace = uniqueName('lockout')
 const password = 'Correct horse 1'
@@ -20,12 +20,17 @@ const incorrect = { error: 'invalid_grant', error_description: 'incorrect passwo
 let addresses = 0
 const anyAddress = () => `198.51.100.${(addresses++ % 250) + 1}`
 
-function login(replica: Replica, username: string, secret: string, from = anyAddress()): Promise<Answer> {
+function login(
+  replica: Replica,
+  username: string,
+  secret: string,
+  from = anyAddress(),
+): Promise<HttpResponse> {
   const client = { client_id: 'kapis', client_secret: 'kapis' }
   return ask(replica, '/oauth/token', { grant_type: 'password', username, password: secret, ...client }, from)
 }
 
-async function codes(asked: readonly Promise<Answer>[]): Promise<Readonly<Record<number, number>>> {
+async function codes(asked: readonly Promise<HttpResponse>[]): Promise<Readonly<Record<number, number>>> {
   const counts: Record<number, number> = {}
   for (const { code, body } of await Promise.all(asked)) {
     expect(JSON.parse(body)).to.deep.equal(code === 429 ? locked : incorrect)
@@ -34,7 +39,7 @@ async function codes(asked: readonly Promise<Answer>[]): Promise<Readonly<Record
   return counts
 }
 
-async function untilCode(code: number, asked: () => Promise<Answer>, withinMs: number): Promise<void> {
+async function untilCode(code: number, asked: () => Promise<HttpResponse>, withinMs: number): Promise<void> {
   await eventually(
     async () => {
       expect(await asked()).to.include({ code })

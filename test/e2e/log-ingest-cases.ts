@@ -62,8 +62,8 @@ export function itTakesLogs(
   it('takes Loki’s push in protobuf and snappy, and finds the line', async () => {
     const word = uniqueName('loki').replaceAll('-', '')
     const { path, headers, body } = lokiWire(mine)
-    const answer = await curl(path, body(`sent as ${word}`), headers)
-    expect(answer).to.deep.equal({ code: 204, body: '' })
+    const response = await curl(path, body(`sent as ${word}`), headers)
+    expect(response).to.deep.equal({ code: 204, body: '' })
     await eventually(async () => {
       const { records } = await query(`namespaces=${mine}&q=${word}+job:shipped`)
       expect(records[0]).to.deep.include({ log: `sent as ${word}`, namespace: mine, pod: 'web-0' })

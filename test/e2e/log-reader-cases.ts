@@ -26,11 +26,11 @@ export function itShowsReadersTheirs(
     ])
     expect(await query(`q=${word}&namespaces=${others}`, 'reader')).to.deep.equal({ total: 0 })
     for (const who of ['unprivileged', 'shipper'] as const) {
-      const answers = ['query', 'statistics', 'histogram', 'export'].map(async operation => {
+      const responses = ['query', 'statistics', 'histogram', 'export'].map(async operation => {
         const { code, body } = await ask(who, `${tenant}?operation=${operation}&q=${word}`)
         return [code, body]
       })
-      expect(await Promise.all(answers)).to.deep.equal([
+      expect(await Promise.all(responses)).to.deep.equal([
         [200, '{"query":{"total":0}}\n'],
         [200, '{"statistics":{"containers":0,"logs":0}}\n'],
         [200, '{"histogram":{"total":0,"histograms":null}}\n'],

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import {
-  type Answer,
   accessToken,
+  type HttpResponse,
   kubectl,
   kubectlOutput,
   makeNamespace,
@@ -89,14 +89,14 @@ export function createLogScene(base: () => string) {
     }).join('\n')
   }
 
-  function ask(who: keyof typeof token, path: string): Promise<Answer> {
+  function ask(who: keyof typeof token, path: string): Promise<HttpResponse> {
     return askAs(token[who], `${base()}${path}`)
   }
 
   async function query(parameters: string, who: keyof typeof token = 'admin') {
-    const answer = await ask(who, `${tenant}?${parameters}`)
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body).query
+    const response = await ask(who, `${tenant}?${parameters}`)
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body).query
   }
 
   /** Sends data by `curl --data-binary`, like clients without a library. */

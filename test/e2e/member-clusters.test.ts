@@ -4,7 +4,15 @@ import { expect } from 'chai'
 import { createCa } from '../../pkg/certs/issue.ts'
 import { bareCluster, type Cluster, stopBareCluster } from '../installation/control-plane.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
-import { type Answer, accessToken, group, kubectlOutput, tokenOf, uniqueName, version } from './cluster.ts'
+import {
+  accessToken,
+  group,
+  type HttpResponse,
+  kubectlOutput,
+  tokenOf,
+  uniqueName,
+  version,
+} from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import {
   clusterResource,
@@ -32,9 +40,9 @@ describe('member clusters', function () {
   let replica: ApiserverReplica
   let token: string
 
-  const ask = (path: string, options = {}, as = token): Promise<Answer> =>
+  const ask = (path: string, options = {}, as = token): Promise<HttpResponse> =>
     askAs(as, `${replica.server}${path}`, options)
-  const messageOf = ({ body }: Answer): unknown => JSON.parse(body).message
+  const messageOf = ({ body }: HttpResponse): unknown => JSON.parse(body).message
 
   const register = (cluster: string, kubeconfig: string) => registerMember(cluster, { kubeconfig })
   const createToken = () => tokenOfMember(member)
@@ -83,8 +91,8 @@ describe('member clusters', function () {
 
   it('are hidden from callers without permission to proxy, existing or not', async () => {
     for (const cluster of [name, 'no-such-cluster']) {
-      const answer = await ask(`/clusters/${cluster}/api/v1/pods`)
-      expect([answer.code, messageOf(answer)]).to.deep.equal([
+      const response = await ask(`/clusters/${cluster}/api/v1/pods`)
+      expect([response.code, messageOf(response)]).to.deep.equal([
         403,
         `${resource} "${cluster}" is forbidden: User "${user.username}" cannot proxy resource "clusters" in API group "cluster.${groupDomain}" at the cluster scope`,
       ])
@@ -102,8 +110,8 @@ describe('member clusters', function () {
     try {
       const administrator = await accessToken()
       for (const path of [`/clusters/${name}/api`, `/kapis/${group}/${version}/pods?clusters=${name}`]) {
-        const answer = await askAs(administrator, `${off.server}${path}`)
-        expect([answer.code, messageOf(answer)]).to.deep.equal([
+        const response = await askAs(administrator, `${off.server}${path}`)
+        expect([response.code, messageOf(response)]).to.deep.equal([
           404,
           `unknown cluster "${name}"; supported: host (multicluster.enabled is false)`,
         ])
@@ -273,8 +281,8 @@ describe('member clusters', function () {
       await eventually(async () => {
         const found = JSON.parse(await kubectlOutput('get', resource, odd, '-o', 'json'))
         expect(found.status?.conditions?.[0]).to.include({ type: 'Ready', status: 'False', reason, message })
-        const answer = await ask(`/clusters/${odd}/api/v1/pods`, {}, administrator)
-        expect([answer.code, messageOf(answer)]).to.deep.equal([
+        const response = await ask(`/clusters/${odd}/api/v1/pods`, {}, administrator)
+        expect([response.code, messageOf(response)]).to.deep.equal([
           503,
           `the cluster "${odd}" is not ready: ${message}`,
         ])
@@ -315,8 +323,8 @@ describe('member clusters', function () {
   })
 
   it('are answered with 503 while they are down, and others are served', async () => {
-    const answer = await ask(`/clusters/${gone}/api/v1/pods`)
-    expect([answer.code, messageOf(answer)]).to.deep.equal([
+    const response = await ask(`/clusters/${gone}/api/v1/pods`)
+    expect([response.code, messageOf(response)]).to.deep.equal([
       503,
       `the cluster "${gone}" is not ready: the cluster is not responding (connection_refused)`,
     ])

@@ -65,12 +65,12 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
         const { code, body } = await askAs(token, namespaced.replace('NS', namespace))
         if (code === 200) wanted.push(...placesOf(body))
       }
-      const answer = await askAs(token, path)
-      expect(answer.code, answer.body).to.equal(200)
-      expect(placesOf(answer.body), path).to.deep.equal(wanted.sort())
+      const response = await askAs(token, path)
+      expect(response.code, response.body).to.equal(200)
+      expect(placesOf(response.body), path).to.deep.equal(wanted.sort())
       expect(wanted.length, path).to.be.above(1)
-      expect(answer.headers[header]).to.equal('2')
-      expect(answer.body).to.not.contain(third)
+      expect(response.headers[header]).to.equal('2')
+      expect(response.body).to.not.contain(third)
       const elsewhere = `fieldSelector=metadata.namespace%3D${third}`
       for (const query of [elsewhere, `limit=1&${elsewhere}`, 'labelSelector=none%3Dx']) {
         const none = await askAs(token, `${path}?${query}`)
@@ -253,9 +253,9 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
         }
       }, 15_000)
       await eventually(async () => {
-        const answer = await askAs(token, path)
-        expect(answer.headers[header]).to.equal('3')
-        expect(JSON.parse(answer.body).totalItems).to.equal(3)
+        const response = await askAs(token, path)
+        expect(response.headers[header]).to.equal('3')
+        expect(JSON.parse(response.body).totalItems).to.equal(3)
       }, 15_000)
       // A client that was disconnected during the change must list again.
       const late = watch(token, `${path}&watch=true&resourceVersion=${resourceVersion}`)

@@ -148,14 +148,14 @@ describe('pages for first logins through an identity provider, in a browser', fu
   it('have a CSP without scripts, and reject cross-site forms', async () => {
     const agent = createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
     for (const path of ['register', 'link']) {
-      const answer = await form(
+      const response = await form(
         `/oauth/${path}`,
         { username: 'evil', ticket: 'x', csrf: 'x'.repeat(43) },
         { accept: 'text/html' },
       )
-      expect(answer.code).to.equal(403)
-      expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'; style-src 'self'; /)
-      expect(answer.body).to.include('The form did not come from this browser')
+      expect(response.code).to.equal(403)
+      expect(response.headers['content-security-policy']).to.match(/^default-src 'none'; style-src 'self'; /)
+      expect(response.body).to.include('The form did not come from this browser')
       // After an invalid ticket, the user has to start again at the login page.
       const login = await agent.open(`${issuer}/login`)
       const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(login.body) ?? []

@@ -73,9 +73,9 @@ describe('parameters of /oauth/authorize', function () {
     const left = 8192 - request.length
     for (const state of ['x'.repeat(left), '+'.repeat(4_000)]) {
       const path = `${request}${state}`
-      const answer = await askKapis(path)
-      expect(answer.code).to.equal(302)
-      const login = new URL(String(answer.headers.location), setting('KAPIS_URL'))
+      const response = await askKapis(path)
+      expect(response.code).to.equal(302)
+      const login = new URL(String(response.headers.location), setting('KAPIS_URL'))
       expect([login.pathname, login.searchParams.get('return_to')]).to.deep.equal(['/oauth/login', path])
       const page = await askKapis(login.pathname + login.search)
       const { return_to: kept = '' } = hiddenFieldsOf(page.body)
@@ -98,24 +98,24 @@ describe('parameters of /oauth/authorize', function () {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     const post = (body: string) => askKapis('/oauth/authorize', { method: 'POST', headers: type, body })
     const long = 'x'.repeat(8_193)
-    for (const [answer, code, state] of [
+    for (const [response, code, state] of [
       [await askKapis(`/oauth/authorize?${query({ state: long })}`), 302, {}],
       [await askKapis(`/oauth/authorize?${query({ other: long })}`), 302, { state: 's' }],
       [await post(query({ state: 'x'.repeat(200_000) })), 303, {}],
       [await post(query({ other: long })), 303, { state: 's' }],
     ] as const) {
-      const location = new URL(String(answer.headers.location))
-      expect([answer.code, location.origin + location.pathname]).to.deep.equal([code, redirectUri])
+      const location = new URL(String(response.headers.location))
+      expect([response.code, location.origin + location.pathname]).to.deep.equal([code, redirectUri])
       expect(Object.fromEntries(location.searchParams)).to.deep.equal({ ...reported, ...state })
-      expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+      expect(response.headers).to.include({ 'cache-control': 'no-store' })
     }
   })
 
   for (const [name, changes, reported] of rows) {
     it(`like ${name} are rejected with ${JSON.stringify(changes).slice(0, 60)}`, async () => {
-      const answer = await askKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)
-      const location = new URL(String(answer.headers.location))
-      expect([answer.code, answer.body, location.origin + location.pathname]).to.deep.equal([
+      const response = await askKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)
+      const location = new URL(String(response.headers.location))
+      expect([response.code, response.body, location.origin + location.pathname]).to.deep.equal([
         302,
         '',
         redirectUri,
@@ -125,7 +125,7 @@ describe('parameters of /oauth/authorize', function () {
         state: 's',
         iss: await issuerUrl(),
       })
-      expect(answer.headers['cache-control']).to.equal('no-store')
+      expect(response.headers['cache-control']).to.equal('no-store')
     })
   }
 })

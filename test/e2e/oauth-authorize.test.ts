@@ -81,16 +81,16 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     ]
     for (const [what, changes, body] of rows) {
       it(what, async () => {
-        const answer = await authorize(changes)
-        expect(parsed(answer)).to.deep.equal([400, body])
-        expect(answer.headers).to.not.have.property('location')
-        expect(answer.headers['cache-control']).to.equal('no-store')
+        const response = await authorize(changes)
+        expect(parsed(response)).to.deep.equal([400, body])
+        expect(response.headers).to.not.have.property('location')
+        expect(response.headers['cache-control']).to.equal('no-store')
       })
     }
 
     it('for a duplicate client_id', async () => {
-      const answer = await askKapis(`/oauth/authorize?${query()}&client_id=x`)
-      expect(parsed(answer)).to.deep.equal([
+      const response = await askKapis(`/oauth/authorize?${query()}&client_id=x`)
+      expect(parsed(response)).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: 'the parameter client_id is given more than once' },
       ])
@@ -98,15 +98,15 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
 
     it('for a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
-      const answer = await askKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
-      expect(parsed(answer)).to.deep.equal([
+      const response = await askKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
+      expect(parsed(response)).to.deep.equal([
         415,
         {
           error: 'invalid_request',
           error_description: 'the body must be application/x-www-form-urlencoded',
         },
       ])
-      expect(answer.headers['accept-post']).to.equal('application/x-www-form-urlencoded')
+      expect(response.headers['accept-post']).to.equal('application/x-www-form-urlencoded')
     })
   })
 
@@ -144,9 +144,13 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     ]
     for (const [what, changes, received] of rows) {
       it(what, async () => {
-        const answer = await authorize(changes)
-        const { origin, pathname, searchParams } = new URL(String(answer.headers.location))
-        expect([answer.code, answer.body, origin + pathname]).to.deep.equal([302, '', 'https://app.test/cb'])
+        const response = await authorize(changes)
+        const { origin, pathname, searchParams } = new URL(String(response.headers.location))
+        expect([response.code, response.body, origin + pathname]).to.deep.equal([
+          302,
+          '',
+          'https://app.test/cb',
+        ])
         expect(Object.fromEntries(searchParams)).to.deep.equal({
           a: 'b',
           ...received,
@@ -158,9 +162,9 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
   })
 
   it('redirect a browser without a session to the login, and a form to the same URL', async () => {
-    const answer = await authorize()
-    expect([answer.code, answer.headers['cache-control']]).to.deep.equal([302, 'no-store'])
-    const location = new URL(String(answer.headers.location), issuer)
+    const response = await authorize()
+    expect([response.code, response.headers['cache-control']]).to.deep.equal([302, 'no-store'])
+    const location = new URL(String(response.headers.location), issuer)
     expect([location.pathname, location.searchParams.get('return_to')]).to.deep.equal([
       '/oauth/login',
       `/oauth/authorize?${query()}`,
@@ -201,13 +205,13 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
 
     for (const grant_type of ['authorization_code', 'code']) {
       it(`returns the complete response for ${grant_type}, including the ID token`, async () => {
-        const answer = await exchange(await newCode(), { grant_type })
-        const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
-        expect([answer.code, rest]).to.deep.equal([
+        const response = await exchange(await newCode(), { grant_type })
+        const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
+        expect([response.code, rest]).to.deep.equal([
           200,
           { token_type: 'Bearer', expires_in: 7200, scope: good.scope },
         ])
-        expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+        expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
         const { iat, exp, jti, sid, auth_time, at_hash, ...claims } = claimsOf(id_token)
         expect(jti).to.be.a('string').and.not.equal(claimsOf(access_token).jti)
         expect(claims).to.deep.equal({

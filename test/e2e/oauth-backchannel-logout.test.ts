@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { createLocalJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose'
 import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
 import { claimsOf, createUser, form, patchUser, removeUser } from './oauth.ts'
-import { answerTo, csrfOf, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
+import { csrfOf, logInBrowser, pkce, redirectUri, responseTo, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
 type Login = { readonly access_token: string; readonly id_token: string }
@@ -59,7 +59,7 @@ describe('a client with a back-channel logout URI', function () {
   })
 
   async function logIn(client: string, scope = 'openid'): Promise<Login> {
-    const { code = '' } = await answerTo(agent, {
+    const { code = '' } = await responseTo(agent, {
       client_id: client,
       redirect_uri: redirectUri,
       scope,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, askKapis, uniqueName } from './cluster.ts'
+import { askKapis, type HttpResponse, uniqueName } from './cluster.ts'
 import { expectStatus, statusBody } from './http.ts'
 import { createUser, credentials, loginAs, parsed, removeUser, type Tokens, token } from './oauth.ts'
 import { speak } from './raw-front.ts'
@@ -43,7 +43,7 @@ describe('the Authorization header at /oauth', function () {
     })
   const titleOf = ([method, path]: Row) => `${method} ${path.split('?')[0]}`
   /** Returns the parts of a response that do not change from one request to the next. */
-  const gist = ({ code, headers, body }: Answer) => {
+  const gist = ({ code, headers, body }: HttpResponse) => {
     const { location = '', 'content-type': type, 'www-authenticate': challenge } = headers
     return [code, type, challenge, withoutRandom(location), withoutRandom(body)]
   }
@@ -58,9 +58,9 @@ describe('the Authorization header at /oauth', function () {
   for (const row of using) {
     it(`is rejected at ${titleOf(row)} when it is invalid`, async () => {
       for (const authorization of ['Bearer garbage', 'Bearer', 'Nonsense x', tokens.access_token]) {
-        const answer = await send(row, { authorization })
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+        const response = await send(row, { authorization })
+        expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
       }
     })
   }
@@ -110,8 +110,8 @@ describe('the Authorization header at /oauth', function () {
   }
 
   it('is ignored in token requests of a client whose previous issuer was another one', async () => {
-    const answer = await token({ grant_type: 'password', ...user }, { authorization: `Bearer ${foreign}` })
-    expect(answer.code, answer.body).to.equal(200)
+    const response = await token({ grant_type: 'password', ...user }, { authorization: `Bearer ${foreign}` })
+    expect(response.code, response.body).to.equal(200)
   })
 
   it('is rejected if there are two, wherever it is used', async () => {
@@ -141,8 +141,8 @@ describe('the Authorization header at /oauth', function () {
       const expected = gist(await askKapis(path))
       for (const password of [user.password, 'Wrong horse 1']) {
         const credential = Buffer.from(`${user.username}:${password}`).toString('base64')
-        const answer = await askKapis(path, { headers: { authorization: `Basic ${credential}` } })
-        expect(gist(answer)).to.deep.equal(expected)
+        const response = await askKapis(path, { headers: { authorization: `Basic ${credential}` } })
+        expect(gist(response)).to.deep.equal(expected)
       }
     }
   })
@@ -151,18 +151,18 @@ describe('the Authorization header at /oauth', function () {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
     const known = await askKapis('/oauth/keys')
     expect(parsed(await askKapis('/oauth/keys', { headers }))).to.deep.equal(parsed(known))
-    const answer = await token({ grant_type: 'none' }, headers)
-    expect(parsed(answer)).to.deep.equal([400, { error: 'unsupported_grant_type' }])
+    const response = await token({ grant_type: 'none' }, headers)
+    expect(parsed(response)).to.deep.equal([400, { error: 'unsupported_grant_type' }])
   })
 
   it('returns the user from userinfo, and omits empty claims', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
-    const answer = await askKapis('/oauth/userinfo', { headers })
-    expect(parsed(answer)).to.deep.equal([
+    const response = await askKapis('/oauth/userinfo', { headers })
+    expect(parsed(response)).to.deep.equal([
       200,
       { sub: user.username, email: `${user.username}@e2e.test`, preferred_username: user.username },
     ])
-    expect(answer.headers).to.include({
+    expect(response.headers).to.include({
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
       pragma: 'no-cache',
@@ -170,9 +170,9 @@ describe('the Authorization header at /oauth', function () {
   })
 
   it('is not required for the public keys', async () => {
-    const answer = await askKapis('/oauth/keys')
-    const { keys, ...rest } = JSON.parse(answer.body)
-    expect([answer.code, rest]).to.deep.equal([200, {}])
+    const response = await askKapis('/oauth/keys')
+    const { keys, ...rest } = JSON.parse(response.body)
+    expect([response.code, rest]).to.deep.equal([200, {}])
     const base64url = /^[A-Za-z0-9_-]+$/
     for (const { kid, ...key } of keys) {
       expect(kid).to.match(base64url)

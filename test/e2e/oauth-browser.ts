@@ -28,7 +28,7 @@ export function csrfOf({ body }: Page): string {
 }
 
 /** Returns the parameters of the redirect from /oauth/authorize to the client. */
-export async function answerTo(
+export async function responseTo(
   agent: UserAgent,
   request: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {

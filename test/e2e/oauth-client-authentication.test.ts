@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, askKapis, uniqueName } from './cluster.ts'
+import { askKapis, type HttpResponse, uniqueName } from './cluster.ts'
 import { form, parsed } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 
@@ -30,7 +30,7 @@ describe('client authentication at /oauth', function () {
     form('/oauth/token', { grant_type: 'nonsense', ...fields }, headers)
 
   // Each row requests an unknown grant, an error that follows successful client authentication.
-  const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
+  const rows: readonly [string, () => Promise<HttpResponse>, number, object, string?][] = [
     ['a valid Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
     ['a Basic credential of another client', () => post({}, basic('nonexistent:x')), 401, unknown, challenge],
     ['a wrong secret in Basic', () => post({}, basic(`${client.name}:wrong`)), 401, wrong, challenge],
@@ -65,10 +65,10 @@ describe('client authentication at /oauth', function () {
   ]
   for (const [what, ask, code, body, authenticate] of rows) {
     it(`is answered with ${code} for ${what}`, async () => {
-      const answer = await ask()
-      expect(parsed(answer)).to.deep.equal([code, body])
-      expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
-      expect(answer.headers['www-authenticate']).to.equal(authenticate)
+      const response = await ask()
+      expect(parsed(response)).to.deep.equal([code, body])
+      expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(response.headers['www-authenticate']).to.equal(authenticate)
     })
   }
 
@@ -78,15 +78,15 @@ describe('client authentication at /oauth', function () {
       askKapis(`/oauth/${endpoint}`, { method: 'POST', headers: { 'content-type': contentType }, body })
 
     it(`is checked at ${endpoint} before anything else`, async () => {
-      const answer = await send('application/json', JSON.stringify(inForm))
-      expect(parsed(answer)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
-      expect(answer.headers['accept-post']).to.equal(type)
+      const response = await send('application/json', JSON.stringify(inForm))
+      expect(parsed(response)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
+      expect(response.headers['accept-post']).to.equal(type)
     })
 
     it(`accepts each parameter of ${endpoint} once`, async () => {
       const { name } = client
-      const answer = await send(type, `client_id=${name}&client_id=${name}`)
-      expect(parsed(answer)).to.deep.equal([
+      const response = await send(type, `client_id=${name}&client_id=${name}`)
+      expect(parsed(response)).to.deep.equal([
         400,
         invalidRequest('the parameter client_id is given more than once'),
       ])
@@ -95,8 +95,8 @@ describe('client authentication at /oauth', function () {
 
   for (const endpoint of ['revoke', 'introspect']) {
     it(`must include a token at ${endpoint}`, async () => {
-      const answer = await form(`/oauth/${endpoint}`, inForm)
-      expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter token is required')])
+      const response = await form(`/oauth/${endpoint}`, inForm)
+      expect(parsed(response)).to.deep.equal([400, invalidRequest('the parameter token is required')])
     })
   }
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { UserAgent } from '../peers/user-agent.ts'
 import { askKapis, uniqueName } from './cluster.ts'
 import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth.ts'
-import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
+import { logInBrowser, pkce, redirectUri, responseTo, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
 /** Which client can redeem which code, and the tokens that it gets. */
@@ -34,7 +34,7 @@ describe('an authorization code', function () {
   const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description })
   const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })
   async function newCode(request: Readonly<Record<string, string>>): Promise<string> {
-    const { code = '', ...rest } = await answerTo(agent, { state: 's', ...request })
+    const { code = '', ...rest } = await responseTo(agent, { state: 's', ...request })
     expect(rest).to.deep.equal({ state: 's', iss })
     return code
   }
@@ -49,20 +49,20 @@ describe('an authorization code', function () {
 
   it('is sent to the only redirect URI of a client without the parameter, and exchanged without it', async () => {
     const code = await newCode({ client_id: one.name })
-    const answer = await exchange(one.name, code)
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    const response = await exchange(one.name, code)
+    const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
     // Without the scope openid, the response contains no ID token. Without a requested scope, it
     // contains no scope.
-    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     expect(claimsOf(access_token)).to.include({ sub: user.username, scope: '' })
     expect(claimsOf(refresh_token)).to.include({ sub: user.username, token_type: 'refresh_token' })
   })
 
   it('is not sent without redirect_uri if the client has several', async () => {
     const query = new URLSearchParams({ client_id: several.name, response_type: 'code' })
-    const answer = await askKapis(`/oauth/authorize?${query}`)
-    expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter redirect_uri is required')])
-    expect(answer.headers).to.not.have.property('location')
+    const response = await askKapis(`/oauth/authorize?${query}`)
+    expect(parsed(response)).to.deep.equal([400, invalidRequest('the parameter redirect_uri is required')])
+    expect(response.headers).to.not.have.property('location')
   })
 
   it('that is used twice ends its session', async () => {
@@ -75,7 +75,7 @@ describe('an authorization code', function () {
   })
 
   it('is sent to a public client only with PKCE', async () => {
-    expect(await answerTo(agent, { client_id: native.name, state: 's' })).to.deep.equal({
+    expect(await responseTo(agent, { client_id: native.name, state: 's' })).to.deep.equal({
       ...invalidRequest('the parameter code_challenge is required for public clients'),
       state: 's',
       iss,
@@ -87,7 +87,7 @@ describe('an authorization code', function () {
   })
 
   it('is not sent without a prompt to a client with grantMethod prompt', async () => {
-    expect(await answerTo(agent, { client_id: asking.name, prompt: 'none', state: 's' })).to.deep.equal({
+    expect(await responseTo(agent, { client_id: asking.name, prompt: 'none', state: 's' })).to.deep.equal({
       error: 'consent_required',
       state: 's',
       iss,
@@ -95,9 +95,9 @@ describe('an authorization code', function () {
   })
 
   it('returns an empty scope if none of the requested scopes was granted', async () => {
-    const answer = await exchange(one.name, await newCode({ client_id: one.name, scope: 'unknown' }))
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
+    const response = await exchange(one.name, await newCode({ client_id: one.name, scope: 'unknown' }))
+    const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
+    expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
   })
 
   const shown = { sub: user.username, amr: ['pwd'], acr: 'sfa' }
@@ -112,10 +112,10 @@ describe('an authorization code', function () {
   ]
   for (const [what, name, scope, claims, alg] of rows) {
     it(`returns an ID token that ${what}`, async () => {
-      const answer = await exchange(name, await newCode({ client_id: name, scope }))
-      const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+      const response = await exchange(name, await newCode({ client_id: name, scope }))
+      const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
       const granted = scope === 'openid unknown' ? 'openid' : scope
-      expect([answer.code, rest]).to.deep.equal([
+      expect([response.code, rest]).to.deep.equal([
         200,
         { token_type: 'Bearer', expires_in: 7200, scope: granted },
       ])

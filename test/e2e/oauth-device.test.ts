@@ -27,9 +27,9 @@ describe('a device login', function () {
 
   type Device = { readonly device_code: string; readonly user_code: string }
   async function start(scope = ''): Promise<Device> {
-    const answer = await form('/oauth/device_authorization', { client_id: client.name, scope })
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await form('/oauth/device_authorization', { client_id: client.name, scope })
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body)
   }
   const poll = (device_code: string, client_id = client.name) =>
     form('/oauth/token', {
@@ -47,13 +47,13 @@ describe('a device login', function () {
   it('returns the complete response once after its user approves', async () => {
     const device = await start('openid email')
     await decide(device, 'allow')
-    const answer = await poll(device.device_code)
-    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
-    expect([answer.code, rest]).to.deep.equal([
+    const response = await poll(device.device_code)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
+    expect([response.code, rest]).to.deep.equal([
       200,
       { token_type: 'Bearer', expires_in: 7200, scope: 'openid email' },
     ])
-    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
     const iss = await issuerUrl()
     const { iat, exp, jti, sid, auth_time, ...claims } = claimsOf(access_token)
     expect(claims).to.deep.equal({

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, askKapis } from './cluster.ts'
+import { askKapis, type HttpResponse } from './cluster.ts'
 import { credentials, form, parsed, token } from './oauth.ts'
 
 /** The allowed methods of each endpoint of /oauth, and the response to other methods. */
@@ -29,10 +29,10 @@ describe('endpoints of /oauth', function () {
   for (const [path, allow, others] of methods) {
     it(`accept ${allow} at ${path}, and list them`, async () => {
       for (const method of others) {
-        const answer = await askKapis(path, { method })
+        const response = await askKapis(path, { method })
         const body = method === 'HEAD' ? '' : invalidRequest(`method not allowed; supported: ${allow}`)
-        expect(parsed(answer)).to.deep.equal([405, body])
-        expect(answer.headers).to.include({ allow, 'cache-control': 'no-store' })
+        expect(parsed(response)).to.deep.equal([405, body])
+        expect(response.headers).to.include({ allow, 'cache-control': 'no-store' })
       }
     })
   }
@@ -41,7 +41,7 @@ describe('endpoints of /oauth', function () {
   const password = { ...credentials, username: 'a', password: 'b' }
   const logout = (query: Readonly<Record<string, string>>) =>
     askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
-  const rows: readonly [string, () => Promise<Answer>, number, object][] = [
+  const rows: readonly [string, () => Promise<HttpResponse>, number, object][] = [
     ['a login at an unknown provider', () => askKapis('/oauth/login/nonexistent'), 404, noProvider],
     ['a password for an unknown provider', () => form('/oauth/login/nonexistent', password), 404, noProvider],
     [
@@ -114,10 +114,10 @@ describe('endpoints of /oauth', function () {
   ]
   for (const [what, ask, code, body] of rows) {
     it(`answer ${what} with ${code}`, async () => {
-      const answer = await ask()
-      expect(parsed(answer)).to.deep.equal([code, body])
-      expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
-      expect(answer.headers).to.not.have.property('location')
+      const response = await ask()
+      expect(parsed(response)).to.deep.equal([code, body])
+      expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(response.headers).to.not.have.property('location')
     })
   }
 })

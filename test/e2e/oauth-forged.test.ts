@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type CryptoKey, exportSPKI, importJWK, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
-import { type Answer, askKapis, kubectlJson, uniqueName, withToken } from './cluster.ts'
+import { askKapis, type HttpResponse, kubectlJson, uniqueName, withToken } from './cluster.ts'
 import { eventually, expectStatus, statusBody } from './http.ts'
 import { bearer, claimsOf, createUser, credentials, form, loginAs, refresh, removeUser } from './oauth.ts'
 import { output, setting } from './run.ts'
 
-const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
+const parsed = ({ code, body }: HttpResponse) => [code, body === '' ? '' : JSON.parse(body)]
 const domain = setting('KAPIS_GROUP_DOMAIN')
 
 type Key = { readonly kid: string; readonly alg: string; readonly jwk: JWK }
@@ -127,9 +127,9 @@ describe('forged tokens', function () {
     it(`are rejected when they ${what}`, async () => {
       const forged = await forge()
       for (const path of ['/oauth/userinfo', nodesPath]) {
-        const answer = await bearer(forged, path)
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+        const response = await bearer(forged, path)
+        expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
       }
     })
   }

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
 import { eventually, expectStatus, groupDomain, statusBody } from './http.ts'
 import { bearer, claimsOf, createUser, credentials, loginAs, parsed, removeUser } from './oauth.ts'
-import { answerTo, logInBrowser, redirectUri } from './oauth-browser.ts'
+import { logInBrowser, redirectUri, responseTo } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
-import { type Answer, ask, type Replica, ready, start, stop } from './replica.ts'
+import { ask, type HttpResponse, type Replica, ready, start, stop } from './replica.ts'
 import { setting } from './run.ts'
 
 type Given = { readonly access_token: string; readonly refresh_token: string }
@@ -38,8 +38,8 @@ describe('a user who may have one session', function () {
   const token = (fields: Readonly<Record<string, string>>) => ask(strict, '/oauth/token', fields)
   const refresh = ({ refresh_token }: Given, by: typeof own = own) =>
     token({ ...by, grant_type: 'refresh_token', refresh_token })
-  async function given(answer: Promise<Answer>): Promise<Given> {
-    const { code, body } = await answer
+  async function given(response: Promise<HttpResponse>): Promise<Given> {
+    const { code, body } = await response
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }
@@ -57,7 +57,7 @@ describe('a user who may have one session', function () {
   it('keeps the session of the last code, and kapis-apiserver rejects tokens of the previous one', async () => {
     const agent = await logInBrowser(user)
     const exchange = async () => {
-      const { code = '' } = await answerTo(agent, { client_id: client.name })
+      const { code = '' } = await responseTo(agent, { client_id: client.name })
       return given(token({ ...own, grant_type: 'authorization_code', code }))
     }
     const first = await exchange()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
+import { accessToken, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
 import { apply, askAs, eventually, groupDomain } from './http.ts'
 import {
   claimsOf,
@@ -42,9 +42,9 @@ describe('a login with a password', function () {
 
   it('accepts the e-mail address, in any letter case, as the name', async () => {
     for (const typed of [email, email.toUpperCase()]) {
-      const answer = await login(typed, user.password)
-      const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-      expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+      const response = await login(typed, user.password)
+      const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
+      expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
       const { iat, exp, jti, sid, auth_time, ...claims } = claimsOf(access_token)
       expect(Number(auth_time)).to.be.within(Number(iat) - 5, Number(iat))
       expect(claims).to.deep.equal({
@@ -64,7 +64,7 @@ describe('a login with a password', function () {
   })
 
   it('returns the same bytes for a wrong password, an unknown user and a user without a password', async () => {
-    const said = ({ code, headers, body }: Answer) => {
+    const said = ({ code, headers, body }: HttpResponse) => {
       const { date, 'x-request-id': id, 'audit-id': auditId, ...rest } = headers
       return { code, body, headers: rest }
     }
@@ -106,9 +106,9 @@ describe('a login with a password', function () {
       for (let i = 0; i < 4; i++) {
         for (const [kind, name] of Object.entries(kinds)) {
           const startedAt = performance.now()
-          const answer = await login(name(), `Wrong horse ${i}`)
+          const response = await login(name(), `Wrong horse ${i}`)
           times.get(kind)?.push(performance.now() - startedAt)
-          expect(parsed(answer), kind).to.deep.equal([
+          expect(parsed(response), kind).to.deep.equal([
             400,
             { error: 'invalid_grant', error_description: 'incorrect password' },
           ])

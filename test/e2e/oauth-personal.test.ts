@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { type Answer, askKapis, askKube, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKapis, askKube, type HttpResponse, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { askAs, eventually } from './http.ts'
 import { claimsOf, createUser, loginAs, patchUser, removeUser, type Tokens } from './oauth.ts'
 import { setting } from './run.ts'
@@ -9,7 +9,7 @@ const path = '/oauth/personal-access-tokens'
 const domain = setting('KAPIS_GROUP_DOMAIN')
 const namespace = setting('KAPIS_NAMESPACE')
 const withinMs = 2_000
-const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
+const parsed = ({ code, body }: HttpResponse) => [code, body === '' ? '' : JSON.parse(body)]
 
 describe('personal access tokens', function () {
   this.timeout(60_000)
@@ -32,9 +32,9 @@ describe('personal access tokens', function () {
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
   async function create(body: object) {
-    const answer = await send('POST', path, body)
-    expect(answer.code, answer.body).to.equal(201)
-    return JSON.parse(answer.body)
+    const response = await send('POST', path, body)
+    expect(response.code, response.body).to.equal(201)
+    return JSON.parse(response.body)
   }
 
   it('can be created, listed and revoked, and are accepted by every API of kapis-apiserver', async () => {
@@ -80,9 +80,9 @@ describe('personal access tokens', function () {
       ['POST', `/kapis/resources.${domain}/v1alpha3/proxy/namespaces/a/registrysecrets/x/verify`, {}],
     ]
     for (const [method, at, body] of refused) {
-      const answer = await send(method, at, body, token)
-      expect(answer.code, `${method} ${at}`).to.equal(403)
-      expect(JSON.parse(answer.body).message).to.match(/: a read-only token cannot change anything$/)
+      const response = await send(method, at, body, token)
+      expect(response.code, `${method} ${at}`).to.equal(403)
+      expect(JSON.parse(response.body).message).to.match(/: a read-only token cannot change anything$/)
     }
     const as = await askAs(token, '/api/v1/nodes', { headers: { 'impersonate-user': 'admin' } })
     expect(as.code).to.equal(403)
@@ -143,10 +143,10 @@ describe('personal access tokens', function () {
     const table = 'application/json;as=Table;g=meta.k8s.io;v=v1'
     for (const at of paths) {
       for (const accept of ['application/json', partial, table, 'application/yaml']) {
-        const answer = await askAs(token, at, { headers: { accept } })
-        expect(answer.code, `${at} ${accept}`).to.equal(403)
+        const response = await askAs(token, at, { headers: { accept } })
+        expect(response.code, `${at} ${accept}`).to.equal(403)
         // The error has the requested media type.
-        const { message } = parse(answer.body)
+        const { message } = parse(response.body)
         expect(message).to.match(/: a read-only token cannot read Secrets$/)
       }
       // The user has the permission, but the read-only token does not.

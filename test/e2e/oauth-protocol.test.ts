@@ -69,9 +69,9 @@ describe('kapis-oauth', function () {
       const other = { ...client, name: uniqueName('other'), secret: 'first' }
       await createClient(other)
       const login = { grant_type: 'password', ...user, client_id: other.name }
-      const answer = await form('/oauth/token', { ...login, client_secret: 'first' })
-      expect(answer.code).to.equal(200)
-      const given = JSON.parse(answer.body)
+      const response = await form('/oauth/token', { ...login, client_secret: 'first' })
+      expect(response.code).to.equal(200)
+      const given = JSON.parse(response.body)
       expect(given.expires_in).to.equal(600)
       const { exp, iat } = claimsOf(given.refresh_token)
       expect(Number(exp) - Number(iat)).to.equal(660)
@@ -99,15 +99,15 @@ describe('kapis-oauth', function () {
           form('/oauth/token', { client_id: guessed.name, client_secret, grant_type: 'none' })
         const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
         for (let i = 0; i < 30; i++) expect(parsed(await ask(`guess ${i}`))).to.deep.equal([401, wrong])
-        const answer = await ask('right')
-        expect(parsed(answer)).to.deep.equal([
+        const response = await ask('right')
+        expect(parsed(response)).to.deep.equal([
           429,
           {
             error: 'invalid_client',
             error_description: 'too many wrong client secrets from this address',
           },
         ])
-        expect(Number(answer.headers['retry-after'])).to.be.within(1, 60)
+        expect(Number(response.headers['retry-after'])).to.be.within(1, 60)
         // The unit test checks that other addresses are not affected: here all requests have the
         // same address.
         expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
@@ -121,9 +121,9 @@ describe('kapis-oauth', function () {
       await createClient({ ...robot, grantTypes: ['client_credentials'] })
       try {
         const ask = { grant_type: 'client_credentials', client_id: robot.name, client_secret: 's' }
-        const answer = await form('/oauth/token', ask)
-        const { access_token, ...rest } = JSON.parse(answer.body)
-        expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+        const response = await form('/oauth/token', ask)
+        const { access_token, ...rest } = JSON.parse(response.body)
+        expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
         expect(claimsOf(access_token)).to.deep.include({ sub: user.username, groups: ['e2e-protocol'] })
         expect(await bearer(access_token, nodesPath)).to.include({ code: 403 })
         const session = Object(await kubectlJson('get', 'loginsession', String(claimsOf(access_token).sid)))
@@ -141,8 +141,8 @@ describe('kapis-oauth', function () {
   describe('POST /oauth/revoke', () => {
     for (const kind of ['access_token', 'refresh_token'] as const) {
       it(`ends the session of the ${kind}, on kapis-apiserver within two seconds`, async () => {
-        const answer = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
-        expect(parsed(answer)).to.deep.equal([200, ''])
+        const response = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
+        expect(parsed(response)).to.deep.equal([200, ''])
         await isRejected()
         expect(parsed(await refresh(tokens.refresh_token))).to.deep.equal([
           400,
@@ -200,8 +200,8 @@ describe('kapis-oauth', function () {
   describe('/oauth/userinfo', () => {
     for (const method of ['GET', 'POST']) {
       it(`returns the user: ${method}`, async () => {
-        const answer = await askKapis('/oauth/userinfo', { method, headers: authorized() })
-        expect(parsed(answer)).to.deep.equal([
+        const response = await askKapis('/oauth/userinfo', { method, headers: authorized() })
+        expect(parsed(response)).to.deep.equal([
           200,
           {
             sub: user.username,
@@ -216,9 +216,9 @@ describe('kapis-oauth', function () {
 
     it('accepts the access token in a form too, and not in the URL', async () => {
       const { access_token } = tokens
-      const answer = await form('/oauth/userinfo', { access_token })
-      expect([answer.code, JSON.parse(answer.body).sub]).to.deep.equal([200, user.username])
-      expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+      const response = await form('/oauth/userinfo', { access_token })
+      expect([response.code, JSON.parse(response.body).sub]).to.deep.equal([200, user.username])
+      expect(response.headers).to.include({ 'cache-control': 'no-store' })
       expect(parsed(await form('/oauth/userinfo', { access_token }, authorized()))).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: 'the access token is given more than once' },
@@ -234,9 +234,9 @@ describe('kapis-oauth', function () {
     })
 
     it('does not redirect to a login page', async () => {
-      const answer = await askKapis('/oauth/userinfo')
-      expect(parsed(answer)).to.deep.equal([401, { error: 'login_required' }])
-      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      const response = await askKapis('/oauth/userinfo')
+      expect(parsed(response)).to.deep.equal([401, { error: 'login_required' }])
+      expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
     })
   })
 
@@ -293,8 +293,8 @@ describe('kapis-oauth', function () {
   describe('/oauth/logout', () => {
     it('ends the session of the token, and no other', async () => {
       const other = await loginAs(user)
-      const answer = await askKapis('/oauth/logout', { headers: authorized() })
-      expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
+      const response = await askKapis('/oauth/logout', { headers: authorized() })
+      expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
       await isRejected()
       expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
       expect(await bearer(other.access_token, nodesPath)).to.include({ code: 403 })
@@ -302,8 +302,8 @@ describe('kapis-oauth', function () {
 
     it('ends every session with all=true', async () => {
       const other = await loginAs(user)
-      const answer = await askKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
-      expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
+      const response = await askKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
+      expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
       for (const { refresh_token } of [tokens, other])
         expect(await refresh(refresh_token)).to.include({ code: 400 })
       await isRejected()
@@ -353,9 +353,9 @@ describe('kapis-oauth', function () {
     ]
     for (const path of ['/oauth/userinfo', '/oauth/personal-access-tokens', nodesPath]) {
       for (const bad of hostile) {
-        const answer = await bearer(bad, path)
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+        const response = await bearer(bad, path)
+        expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
       }
     }
     expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 403 })

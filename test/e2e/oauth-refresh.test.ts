@@ -33,10 +33,10 @@ describe('a refresh token', function () {
 
   it('returns the complete response of a login, and continues the session', async () => {
     const first = await loginAs(user)
-    const answer = await refresh(first.refresh_token)
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
-    expect(answer.headers).to.include({
+    const response = await refresh(first.refresh_token)
+    const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
+    expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    expect(response.headers).to.include({
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
       pragma: 'no-cache',
@@ -81,12 +81,12 @@ describe('a refresh token', function () {
   it('is valid only for its client, and remains valid after an attempt by another', async () => {
     const { refresh_token } = await loginAs(user)
     const fields = { grant_type: 'refresh_token', refresh_token }
-    const answer = await form('/oauth/token', {
+    const response = await form('/oauth/token', {
       ...fields,
       client_id: other.name,
       client_secret: other.secret,
     })
-    expect(parsed(answer)).to.deep.equal([
+    expect(parsed(response)).to.deep.equal([
       400,
       { error: 'invalid_grant', error_description: 'the refresh token was issued to another client' },
     ])
@@ -97,9 +97,9 @@ describe('a refresh token', function () {
     const first = JSON.parse((await form('/oauth/token', { ...login, scope: 'openid email' })).body)
     const ask = (refresh_token: string, scope: string) =>
       form('/oauth/token', { ...credentials, grant_type: 'refresh_token', refresh_token, scope })
-    const answer = await ask(first.refresh_token, 'openid')
-    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
-    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    const response = await ask(first.refresh_token, 'openid')
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
+    expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     const { sub, aud, sid, auth_time } = claimsOf(first.id_token)
     expect(claimsOf(id_token)).to.include({ sub, aud, sid, auth_time }).and.not.have.property('email')
     expect([claimsOf(access_token).scope, claimsOf(refresh_token).scope]).to.deep.equal([

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { claimsOf, createUser, removeUser, type Tokens } from './oauth.ts'
-import { type Answer, ask, env, type Replica, ready, start as startReplica, stop } from './replica.ts'
+import { ask, env, type HttpResponse, type Replica, ready, start as startReplica, stop } from './replica.ts'
 import { scratch, setting } from './run.ts'
 
 const namespace = uniqueName('replicas')
@@ -19,8 +19,8 @@ const login = (replica: Replica) =>
 const refresh = (replica: Replica, refresh_token: string) =>
   ask(replica, '/oauth/token', { grant_type: 'refresh_token', refresh_token, ...client })
 
-async function tokens(answer: Promise<Answer>): Promise<Tokens> {
-  const { code, body } = await answer
+async function tokens(response: Promise<HttpResponse>): Promise<Tokens> {
+  const { code, body } = await response
   expect(code, body).to.equal(200)
   return JSON.parse(body)
 }
@@ -68,8 +68,8 @@ describe('two replicas of kapis-oauth', function () {
 
   it('return the same token to concurrent requests at both', async () => {
     const { refresh_token } = await tokens(login(a))
-    const answers = await Promise.all([a, b, a, b].map(replica => tokens(refresh(replica, refresh_token))))
-    expect(new Set(answers.map(answer => claimsOf(answer.refresh_token).jti)).size).to.equal(1)
+    const responses = await Promise.all([a, b, a, b].map(replica => tokens(refresh(replica, refresh_token))))
+    expect(new Set(responses.map(response => claimsOf(response.refresh_token).jti)).size).to.equal(1)
   })
 
   it('end no sessions when they are killed', async () => {
@@ -109,12 +109,12 @@ describe('two replicas of kapis-oauth', function () {
   it('complete requests in flight and exit with 0', async () => {
     const c = await ready(start('c'))
     running.push(c)
-    const answers = Array.from({ length: 3 }, () => login(c))
+    const responses = Array.from({ length: 3 }, () => login(c))
     // When this request has been answered, those sent before it are in progress.
     await ask(c, '/healthz')
     const code = await stop(c)
     expect(code).to.equal(0)
-    for (const answer of answers) await tokens(answer)
+    for (const response of responses) await tokens(response)
   })
 
   it('use new keys as soon as the Secret contains them', async () => {
@@ -151,8 +151,8 @@ describe('two replicas of kapis-oauth', function () {
     const { refresh_token } = await tokens(refresh(c, second.refresh_token))
     // Of several concurrent refreshes, one succeeds.
     const many = await Promise.all([c, d, c, d].map(replica => tokens(login(replica))))
-    const answers = await Promise.all(many.map(each => refresh(c, each.refresh_token)))
-    expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400, 400, 400])
+    const responses = await Promise.all(many.map(each => refresh(c, each.refresh_token)))
+    expect(responses.map(({ code }) => code).sort()).to.deep.equal([200, 400, 400, 400])
     expect(await refresh(c, refresh_token)).to.include({ code: 400 })
   })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, askKapis, kubectlJson, uniqueName } from './cluster.ts'
+import { askKapis, type HttpResponse, kubectlJson, uniqueName } from './cluster.ts'
 import { expectStatus, groupDomain, statusBody } from './http.ts'
 import { claimsOf, createUser, loginAs, parsed, removeUser, type Tokens } from './oauth.ts'
 
@@ -20,7 +20,7 @@ describe('a TokenReview', function () {
   })
   after(() => removeUser(user.username))
 
-  const send = (body: unknown, type = 'application/json'): Promise<Answer> =>
+  const send = (body: unknown, type = 'application/json'): Promise<HttpResponse> =>
     askKapis('/oauth/authenticate', {
       method: 'POST',
       headers: { 'content-type': type },
@@ -40,9 +40,9 @@ describe('a TokenReview', function () {
         authenticated: true,
         user: { username: user.username, uid, groups: ['e2e-review'], extra },
       }
-      const answer = await review(apiVersion, { token: access_token })
-      expect(parsed(answer)).to.deep.equal([200, { apiVersion, kind: 'TokenReview', status: yes }])
-      expect(answer.headers).to.include({
+      const response = await review(apiVersion, { token: access_token })
+      expect(parsed(response)).to.deep.equal([200, { apiVersion, kind: 'TokenReview', status: yes }])
+      expect(response.headers).to.include({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
       })
@@ -79,7 +79,7 @@ describe('a TokenReview', function () {
   const another = bad(`the body must be a TokenReview of ${v1} or ${v1beta1}`)
   const required = bad('token is required for TokenReview in authentication')
   const spec = { token: 'x' }
-  const rows: readonly [string, () => Promise<Answer>, ReturnType<typeof statusBody>][] = [
+  const rows: readonly [string, () => Promise<HttpResponse>, ReturnType<typeof statusBody>][] = [
     ['no JSON', () => send('{'), bad('the body is not valid JSON')],
     ['a list', () => send([]), another],
     ['another kind', () => send({ apiVersion: v1, kind: 'Pod', spec }), another],
@@ -100,9 +100,9 @@ describe('a TokenReview', function () {
   ]
   for (const [what, ask, body] of rows) {
     it(`is rejected with ${body.code} for ${what}`, async () => {
-      const answer = await ask()
-      expectStatus(answer, body)
-      expect(answer.headers['accept-post']).to.equal(body.code === 415 ? 'application/json' : undefined)
+      const response = await ask()
+      expectStatus(response, body)
+      expect(response.headers['accept-post']).to.equal(body.code === 415 ? 'application/json' : undefined)
     })
   }
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, askKapis, kubectl, kubectlJson, uniqueName } from './cluster.ts'
+import { accessToken, askKapis, type HttpResponse, kubectl, kubectlJson, uniqueName } from './cluster.ts'
 import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
 import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
 import { speak } from './raw-front.ts'
@@ -18,8 +18,8 @@ describe('userinfo with HTTP Basic', function () {
     for (const each of [user, disabled]) await loginAs(each)
     await patchUser(disabled.username, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {
-      const answer = await token({ grant_type: 'password', ...disabled })
-      expect(JSON.parse(answer.body)).to.include({ error_description: 'account is not active' })
+      const response = await token({ grant_type: 'password', ...disabled })
+      expect(JSON.parse(response.body)).to.include({ error_description: 'account is not active' })
     }, 20_000)
   })
   after(async () => {
@@ -42,12 +42,12 @@ describe('userinfo with HTTP Basic', function () {
         return items.filter(({ spec }) => spec.user === user.username).length
       }
       const before = await sessions()
-      const answer = await askWith(login, user.password)
-      expect(parsed(answer)).to.deep.equal([
+      const response = await askWith(login, user.password)
+      expect(parsed(response)).to.deep.equal([
         200,
         { sub: user.username, name: 'Plain', email, preferred_username: user.username },
       ])
-      const { headers } = answer
+      const { headers } = response
       expect(headers).to.include({ 'content-type': 'application/json; charset=utf-8' })
       expect(headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
       expect(headers).to.not.have.any.keys('set-cookie', 'www-authenticate')
@@ -57,7 +57,7 @@ describe('userinfo with HTTP Basic', function () {
 
   const nonexistent = uniqueName('nonexistent')
   const off = disabled.username
-  const rows: readonly [string, () => Promise<Answer>, string][] = [
+  const rows: readonly [string, () => Promise<HttpResponse>, string][] = [
     ['a wrong password', () => askWith(user.username, 'Wrong horse 1'), 'incorrect password'],
     ['a wrong password of an e-mail address', () => askWith(email, 'Wrong horse 1'), 'incorrect password'],
     ['an unknown user', () => askWith(nonexistent, user.password), 'incorrect password'],
@@ -77,9 +77,9 @@ describe('userinfo with HTTP Basic', function () {
   ]
   for (const [what, act, error_description] of rows) {
     it(`answers ${what} with 401`, async () => {
-      const answer = await act()
-      expect(parsed(answer)).to.deep.equal([401, { error: 'login_required', error_description }])
-      expect(answer.headers).to.include({
+      const response = await act()
+      expect(parsed(response)).to.deep.equal([401, { error: 'login_required', error_description }])
+      expect(response.headers).to.include({
         'www-authenticate': challenge,
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
@@ -106,7 +106,7 @@ describe('userinfo with HTTP Basic', function () {
         statusBody(401, 'Unauthorized', 'Unauthorized'),
       )
     }
-    for (const answer of [
+    for (const response of [
       await ask(good, 'POST'),
       await askKapis('/oauth/userinfo', {
         method: 'POST',
@@ -114,8 +114,8 @@ describe('userinfo with HTTP Basic', function () {
         body: `access_token=${access_token}`,
       }),
     ]) {
-      expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+      expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
     }
   })
 
@@ -133,16 +133,16 @@ describe('userinfo with HTTP Basic', function () {
         }
         expect(codes).to.deep.equal(Array.from({ length: 5 }, () => [400, 401]).flat())
         const right = guessed.password
-        for (const answer of [
+        for (const response of [
           await askWith(username, right),
           await token({ grant_type: 'password', username, password: right }),
         ]) {
-          expect(parsed(answer)).to.deep.equal([
+          expect(parsed(response)).to.deep.equal([
             429,
             { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
           ])
-          expect(Number(answer.headers['retry-after'])).to.be.within(500, 600)
-          expect(answer.headers['www-authenticate']).to.equal(undefined)
+          expect(Number(response.headers['retry-after'])).to.be.within(500, 600)
+          expect(response.headers['www-authenticate']).to.equal(undefined)
         }
       }
       const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${guessed.username}/loginrecords`

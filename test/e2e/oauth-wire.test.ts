@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKapis, type HttpResponse, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually, expectStatus, statusBody } from './http.ts'
 import {
   bearer,
@@ -36,7 +36,7 @@ describe('HTTP responses of /oauth', function () {
   const invalidGrant = (text: string) => ({ error: 'invalid_grant', error_description: text })
   const invalidRequest = (text: string) => ({ error: 'invalid_request', error_description: text })
   const refused = invalidGrant('the refresh token is invalid or expired')
-  const rows: readonly [string, () => Promise<Answer>, number, object][] = [
+  const rows: readonly [string, () => Promise<HttpResponse>, number, object][] = [
     ['a missing grant type', () => token({}), 400, invalidRequest('the parameter grant_type is required')],
     [
       'an unknown grant type',
@@ -116,10 +116,10 @@ describe('HTTP responses of /oauth', function () {
   ]
   for (const [what, ask, code, body] of rows) {
     it(`answer ${what} with ${code}`, async () => {
-      const answer = await ask()
-      expect(parsed(answer)).to.deep.equal([code, body])
-      expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-      expect(answer.headers['cache-control']).to.equal('no-store')
+      const response = await ask()
+      expect(parsed(response)).to.deep.equal([code, body])
+      expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+      expect(response.headers['cache-control']).to.equal('no-store')
     })
   }
 
@@ -160,8 +160,8 @@ describe('HTTP responses of /oauth', function () {
   })
 
   it('list in discovery every endpoint and grant', async () => {
-    const answer = await askKapis('/oauth/.well-known/openid-configuration')
-    const document = JSON.parse(answer.body)
+    const response = await askKapis('/oauth/.well-known/openid-configuration')
+    const document = JSON.parse(response.body)
     expect(parsed(await askKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([200, document])
     expect(document.subject_types_supported).to.deep.equal(['public'])
     expect(document.id_token_signing_alg_values_supported).to.deep.equal(['RS256', 'ES256'])

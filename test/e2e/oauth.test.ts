@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { expect } from 'chai'
-import { type Answer, askKapis, askKube, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKapis, askKube, type HttpResponse, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import {
   bearer,
   claimsOf,
@@ -21,11 +21,11 @@ const nodesPath = `/kapis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/no
 const withinMs = 2_000
 
 /** Repeats a request until the response has the code, for the maximum duration of a revocation. */
-async function untilCode(code: number, ask: () => Promise<Answer>): Promise<Answer> {
+async function untilCode(code: number, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
   const deadline = Date.now() + withinMs
   for (;;) {
-    const answer = await ask()
-    if (answer.code === code || Date.now() > deadline) return answer
+    const response = await ask()
+    if (response.code === code || Date.now() > deadline) return response
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }
@@ -35,10 +35,10 @@ describe('tokens through kapis-apiserver', function () {
   const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
 
   it('are returned for a password, with the complete response', async () => {
-    const answer = await token({ grant_type: 'password', ...admin })
-    expect(answer.code).to.equal(200)
-    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    const response = await token({ grant_type: 'password', ...admin })
+    expect(response.code).to.equal(200)
+    expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
     const { exp, iat, jti, sid, iss, auth_time, ...claims } = claimsOf(access_token)
     expect(Number(auth_time)).to.be.within(Number(iat) - 5, Number(iat))
@@ -107,8 +107,8 @@ describe('tokens through kapis-apiserver', function () {
       ],
     ]
     for (const [changes, code, body] of rows) {
-      const answer = await token({ grant_type: 'password', ...admin, ...changes })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+      const response = await token({ grant_type: 'password', ...admin, ...changes })
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, body])
     }
   })
 
@@ -116,21 +116,21 @@ describe('tokens through kapis-apiserver', function () {
     const { client_id, client_secret } = credentials
     const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
     const body = { grant_type: 'password', ...admin }
-    const answer = await form('/oauth/token', body, { authorization })
-    expect(answer.code).to.equal(200)
+    const response = await form('/oauth/token', body, { authorization })
+    expect(response.code).to.equal(200)
   })
 
   it('cannot be obtained with an identity asserted in headers', async () => {
     const headers = { 'x-remote-user': 'admin', 'impersonate-user': 'admin', 'x-forwarded-for': '127.0.0.1' }
     const grant = { grant_type: 'password', username: 'admin', password: 'wrong' }
-    const answer = await form('/oauth/token', { ...grant, ...credentials }, headers)
-    expect([answer.code, JSON.parse(answer.body).error]).to.deep.equal([400, 'invalid_grant'])
+    const response = await form('/oauth/token', { ...grant, ...credentials }, headers)
+    expect([response.code, JSON.parse(response.body).error]).to.deep.equal([400, 'invalid_grant'])
   })
 
   it('cannot be requested with query parameters', async () => {
     const query = new URLSearchParams({ grant_type: 'password', ...admin, ...credentials })
-    const answer = await form(`/oauth/token?${query}`, {})
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await form(`/oauth/token?${query}`, {})
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
     ])
@@ -157,9 +157,9 @@ describe('tokens through kapis-apiserver', function () {
     })
 
     it('grant no permissions but those of RBAC', async () => {
-      const answer = await bearer(tokens.access_token, nodesPath)
-      expect(answer.code).to.equal(403)
-      expect(JSON.parse(answer.body).message).to.include(`User "${name}" cannot list resource "nodes"`)
+      const response = await bearer(tokens.access_token, nodesPath)
+      expect(response.code).to.equal(403)
+      expect(JSON.parse(response.body).message).to.include(`User "${name}" cannot list resource "nodes"`)
     })
 
     it('are recorded: the login, and its time', async () => {
@@ -176,9 +176,9 @@ describe('tokens through kapis-apiserver', function () {
 
     it('are rotated, with the refresh token as bearer token as consoles send it', async () => {
       const authorization = `Bearer ${tokens.refresh_token}`
-      const answer = await refresh(tokens.refresh_token, { authorization })
-      expect(answer.code).to.equal(200)
-      const next: Tokens = JSON.parse(answer.body)
+      const response = await refresh(tokens.refresh_token, { authorization })
+      expect(response.code).to.equal(200)
+      const next: Tokens = JSON.parse(response.body)
       expect(claimsOf(next.refresh_token).jti).to.not.equal(claimsOf(tokens.refresh_token).jti)
       expect(claimsOf(next.access_token).sid).to.equal(claimsOf(tokens.access_token).sid)
       // A retry within the grace period gets the same tokens as the lost response.
@@ -189,8 +189,8 @@ describe('tokens through kapis-apiserver', function () {
     it('end with the session when a refresh token is reused', async () => {
       const second: Tokens = JSON.parse((await refresh(tokens.refresh_token)).body)
       const third: Tokens = JSON.parse((await refresh(second.refresh_token)).body)
-      const answer = await refresh(tokens.refresh_token)
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await refresh(tokens.refresh_token)
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         {
           error: 'invalid_grant',
@@ -218,8 +218,8 @@ describe('tokens through kapis-apiserver', function () {
       it(`end within two seconds when the user ${what}`, async () => {
         expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 403 })
         await end()
-        const answer = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
-        expect(answer.code).to.equal(401)
+        const response = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
+        expect(response.code).to.equal(401)
         const refused = await untilCode(400, () => refresh(tokens.refresh_token))
         expect(JSON.parse(refused.body)).to.deep.equal({
           error: 'invalid_grant',
@@ -230,19 +230,19 @@ describe('tokens through kapis-apiserver', function () {
 
     it('end within two seconds when the session is deleted', async () => {
       await kubectlOutput('delete', 'loginsession', String(claimsOf(tokens.access_token).sid))
-      const answer = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
-      expect(answer.code).to.equal(401)
+      const response = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
+      expect(response.code).to.equal(401)
       expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
     })
 
     it('stay valid for a user who is locked', async () => {
       await patchUser(name, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
-      const answer = await untilCode(429, () => token({ grant_type: 'password', ...user }))
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await untilCode(429, () => token({ grant_type: 'password', ...user }))
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         429,
         { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
       ])
-      expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0)
+      expect(Number(response.headers['retry-after'])).to.be.greaterThan(0)
       expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 403 })
       expect(await refresh(tokens.refresh_token)).to.include({ code: 200 })
     })

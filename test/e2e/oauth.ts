@@ -1,5 +1,5 @@
 import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
-import { type Answer, askKapis, kubectlOutput } from './cluster.ts'
+import { askKapis, type HttpResponse, kubectlOutput } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 export type Tokens = { readonly access_token: string; readonly refresh_token: string }
@@ -17,7 +17,7 @@ export function form(
   path: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return askKapis(path, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -37,19 +37,19 @@ export function refresh(refreshToken: string, headers?: Readonly<Record<string, 
 export async function loginAs(login: Login): Promise<Tokens> {
   const deadline = Date.now() + 3_000
   for (;;) {
-    const answer = await token({ grant_type: 'password', ...login })
-    if (answer.code === 200) return JSON.parse(answer.body)
-    if (Date.now() > deadline) throw new Error(`cannot log in: ${answer.code} ${answer.body}`)
+    const response = await token({ grant_type: 'password', ...login })
+    if (response.code === 200) return JSON.parse(response.body)
+    if (Date.now() > deadline) throw new Error(`cannot log in: ${response.code} ${response.body}`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }
 
-export function bearer(accessToken: string, path: string): Promise<Answer> {
+export function bearer(accessToken: string, path: string): Promise<HttpResponse> {
   return askKapis(path, { headers: { authorization: `Bearer ${accessToken}` } })
 }
 
 /** Returns code and body of a response, for a comparison of the whole. */
-export function parsed({ code, body }: Pick<Answer, 'code' | 'body'>): readonly [number, unknown] {
+export function parsed({ code, body }: Pick<HttpResponse, 'code' | 'body'>): readonly [number, unknown] {
   return [code, body === '' ? '' : JSON.parse(body)]
 }
 

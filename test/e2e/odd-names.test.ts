@@ -133,8 +133,8 @@ describe('names of Object.prototype', function () {
         ['POST', `${logging}/ingest/_bulk`, `{"${name}":{}}\n{"log":"x"}\n`],
       ]
       for (const [method, path, body] of bodies) {
-        const answer = await askAs(token, path, { method, headers: json, body })
-        expect(answer.code, `${path} ${body}: ${answer.body}`).to.be.within(200, 499)
+        const response = await askAs(token, path, { method, headers: json, body })
+        expect(response.code, `${path} ${body}: ${response.body}`).to.be.within(200, 499)
       }
     })
   }
@@ -188,9 +188,9 @@ describe('deeply nested bodies', function () {
     for (const levels of [200, 20_000])
       it(`${method} ${path} with ${levels} levels is answered with 400`, async () => {
         const headers = { 'content-type': type }
-        const answer = await askAs(token, path, { method, headers, body: body(nested(levels)) })
-        expect(answer.code, answer.body).to.equal(400)
-        expect(answer.body).to.include(tooDeep)
+        const response = await askAs(token, path, { method, headers, body: body(nested(levels)) })
+        expect(response.code, response.body).to.equal(400)
+        expect(response.body).to.include(tooDeep)
       })
 
   it('are stored as a line, and do not end the batch', async () => {
@@ -201,12 +201,12 @@ describe('deeply nested bodies', function () {
       `{"time":"${time}","log":"x","kubernetes":{"labels":{"a":${nested(20_000)}}}}`,
       `{"time":${Date.now() / 1000},"log":"x","more":${nested(20_000)}}`,
     ].map(line => (typeof line === 'string' ? line : JSON.stringify(line)))
-    const answer = await askAs(token, `${logging}/ingest/_bulk`, {
+    const response = await askAs(token, `${logging}/ingest/_bulk`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
       body: lines.map(line => `{"create":{}}\n${line}\n`).join(''),
     })
-    const { errors, items } = JSON.parse(answer.body)
-    expect([answer.code, errors]).to.deep.equal([200, false])
+    const { errors, items } = JSON.parse(response.body)
+    expect([response.code, errors]).to.deep.equal([200, false])
     expect(items.map((item: { create: { status: number } }) => item.create.status)).to.deep.equal([
       201, 201, 201, 201,
     ])

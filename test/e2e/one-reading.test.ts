@@ -98,9 +98,9 @@ describe('a request with one interpretation', function () {
       const names = [`${encoded(mine())}`, `%66ieldSelector=metadata.name%3D%3D${mine()}`]
       for (const query of [...names, `${encoded(mine())}%2Cmetadata.name!%3Dx`]) {
         await eventually(async () => {
-          const answer = await askAs(named, `${path()}?${query}`)
-          expect(answer.code, answer.body).to.equal(200)
-          expect(namesIn(answer.body)).to.deep.equal([mine()])
+          const response = await askAs(named, `${path()}?${query}`)
+          expect(response.code, response.body).to.equal(200)
+          expect(namesIn(response.body)).to.deep.equal([mine()])
         }, 5_000)
       }
     })
@@ -126,9 +126,11 @@ describe('a request with one interpretation', function () {
       for (const query of [...queries, ...broken, `fieldSelector=&${first}`]) {
         for (const prefix of ['', 'watch=true&']) {
           for (const token of [named, admin]) {
-            const answer = await askAs(token, `${path()}?${prefix}${query}`)
-            expect(answer.code, `${prefix}${query}: ${answer.body}`).to.equal(400)
-            expect(JSON.parse(answer.body).message).to.match(/ is given more than once$|^the query contains /)
+            const response = await askAs(token, `${path()}?${prefix}${query}`)
+            expect(response.code, `${prefix}${query}: ${response.body}`).to.equal(400)
+            expect(JSON.parse(response.body).message).to.match(
+              / is given more than once$|^the query contains /,
+            )
           }
         }
       }
@@ -148,14 +150,14 @@ describe('a request with one interpretation', function () {
       ].map(text => (text === '' || text.startsWith('?') ? text : `?fieldSelector=${text}`))
       const more = [`/${name}/status?${encoded(name)}`, `/${name}/x`, `/other`, `/?labelSelector=x`]
       for (const rest of [...lists, ...more, `?labelSelector=metadata.name%3D${name}`]) {
-        const answer = await askAs(named, path() + rest)
-        expect(answer.code, `${rest}: ${answer.body}`).to.be.oneOf([400, 403, 404])
+        const response = await askAs(named, path() + rest)
+        expect(response.code, `${rest}: ${response.body}`).to.be.oneOf([400, 403, 404])
       }
       // A selector with two names selects no object.
       const both = `${path()}?${encoded(name)}%2Cmetadata.name%3Dother`
-      const answer = await askAs(named, both)
-      if (answer.code === 200) expect(namesIn(answer.body)).to.deep.equal([])
-      else expect(answer.code).to.equal(403)
+      const response = await askAs(named, both)
+      if (response.code === 200) expect(namesIn(response.body)).to.deep.equal([])
+      else expect(response.code).to.equal(403)
     })
 
     it(`watches only the object for which the watch was authorized, at ${at(path)}`, async () => {
@@ -184,8 +186,8 @@ describe('a request with one interpretation', function () {
         `${root}?${encoded(mine())}`,
         `${root}/other?${encoded(mine())}`,
       ]) {
-        const answer = await askAs(named, target)
-        expect(answer.code, target).to.equal(403)
+        const response = await askAs(named, target)
+        expect(response.code, target).to.equal(403)
       }
     })
   }
@@ -234,8 +236,8 @@ describe('a request with one interpretation', function () {
       [`/kapi/v1/watch/pods?${ours}`, 403],
     ]
     for (const [path, code] of refused) {
-      const answer = await askNode(path)
-      expect(answer.code, `${path}: ${answer.body}`).to.equal(code)
+      const response = await askNode(path)
+      expect(response.code, `${path}: ${response.body}`).to.equal(code)
     }
   })
 
@@ -285,8 +287,8 @@ describe('a request with one interpretation', function () {
 
   it('finds no namespaced object at a cluster-scoped path', async () => {
     for (const root of ['/kapi/v1/', '/kapi/v1/watch/', `/kapis/${resources}/v1alpha3/`]) {
-      const answer = await askAs(admin, `${root}secrets/mine`)
-      expect(answer.code, `${root}: ${answer.body}`).to.equal(404)
+      const response = await askAs(admin, `${root}secrets/mine`)
+      expect(response.code, `${root}: ${response.body}`).to.equal(404)
     }
   })
 
@@ -308,8 +310,8 @@ describe('a request with one interpretation', function () {
         const headers = { 'content-type': 'application/json' }
         const body = JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'new' } })
         for (const query of ['', '?watch=true']) {
-          const answer = await askAs(watcher, path + query, { method, headers, body })
-          expect(answer.code, `${method} ${path}${query}: ${answer.body}`).to.be.oneOf([403, 404, 405])
+          const response = await askAs(watcher, path + query, { method, headers, body })
+          expect(response.code, `${method} ${path}${query}: ${response.body}`).to.be.oneOf([403, 404, 405])
         }
       }
     }

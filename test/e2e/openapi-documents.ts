@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { expect } from 'chai'
-import type { Answer } from './cluster.ts'
+import type { HttpResponse } from './cluster.ts'
 import { askAs } from './http.ts'
 
 export type OpenApiOperation = { readonly responses: Readonly<Record<string, { readonly content?: object }>> }
@@ -14,7 +14,7 @@ export type Documents = {
   /** The referenced documents of kube-apiserver, by path. */
   readonly others: ReadonlyMap<string, unknown>
   /** Fails unless the document describes a response of this operation. */
-  readonly expectDescribed: (method: string, template: string, answer: Answer) => void
+  readonly expectDescribed: (method: string, template: string, response: HttpResponse) => void
 }
 
 const base = 'https://kapis'
@@ -22,9 +22,9 @@ const base = 'https://kapis'
 /** Reads all documents of Kapis in the index, and the referenced documents of kube-apiserver. */
 export async function readDocuments(token: string): Promise<Documents> {
   const read = async (path: string) => {
-    const answer = await askAs(token, path)
-    expect(answer.code, `${path}: ${answer.body}`).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await askAs(token, path)
+    expect(response.code, `${path}: ${response.body}`).to.equal(200)
+    return JSON.parse(response.body)
   }
   const { paths } = await read('/openapi/v3')
   const own = Object.keys(paths).filter(key => /^(kapis|oauth)(\/|$)/.test(key))
@@ -49,25 +49,34 @@ export async function readDocuments(token: string): Promise<Documents> {
   return {
     byKey,
     others,
-    expectDescribed(method, template, answer) {
+    expectDescribed(method, template, response) {
       const found = [...byKey].find(([, document]) => document.paths[template]?.[method] !== undefined)
-      const what = `${method} ${template} ${answer.code}`
+      const what = `${method} ${template} ${response.code}`
       const [key = '', document] = found ?? []
-      const response = document?.paths[template]?.[method]?.responses[answer.code]
-      expect(response, `${what} is not described: ${answer.body}`).to.not.equal(undefined)
+      const described = document?.paths[template]?.[method]?.responses[response.code]
+      expect(described, `${what} is not described: ${response.body}`).to.not.equal(undefined)
       // The body of a redirect is for users only and not described.
-      const isOnward = answer.code >= 300 && answer.code < 400
-      if ((answer.body === '' || isOnward) && response?.content === undefined) return
-      const type = String(answer.headers['content-type']).split(';')[0] ?? ''
-      expect(response?.content, `${what} is described`).to.have.property(type)
+      const isOnward = response.code >= 300 && response.code < 400
+      if ((response.body === '' || isOnward) && described?.content === undefined) return
+      const type = String(response.headers['content-type']).split(';')[0] ?? ''
+      expect(described?.content, `${what} is described`).to.have.property(type)
       if (type !== 'application/json') return
-      const pointer = ['paths', template, method, 'responses', String(answer.code), 'content', type, 'schema']
+      const pointer = [
+        'paths',
+        template,
+        method,
+        'responses',
+        String(response.code),
+        'content',
+        type,
+        'schema',
+      ]
       const escaped = pointer.map(part =>
         encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')),
       )
       const schema = { $ref: `${base}/openapi/v3/${key}#/${escaped.join('/')}` }
-      const isValid = ajv.validate(schema, JSON.parse(answer.body))
-      expect(isValid, `${what}: ${ajv.errorsText()}\n${answer.body.slice(0, 1000)}`).to.equal(true)
+      const isValid = ajv.validate(schema, JSON.parse(response.body))
+      expect(isValid, `${what}: ${ajv.errorsText()}\n${response.body.slice(0, 1000)}`).to.equal(true)
     },
   }
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import {
-  type Answer,
   accessToken,
   askKapis,
+  type HttpResponse,
   kubectl,
   kubectlOutput,
   makeNamespace,
@@ -104,7 +104,7 @@ describe('OpenAPI', function () {
     method: string,
     template: string,
     path: string,
-    ask?: () => Promise<Answer>,
+    ask?: () => Promise<HttpResponse>,
   ]
 
   it('describes the responses', async () => {
@@ -279,9 +279,9 @@ describe('OpenAPI', function () {
       [400, 'get', '/oauth/authorize', '', () => askKapis('/oauth/authorize')],
     ]
     for (const [code, method, template, path, ask = () => askAs(admin, path)] of cases) {
-      const answer = await ask()
-      expect(answer.code, `${method} ${template} ${path}: ${answer.body.slice(0, 300)}`).to.equal(code)
-      documents.expectDescribed(method, template, answer)
+      const response = await ask()
+      expect(response.code, `${method} ${template} ${path}: ${response.body.slice(0, 300)}`).to.equal(code)
+      documents.expectDescribed(method, template, response)
     }
   })
 
@@ -292,13 +292,13 @@ describe('OpenAPI', function () {
         const other = ['GET', 'POST', 'PUT', 'PATCH'].find(method => !taken.includes(method)) ?? ''
         const resource = template.includes('/namespaces/{') ? 'pods' : 'nodes'
         const path = template.replace('{resource}', resource).replaceAll(/\{\w+\}/g, 'x')
-        const answer = await askAs(admin, path, {
+        const response = await askAs(admin, path, {
           method: other,
           headers: json,
           body: other === 'GET' ? '' : '{}',
         })
-        expect(answer.code, `${other} ${path}: ${answer.body}`).to.equal(405)
-        const named = String(answer.headers.allow).split(', ')
+        expect(response.code, `${other} ${path}: ${response.body}`).to.equal(405)
+        const named = String(response.headers.allow).split(', ')
         expect(
           named.filter(method => method !== 'HEAD'),
           path,

@@ -374,8 +374,8 @@ describe('pages in a browser', function () {
   it('never redirect to a URI that the client has not registered', async () => {
     const page = await openWindow(browser)
     const { url } = await beginCode(config, `${party.origin}/evil`)
-    const answer = await page.goto(url.href)
-    expect([answer?.status(), new URL(page.url()).origin]).to.deep.equal([400, new URL(issuer).origin])
+    const response = await page.goto(url.href)
+    expect([response?.status(), new URL(page.url()).origin]).to.deep.equal([400, new URL(issuer).origin])
     expect(await headingOf(page)).to.equal('Request failed')
   })
 })

@@ -51,9 +51,9 @@ describe('permissions in the platform API', function () {
     others.push('users', 'users/admin', 'loginsessions', 'loginrecords', 'deviceauthorizations')
     for (const at of others) {
       for (const query of ['', '?watch=true&timeoutSeconds=1', '?q=a&fields=metadata.name&sortBy=name']) {
-        const answer = await askAs(token, `${base}/${at}${query}`)
-        expect(answer.code, `${at}${query} ${answer.body}`).to.equal(403)
-        expect(JSON.parse(answer.body).message).to.not.include(`in API group "${group}"`)
+        const response = await askAs(token, `${base}/${at}${query}`)
+        expect(response.code, `${at}${query} ${response.body}`).to.equal(403)
+        expect(JSON.parse(response.body).message).to.not.include(`in API group "${group}"`)
       }
       const short = await askAs(token, `/kapi/${group}/${version}/${at}`)
       expect(short.code, at).to.equal(403)
@@ -64,8 +64,8 @@ describe('permissions in the platform API', function () {
     const token = await accounts.make('nothing', [])
     const who = `User "system:serviceaccount:${accounts.namespace}:nothing"`
     const what = 'in API group "" in the namespace "default"'
-    const answer = await askAs(token, `${base}/namespaces/default/secrets/x`)
-    expect(JSON.parse(answer.body)).to.include({
+    const response = await askAs(token, `${base}/namespaces/default/secrets/x`)
+    expect(JSON.parse(response.body)).to.include({
       code: 403,
       message: `secrets "x" is forbidden: ${who} cannot get resource "secrets" ${what}`,
     })
@@ -136,8 +136,8 @@ describe('permissions in the platform API', function () {
     })
 
   it('to read everything cause 404 for an unknown kind', async () => {
-    const answer = await askAs(await accessToken(), `${base}/nothings`)
-    expect(answer.code).to.equal(404)
+    const response = await askAs(await accessToken(), `${base}/nothings`)
+    expect(response.code).to.equal(404)
   })
 
   it('are granted and revoked within a second, although decisions are cached', async () => {

@@ -103,18 +103,18 @@ describe('nodes in the platform API', function () {
 
       it(`${path.split('/')[1]}: is answered with a challenge without credentials`, async () => {
         for (const target of [path, `${path}/${cordoned}`, `${path}/no-such-node`]) {
-          const answer = await askKapis(target)
-          expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-          expect(answer.headers['www-authenticate']).to.match(/^Bearer\b/)
+          const response = await askKapis(target)
+          expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+          expect(response.headers['www-authenticate']).to.match(/^Bearer\b/)
         }
       })
     }
 
     it('is denied to a token of an unknown issuer', async () => {
       for (const wrong of ['x', 'a.b.c', `${token}x`, `${token.split('.').slice(0, 2).join('.')}.`]) {
-        const answer = await askAs(wrong, platformPath)
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-        expect(answer.headers['www-authenticate']).to.match(/^Bearer\b/)
+        const response = await askAs(wrong, platformPath)
+        expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(response.headers['www-authenticate']).to.match(/^Bearer\b/)
       }
     })
 
@@ -147,21 +147,21 @@ describe('nodes in the platform API', function () {
       await makeUser(disabledUser)
       let access = ''
       await eventually(async () => {
-        const answer = await logIn(disabledUser, setting('KAPIS_PASSWORD'))
-        expect(answer.code, answer.body).to.equal(200)
-        access = JSON.parse(answer.body).access_token
+        const response = await logIn(disabledUser, setting('KAPIS_PASSWORD'))
+        expect(response.code, response.body).to.equal(200)
+        access = JSON.parse(response.body).access_token
       }, 15_000)
       await eventually(async () => {
-        const answer = await askAs(access, platformPath)
-        expect(answer.code, answer.body).to.equal(200)
+        const response = await askAs(access, platformPath)
+        expect(response.code, response.body).to.equal(200)
       }, 15_000)
       const patch = JSON.stringify({ status: { state: 'Disabled' } })
       const users = `users.iam.${groupDomain}`
       const args = ['--subresource=status', '--type=merge', '-p', patch]
       await kubectlOutput('patch', users, disabledUser, ...args)
       await eventually(async () => {
-        const answer = await askAs(access, platformPath)
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        const response = await askAs(access, platformPath)
+        expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
       }, 2_000)
       // kapis-oauth watches users independently.
       await eventually(async () => {
@@ -407,12 +407,12 @@ describe('nodes in the platform API', function () {
       '__proto__=x',
     ]) {
       it(`?${query} is accepted with a warning`, async () => {
-        const answer = await askAs(token, `${platformPath}?${query}`)
+        const response = await askAs(token, `${platformPath}?${query}`)
         const whole = JSON.parse((await askAs(token, platformPath)).body)
         const [name, value] = query.split('=')
-        expect([answer.code, JSON.parse(answer.body).totalItems]).to.deep.equal([200, whole.totalItems])
-        expect(answer.headers.warning).to.match(/^299 - "(invalid|ignored unknown) /)
-        expect(answer.headers.warning).to.include(query.includes('=x') ? name : value)
+        expect([response.code, JSON.parse(response.body).totalItems]).to.deep.equal([200, whole.totalItems])
+        expect(response.headers.warning).to.match(/^299 - "(invalid|ignored unknown) /)
+        expect(response.headers.warning).to.include(query.includes('=x') ? name : value)
       })
     }
 
@@ -437,8 +437,8 @@ describe('nodes in the platform API', function () {
 
     for (const parameter of ['labelSelector', 'label', 'annotation']) {
       it(`an invalid ${parameter}, which the message names`, async () => {
-        const answer = await askAs(token, `${platformPath}?${parameter}=a%3D%3D%3Db(`)
-        const { message, ...rest } = JSON.parse(answer.body)
+        const response = await askAs(token, `${platformPath}?${parameter}=a%3D%3D%3Db(`)
+        const { message, ...rest } = JSON.parse(response.body)
         expect({ ...rest, message: '' }).to.deep.equal(statusBody(400, 'BadRequest', ''))
         expect(message).to.match(new RegExp(`^${parameter} "a===b\\(" cannot be parsed`))
       })
@@ -460,11 +460,11 @@ describe('nodes in the platform API', function () {
         '/kapis/nothing.example.com/v1/nodes',
         '/kapis',
       ]) {
-        const answer = await askAs(token, path)
-        const { message, ...rest } = JSON.parse(answer.body)
+        const response = await askAs(token, path)
+        const { message, ...rest } = JSON.parse(response.body)
         expect(message, path).to.be.a('string').that.is.not.empty
         expect({ ...rest, message: '' }, path).to.deep.equal(statusBody(404, 'NotFound', '', {}))
-        expect(answer.code, path).to.equal(404)
+        expect(response.code, path).to.equal(404)
       }
     })
 
@@ -472,9 +472,9 @@ describe('nodes in the platform API', function () {
       it(`${method}, with the allowed methods`, async () => {
         const message = 'the server does not allow this method on the requested resource'
         for (const path of [platformPath, `${platformPath}/${cordoned}`]) {
-          const answer = await askAs(token, path, { method })
-          expectStatus(answer, statusBody(405, 'MethodNotAllowed', message, {}))
-          expect(answer.headers.allow).to.equal('GET, HEAD')
+          const response = await askAs(token, path, { method })
+          expectStatus(response, statusBody(405, 'MethodNotAllowed', message, {}))
+          expect(response.headers.allow).to.equal('GET, HEAD')
         }
         expect((await askAs(reader, platformPath, { method })).code).to.equal(403)
       })
@@ -503,11 +503,11 @@ describe('nodes in the platform API', function () {
       ]
       for (const path of paths) {
         for (const headers of [{ authorization: `Bearer ${token}` }, {}]) {
-          const answer = await askRaw(path, { headers })
-          const { message, ...rest } = JSON.parse(answer.body)
+          const response = await askRaw(path, { headers })
+          const { message, ...rest } = JSON.parse(response.body)
           expect(message, path).to.be.a('string').that.is.not.empty
           expect({ ...rest, message: '' }, path).to.deep.equal(statusBody(400, 'BadRequest', ''))
-          expect(answer.code, path).to.equal(400)
+          expect(response.code, path).to.equal(400)
         }
       }
     })

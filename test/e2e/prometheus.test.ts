@@ -23,7 +23,7 @@ type Endpoint = {
   readonly relabelings?: readonly { readonly targetLabel: string; readonly replacement: string }[]
   readonly metricRelabelings: readonly { readonly sourceLabels: readonly string[]; readonly regex: string }[]
 }
-type Answer<Data> = { readonly data: Data }
+type PrometheusResponse<Data> = { readonly data: Data }
 type Rules = {
   readonly groups: readonly {
     readonly rules: readonly { readonly name: string; readonly health: string; readonly lastError?: string }[]
@@ -94,8 +94,10 @@ describe('Prometheus with the permissions and settings of the manifests', functi
   })
 
   async function ask<Data>(query: string): Promise<Data> {
-    const answer: Answer<Data> = JSON.parse(await (await fetch(`${url}/api/v1/${query}`)).text())
-    return answer.data
+    const response: PrometheusResponse<Data> = JSON.parse(
+      await (await fetch(`${url}/api/v1/${query}`)).text(),
+    )
+    return response.data
   }
 })
 

@@ -123,14 +123,14 @@ describe('the callback of an identity provider', function () {
     isOnTheWay = true,
   ): Promise<void> {
     const before = linesOf().length
-    const answer = await asProgram(change)
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await asProgram(change)
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       code,
       { error, error_description: description },
     ])
-    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-    expect(headersOf(answer)).to.deep.equal(expectedHeaders(code))
-    expect(wentAway(answer), String(answer.headers['set-cookie'])).to.equal(true)
+    expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(headersOf(response)).to.deep.equal(expectedHeaders(code))
+    expect(wentAway(response), String(response.headers['set-cookie'])).to.equal(true)
 
     const page = await asPerson(change)
     expect(page.code).to.equal(code)
@@ -195,26 +195,26 @@ describe('the callback of an identity provider', function () {
     ['an HMAC with its public key', () => ({ sign: upstream.forged.byItsPublicKey }), untrusted],
     [
       'no ID token',
-      () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
+      () => ({ responses: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
       untrusted,
     ],
     ['userinfo of another user', () => ({ userinfo: { sub: 'another' } }), untrusted],
-    ['userinfo that fails', () => ({ answers: { '/me': res => json(res, 500, { error: 'x' }) } }), down],
-    ['userinfo that rejects the token', () => ({ answers: { '/me': res => json(res, 401, {}) } }), down],
-    ['a token endpoint that fails', () => ({ answers: { '/token': res => json(res, 500, {}) } }), down],
+    ['userinfo that fails', () => ({ responses: { '/me': res => json(res, 500, { error: 'x' }) } }), down],
+    ['userinfo that rejects the token', () => ({ responses: { '/me': res => json(res, 401, {}) } }), down],
+    ['a token endpoint that fails', () => ({ responses: { '/token': res => json(res, 500, {}) } }), down],
     [
       'a token endpoint that closes the connection',
-      () => ({ answers: { '/token': res => res.destroy() } }),
+      () => ({ responses: { '/token': res => res.destroy() } }),
       down,
     ],
     [
       'a rejected client secret',
-      () => ({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } }),
+      () => ({ responses: { '/token': res => json(res, 401, { error: 'invalid_client' }) } }),
       down,
     ],
     [
       'a rejected code or PKCE verifier',
-      () => ({ answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } }),
+      () => ({ responses: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } }),
       late,
     ],
     ['another `iss` (RFC 9207)', () => ({ callback: { iss: 'https://evil.test' } }), untrusted],
@@ -269,7 +269,9 @@ describe('the callback of an identity provider', function () {
     [
       'a token endpoint that answers with HTML',
       () => ({
-        answers: { '/token': res => res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>') },
+        responses: {
+          '/token': res => res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
+        },
       }),
       down,
     ],
@@ -353,12 +355,12 @@ describe('the callback of an identity provider', function () {
   it('rejects POST (response_mode=form_post), and lets the login continue', async () => {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
-    const answer = await askKapis(callback.pathname, {
+    const response = await askKapis(callback.pathname, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: callback.search.slice(1),
     })
-    expect([answer.code, JSON.parse(answer.body), answer.headers.allow]).to.deep.equal([
+    expect([response.code, JSON.parse(response.body), response.headers.allow]).to.deep.equal([
       405,
       { error: 'invalid_request', error_description: 'method not allowed; supported: GET' },
       'GET',
@@ -367,13 +369,13 @@ describe('the callback of an identity provider', function () {
   })
 
   it('returns tokens to a program, and redirects a browser to the requested page', async () => {
-    const answer = await asProgram()
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    const response = await asProgram()
+    const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
+    expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     expect(claimsOf(access_token)).to.include({ sub: ann, client_id: clientId, scope: '' })
     expect(claimsOf(refresh_token)).to.include({ sub: ann, token_type: 'refresh_token' })
-    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-    expect(headersOf(answer)).to.deep.equal(expectedHeaders(200))
+    expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(headersOf(response)).to.deep.equal(expectedHeaders(200))
     const page = await asPerson()
     expect([page.code, page.headers.location]).to.deep.equal([303, '/oauth/device'])
     expect(page.headers['cache-control']).to.equal('no-store')
@@ -430,12 +432,12 @@ describe('the callback of an identity provider', function () {
     for (const [change, toText] of words) {
       const corp = await configure(change)
       upstream.said.lies = personOf(stranger)
-      const answer = await asProgram()
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await asProgram()
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: toText(corp) },
       ])
-      expect(headersOf(answer)).to.deep.equal(expectedHeaders(400))
+      expect(headersOf(response)).to.deep.equal(expectedHeaders(400))
       expect(await kubectlOutput('get', users, stranger, '--ignore-not-found')).to.equal('')
       // Once the annotation links the account to a user, the login succeeds.
       await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${stranger}`, '--overwrite')
@@ -457,12 +459,12 @@ describe('the callback of an identity provider', function () {
     await eventually(async () => {
       expect((await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)).code).to.equal(404)
     }, 20_000)
-    const answer = await agent.open(callback)
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await agent.open(callback)
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       404,
       { error: 'invalid_request', error_description: 'unknown identity provider' },
     ])
-    expect(headersOf(answer)).to.deep.equal(expectedHeaders(404))
+    expect(headersOf(response)).to.deep.equal(expectedHeaders(404))
   })
 })
 

@@ -100,10 +100,10 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   const logIn = async (agent: UserAgent, sub: string) => agent.open(await untilCallback(agent, sub))
 
   it('redirect the browser with a new state, PKCE and a nonce', async () => {
-    const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}&scope=openid`)
-    expect(answer.code).to.equal(303)
-    expect(answer.headers['cache-control']).to.equal('no-store')
-    const location = new URL(String(answer.headers.location))
+    const response = await askKapis(`/oauth/login/${provider}?client_id=${clientId}&scope=openid`)
+    expect(response.code).to.equal(303)
+    expect(response.headers['cache-control']).to.equal('no-store')
+    const location = new URL(String(response.headers.location))
     expect(location.origin).to.equal(upstream.url)
     const { state, nonce, code_challenge, ...rest } = Object.fromEntries(location.searchParams)
     for (const random of [state, nonce, code_challenge]) expect(random).to.match(/^[\w-]{43}$/)
@@ -113,7 +113,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
       code_challenge_method: 'S256',
       scope: 'openid profile email groups',
     })
-    const [cookie = '', ...others] = answer.headers['set-cookie'] ?? []
+    const [cookie = '', ...others] = response.headers['set-cookie'] ?? []
     expect(others).to.deep.equal([])
     expect(cookie).to.match(
       /^__Host-kapis-provider-login-[0-9a-f]{16}=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/,
@@ -131,8 +131,8 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
     it(`reauthenticate at the provider as the client requires: ${new URLSearchParams(demand)}`, async () => {
       const request = new URLSearchParams({ client_id: clientId, response_type: 'code', ...demand })
       const query = new URLSearchParams({ return_to: `/oauth/authorize?${request}` })
-      const answer = await askKapis(`/oauth/login/${provider}?${query}`)
-      expect(new URL(String(answer.headers.location)).searchParams.get('prompt')).to.equal(prompt)
+      const response = await askKapis(`/oauth/login/${provider}?${query}`)
+      expect(new URL(String(response.headers.location)).searchParams.get('prompt')).to.equal(prompt)
     })
   }
 
@@ -291,9 +291,9 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   ]
   for (const [what, parameters, error_description] of starts) {
     it(`do not start with ${what}`, async () => {
-      const answer = await askKapis(`/oauth/login/${provider}?${new URLSearchParams(parameters)}`)
-      expect(answer.code).to.equal(400)
-      expect(JSON.parse(answer.body)).to.deep.include({ error_description })
+      const response = await askKapis(`/oauth/login/${provider}?${new URLSearchParams(parameters)}`)
+      expect(response.code).to.equal(400)
+      expect(JSON.parse(response.body)).to.deep.include({ error_description })
     })
   }
 
@@ -332,7 +332,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
       const back = new URL(String(last.headers.location))
       expect(back.origin + back.pathname).to.equal('https://app.test/cb')
       expect(back.searchParams.get('state')).to.equal('app state')
-      const answer = await form('/oauth/token', {
+      const response = await form('/oauth/token', {
         grant_type: 'authorization_code',
         code: back.searchParams.get('code') ?? '',
         code_verifier: verifier,
@@ -340,8 +340,8 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
         client_id: app.name,
         client_secret: app.secret,
       })
-      expect(answer.code, answer.body).to.equal(200)
-      const { access_token, id_token } = JSON.parse(answer.body)
+      expect(response.code, response.body).to.equal(200)
+      const { access_token, id_token } = JSON.parse(response.body)
       expect(claimsOf(access_token)).to.deep.include({
         sub: ann,
         client_id: app.name,
@@ -449,8 +449,8 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   it('fail while their provider is down, and no others do', async () => {
     await configure(document({}, { issuer: 'https://localhost:1' }))
     await eventually(async () => {
-      const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)
-      expect(rejection(answer)).to.deep.equal([
+      const response = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)
+      expect(rejection(response)).to.deep.equal([
         503,
         {
           error: 'temporarily_unavailable',

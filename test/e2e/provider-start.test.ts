@@ -78,9 +78,9 @@ describe('a redirect to an identity provider', function () {
     it(`is answered with ${code} for ${what}`, async () => {
       const before = linesOf().length
       const path = `/oauth/login/${provider}?${query}`
-      const answer = await askKapis(path)
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, { error, error_description }])
-      expect(answer.headers).to.include({
+      const response = await askKapis(path)
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, { error, error_description }])
+      expect(response.headers).to.include({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
         pragma: 'no-cache',
@@ -91,7 +91,7 @@ describe('a redirect to an identity provider', function () {
       expect(page.body)
         .to.include(`${error_description.slice(1)}.`)
         .and.include('Back to the login')
-      for (const { headers } of [answer, page]) {
+      for (const { headers } of [response, page]) {
         expect(headers['retry-after']).to.equal(code === 503 ? '5' : undefined)
         expect(headers).to.not.have.any.keys('location', 'set-cookie', 'www-authenticate')
       }
@@ -107,11 +107,11 @@ describe('a redirect to an identity provider', function () {
     const nonexistent = uniqueName('nonexistent')
     for (const accept of ['application/json', 'text/html']) {
       const path = `/oauth/login/${nonexistent}?${new URLSearchParams(client)}`
-      const answer = await askKapis(path, { headers: { accept } })
-      expect(answer.code).to.equal(404)
+      const response = await askKapis(path, { headers: { accept } })
+      expect(response.code).to.equal(404)
       const text = accept === 'text/html' ? 'Unknown identity provider.' : 'unknown identity provider'
-      expect(answer.body).to.include(text)
-      expect(answer.headers['cache-control']).to.equal('no-store')
+      expect(response.body).to.include(text)
+      expect(response.headers['cache-control']).to.equal('no-store')
     }
     expect(auditLog()).to.not.include(nonexistent)
   })

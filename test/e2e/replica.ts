@@ -7,7 +7,7 @@ import { scratch, setting } from './run.ts'
 
 const readyWithinMs = 60_000
 
-export type Answer = { readonly code: number; readonly body: string; readonly retryAfter: string }
+export type HttpResponse = { readonly code: number; readonly body: string; readonly retryAfter: string }
 export type ReplicaOptions = {
   readonly namespace: string
   readonly authentication?: object
@@ -67,8 +67,8 @@ export function ask(
   path: string,
   form?: Readonly<Record<string, string>>,
   from?: string,
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+): Promise<HttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const method = form === undefined ? 'GET' : 'POST'
   const headers = {
     ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
@@ -92,7 +92,7 @@ export async function ready(replica: Replica): Promise<Replica> {
   const deadline = Date.now() + readyWithinMs
   for (;;) {
     const code = await ask(replica, '/healthz').then(
-      answer => answer.code,
+      response => response.code,
       () => 0,
     )
     if (code === 200) return replica

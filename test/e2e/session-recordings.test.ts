@@ -58,9 +58,9 @@ describe('session recordings', function () {
   })
 
   async function list(as = administrator): Promise<readonly Item[]> {
-    const answer = await askAs(as, `${replica.server}${path}`)
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body).items
+    const response = await askAs(as, `${replica.server}${path}`)
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body).items
   }
 
   /** Returns the last session after it has ended. */

@@ -245,9 +245,9 @@ describe('several subscriptions over one connection', function () {
       ['?subscriptions=x', 'invalid subscriptions: expected a JSON array of'],
       ['?subscriptions=[]', 'invalid subscriptions: expected a JSON array of'],
     ]) {
-      const answer = await askAs(token, `${path}${query}`)
-      expect(answer.code).to.equal(400)
-      expect(answer.body).to.contain(text)
+      const response = await askAs(token, `${path}${query}`)
+      expect(response.code).to.equal(400)
+      expect(response.body).to.contain(text)
     }
   })
 })

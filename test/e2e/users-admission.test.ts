@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
-import { type Answer, accessToken, askKube, kubectl, uniqueName } from './cluster.ts'
+import { accessToken, askKube, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
 import { apply, askAs, groupDomain } from './http.ts'
 import { claimsOf } from './oauth.ts'
 
@@ -22,7 +22,7 @@ const impersonate = (resource: string, ...resourceNames: readonly string[]): Rul
 })
 const administrator = [rule(['users', 'users/status'], writing), rule(['users/password'], ['update'])]
 
-type Ask = (method: string, path: string, body?: object, type?: string) => Promise<Answer>
+type Ask = (method: string, path: string, body?: object, type?: string) => Promise<HttpResponse>
 
 /**
  * Rules for users that admission of kube-apiserver enforces: writing a User directly must not give
@@ -58,7 +58,7 @@ describe('admission of users in kube-apiserver', function () {
         method,
         ...(body === undefined ? {} : { headers: { 'content-type': type }, body: JSON.stringify(body) }),
       })
-  function forbidden({ code, body }: Answer, why: string): void {
+  function forbidden({ code, body }: HttpResponse, why: string): void {
     expect(code, body).to.equal(403)
     expect(JSON.parse(body).reason).to.equal('Forbidden')
     expect(JSON.parse(body).message).to.include(why)
@@ -94,13 +94,13 @@ describe('admission of users in kube-apiserver', function () {
         const giver = await account('giver', ...administrator, impersonate('groups', 'developers', 'kept'))
         const jsonPatch = [{ op: 'add', path: '/spec/groups/-', value: 'platform-admins' }]
         const read = JSON.parse((await giver('GET', at)).body)
-        const answers = [
+        const responses = [
           await giver('PATCH', at, { spec: { groups } }, merge),
           await giver('PATCH', at, jsonPatch, 'application/json-patch+json'),
           await giver('PATCH', `${at}?fieldManager=e2e&force=true`, userOf(name, { groups }), applyType),
           await giver('PUT', at, { ...read, spec: { ...read.spec, groups } }),
         ]
-        for (const answer of answers) forbidden(answer, noGroup)
+        for (const response of responses) forbidden(response, noGroup)
         expect((await giver('PATCH', at, { spec: { groups: ['kept', 'developers'] } }, merge)).code).to.equal(
           200,
         )
@@ -125,8 +125,8 @@ describe('admission of users in kube-apiserver', function () {
         expect((await giver('PATCH', at, { spec: { groups: many } }, merge)).code).to.equal(200)
         const every = await account('every', ...administrator, impersonate('groups'))
         const groups = Array.from({ length: 256 }, (_, i) => `other-${i}`)
-        const answer = await every('PATCH', at, { spec: { groups } }, merge)
-        expect(answer.code, answer.body).to.equal(200)
+        const response = await every('PATCH', at, { spec: { groups } }, merge)
+        expect(response.code, response.body).to.equal(200)
       })
 
       it('allows no takeover of a user without permission to impersonate the user and each group', async () => {

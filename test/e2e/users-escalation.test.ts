@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
-import { type Answer, accessToken, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { accessToken, type HttpResponse, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain, logIn } from './http.ts'
 
 const group = `iam.${groupDomain}`
@@ -51,9 +51,9 @@ describe('callers who write users', function () {
     expectCode(await send(admin, 'POST', base, draft(name, { password, ...spec }, more)), 201)
     return name
   }
-  const forbidden = (answer: Answer, target: string, why: string) => {
-    expect([answer.code, JSON.parse(answer.body).reason], answer.body).to.deep.equal([403, 'Forbidden'])
-    expect(JSON.parse(answer.body).message).to.include(`${target} is forbidden: User `).and.include(why)
+  const forbidden = (response: HttpResponse, target: string, why: string) => {
+    expect([response.code, JSON.parse(response.body).reason], response.body).to.deep.equal([403, 'Forbidden'])
+    expect(JSON.parse(response.body).message).to.include(`${target} is forbidden: User `).and.include(why)
   }
 
   before(async () => {
@@ -83,8 +83,8 @@ describe('callers who write users', function () {
   it('cannot assign a group without permission to impersonate it', async () => {
     const groups = ['platform-admins']
     const why = 'cannot impersonate resource "groups" in API group "" at the cluster scope'
-    const refused = (answer: Answer) =>
-      forbidden(answer, 'groups "platform-admins"', `${why}: giving a user this group requires it`)
+    const refused = (response: HttpResponse) =>
+      forbidden(response, 'groups "platform-admins"', `${why}: giving a user this group requires it`)
     const fresh = uniqueName('grouped')
     for (const query of ['', '?dryRun=All'])
       refused(await send(plain, 'POST', base + query, draft(fresh, { groups })))
@@ -131,7 +131,7 @@ describe('callers who write users', function () {
     const name = await newUser({ groups: ['a-team', 'b-team'] })
     const link = { [`${group}/identity-provider.corp`]: 'someone' }
     const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'someone' }
-    const takeovers: readonly [string, (token: string) => Promise<Answer>][] = [
+    const takeovers: readonly [string, (token: string) => Promise<HttpResponse>][] = [
       ['password', token => send(token, 'PUT', `${base}/${name}/password`, { password: 'Another horse 2' })],
       ['spec.password', token => patch(token, name, { spec: { password: 'Another horse 3' } })],
       ['e-mail', token => patch(token, name, { spec: { email: `${uniqueName('mail')}@e2e.test` } })],
@@ -190,11 +190,12 @@ describe('callers who write users', function () {
   })
 
   it('cannot reset the password of the administrator', async () => {
-    const answers = [
+    const responses = [
       await send(plain, 'PUT', `${base}/admin/password`, { password: 'Another horse 2' }),
       await patch(plain, 'admin', { spec: { password: 'Another horse 2' } }),
     ]
-    for (const answer of answers) forbidden(answer, 'users "admin"', 'cannot impersonate resource "users"')
+    for (const response of responses)
+      forbidden(response, 'users "admin"', 'cannot impersonate resource "users"')
   })
 
   describe('without the permission on a subresource', () => {
@@ -211,13 +212,13 @@ describe('callers who write users', function () {
       const spec = { email: `${name}@e2e.test`, ...next }
       const why = 'cannot update resource "users/password"'
       const fresh = uniqueName('with-password')
-      const answers = [
+      const responses = [
         await send(writer, 'PUT', `${base}/${name}/password`, next),
         await patch(writer, name, { spec: next }),
         await send(writer, 'PUT', `${base}/${name}`, { spec }),
         await send(writer, 'PUT', `${base}/${name}?dryRun=All`, { spec }),
       ]
-      for (const answer of answers) forbidden(answer, `users.${group} "${name}"`, why)
+      for (const response of responses) forbidden(response, `users.${group} "${name}"`, why)
       forbidden(await send(writer, 'POST', base, draft(fresh, next)), `users.${group} "${fresh}"`, why)
       expectCode(await logIn(name, password), 200)
     })
@@ -227,12 +228,12 @@ describe('callers who write users', function () {
       const status = { state: 'Disabled' }
       const spec = { email: `${name}@e2e.test` }
       const why = 'cannot update resource "users/status"'
-      const answers = [
+      const responses = [
         await send(writer, 'PUT', `${base}/${name}/status`, { status }),
         await patch(writer, name, { status }),
         await send(writer, 'PUT', `${base}/${name}`, { spec, status }),
       ]
-      for (const answer of answers) forbidden(answer, `users.${group} "${name}"`, why)
+      for (const response of responses) forbidden(response, `users.${group} "${name}"`, why)
       const fresh = uniqueName('disabled')
       forbidden(
         await send(writer, 'POST', base, draft(fresh, {}, { status })),
@@ -247,6 +248,6 @@ describe('callers who write users', function () {
   })
 })
 
-function expectCode({ code, body }: Pick<Answer, 'code' | 'body'>, wanted: number): void {
+function expectCode({ code, body }: Pick<HttpResponse, 'code' | 'body'>, wanted: number): void {
   expect(code, body).to.equal(wanted)
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
+import { accessToken, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
 import { askAs, expectStatus, groupDomain, logIn, statusBody } from './http.ts'
 
 const group = `iam.${groupDomain}`
@@ -32,10 +32,10 @@ describe('a user throughout its life', function () {
 
   it('is returned completely at every step, never with the password', async () => {
     const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-    const whole = (answer: Answer, code: number, changes: object = {}): UserObject => {
-      expect(answer.code, answer.body).to.equal(code)
-      expect(answer.headers['content-type']).to.equal(json)
-      const user = JSON.parse(answer.body)
+    const whole = (response: HttpResponse, code: number, changes: object = {}): UserObject => {
+      expect(response.code, response.body).to.equal(code)
+      expect(response.headers['content-type']).to.equal(json)
+      const user = JSON.parse(response.body)
       const { uid, resourceVersion, creationTimestamp, generation, annotations, ...metadata } = user.metadata
       const { lastTransitionTime, ...status } = user.status
       const {

@@ -41,12 +41,12 @@ describe('password hashes', function () {
     const name = uniqueName(`hashed${made.length}`)
     made.push(name)
     const body = JSON.stringify({ metadata: { name }, spec: { email: `${name}@e2e.test`, ...spec } })
-    const answer = await askAs(admin, platform, {
+    const response = await askAs(admin, platform, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
     })
-    expect(answer.code, answer.body).to.equal(201)
+    expect(response.code, response.body).to.equal(201)
     return name
   }
   async function expectNone(name: string): Promise<void> {

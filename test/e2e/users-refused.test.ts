@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
+import { accessToken, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
 import { askAs, expectStatus, groupDomain, statusBody } from './http.ts'
 
 const group = `iam.${groupDomain}`
@@ -64,7 +64,7 @@ describe('invalid requests for users', function () {
 
   const rows: readonly [
     string,
-    () => Promise<Answer>,
+    () => Promise<HttpResponse>,
     ReturnType<typeof statusBody>,
     Record<string, string>?,
   ][] = [
@@ -182,9 +182,9 @@ describe('invalid requests for users', function () {
   ]
   for (const [what, ask, body, headers = {}] of rows) {
     it(`answer ${what} with ${body.code}`, async () => {
-      const answer = await ask()
-      expectStatus(answer, body)
-      expect(answer.headers).to.include(headers)
+      const response = await ask()
+      expectStatus(response, body)
+      expect(response.headers).to.include(headers)
     })
   }
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, uniqueName } from './cluster.ts'
+import { accessToken, type HttpResponse, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
 
@@ -20,7 +20,7 @@ describe('the state of a user', function () {
   })
   after(() => removeUser(user.username))
 
-  const write = (path: string, body: object): Promise<Answer> =>
+  const write = (path: string, body: object): Promise<HttpResponse> =>
     askAs(admin, `${base}/${user.username}/${path}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
@@ -30,9 +30,9 @@ describe('the state of a user', function () {
   const login = () => token({ grant_type: 'password', ...user })
   const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description })
 
-  function expectUser(answer: Answer, state: string, reason: string): void {
-    expect(answer.code, answer.body).to.equal(200)
-    const { metadata, ...shown } = JSON.parse(answer.body)
+  function expectUser(response: HttpResponse, state: string, reason: string): void {
+    expect(response.code, response.body).to.equal(200)
+    const { metadata, ...shown } = JSON.parse(response.body)
     const { lastTransitionTime, lastLoginTime, ...status } = shown.status
     expect({ ...shown, status }).to.deep.equal({
       kind: 'User',
@@ -70,20 +70,20 @@ describe('the state of a user', function () {
   it('AuthLimitExceeded contains when to try again, and can be ended by an administrator', async () => {
     await patchUser(user.username, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
     const locked = [429, invalidGrant('auth rate limit exceeded')]
-    const answer = await eventuallyLocked()
-    expect(parsed(answer)).to.deep.equal(locked)
-    expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0)
-    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    const response = await eventuallyLocked()
+    expect(parsed(response)).to.deep.equal(locked)
+    expect(Number(response.headers['retry-after'])).to.be.greaterThan(0)
+    expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
     expectUser(await put('Active'), 'Active', '')
     await eventually(async () => expect(await login()).to.include({ code: 200 }), 20_000)
   })
 
-  async function eventuallyLocked(): Promise<Answer> {
-    let answer = await login()
+  async function eventuallyLocked(): Promise<HttpResponse> {
+    let response = await login()
     await eventually(async () => {
-      answer = await login()
-      expect(answer.code).to.equal(429)
+      response = await login()
+      expect(response.code).to.equal(429)
     }, 20_000)
-    return answer
+    return response
   }
 })

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import {
-  type Answer,
   accessToken,
   askKapis,
+  type HttpResponse,
   kubectl,
   kubectlJson,
   kubectlOutput,
@@ -42,9 +42,9 @@ describe('users', function () {
     body: unknown,
     headers: Readonly<Record<string, string>> = json,
   ) => askAs(token, path, { method, headers, body: JSON.stringify(body) })
-  const parse = (answer: Answer, code = 200): UserObject => {
-    expect(answer.code, answer.body).to.equal(code)
-    return JSON.parse(answer.body)
+  const parse = (response: HttpResponse, code = 200): UserObject => {
+    expect(response.code, response.body).to.equal(code)
+    return JSON.parse(response.body)
   }
   async function newUser(changes: object = {}): Promise<string> {
     const name = uniqueName(`user-${made.length}`)
@@ -174,7 +174,7 @@ describe('users', function () {
     const name = await newUser()
     const path = `${base}/${name}`
     const patch = { 'content-type': 'application/merge-patch+json' }
-    const answers = [
+    const responses = [
       await askAs(admin, path),
       await askAs(admin, `${path}?managedFields=true`),
       await askAs(admin, base),
@@ -185,7 +185,7 @@ describe('users', function () {
       await send(admin, 'PUT', path, { spec: { email: `${name}@e2e.test` } }),
       await askAs(admin, path, { method: 'DELETE' }),
     ]
-    for (const { code, body } of answers) {
+    for (const { code, body } of responses) {
       expect(code, body).to.equal(200)
       expect(body).to.not.include('$2b$')
     }
@@ -254,7 +254,7 @@ describe('users', function () {
     const spec = { email: `${name}@e2e.test`, password }
     const body = { metadata: { name, annotations: { [annotation]: 'platform-admin' } }, spec }
     const roleOf = ({ metadata }: UserObject) => metadata.annotations?.[annotation]
-    const shown = (path: string) => askAs(admin, path).then(answer => JSON.parse(answer.body))
+    const shown = (path: string) => askAs(admin, path).then(response => JSON.parse(response.body))
     expect(roleOf(parse(await send(admin, 'POST', base, body), 201))).to.equal('platform-admin')
     const user = parse(await askAs(admin, `${base}/${name}`))
     expect(roleOf(user)).to.equal('platform-admin')
@@ -367,10 +367,10 @@ describe('users', function () {
           currentPassword: `Guess ${i}`,
           password: 'Another 1',
         })
-      const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => guess(i)))
-      const count = (code: number) => answers.filter(answer => answer.code === code).length
+      const responses = await Promise.all(Array.from({ length: 40 }, (_, i) => guess(i)))
+      const count = (code: number) => responses.filter(response => response.code === code).length
       expect([count(400), count(429)]).to.deep.equal([10, 30])
-      const [locked] = answers.filter(answer => answer.code === 429)
+      const [locked] = responses.filter(response => response.code === 429)
       expect(Number(locked?.headers['retry-after'])).to.be.within(1, 600)
       // Repeated until kapis-oauth has received the change.
       await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
@@ -378,8 +378,8 @@ describe('users', function () {
 
     it('are not returned without a login', async () => {
       const name = await newUser()
-      const answer = await askKapis(`${base}/${name}`)
-      expect(answer.code).to.equal(401)
+      const response = await askKapis(`${base}/${name}`)
+      expect(response.code).to.equal(401)
     })
   })
 
@@ -387,12 +387,12 @@ describe('users', function () {
     const name = await newUser()
     await eventually(async () => {
       const spec = { email: `${name}@E2E.test`, password }
-      const answer = await send(admin, 'POST', `${base}?dryRun=All`, {
+      const response = await send(admin, 'POST', `${base}?dryRun=All`, {
         metadata: { name: uniqueName('second') },
         spec,
       })
-      expect(answer.code).to.equal(422)
-      expect(JSON.parse(answer.body).details.causes).to.deep.equal([
+      expect(response.code).to.equal(422)
+      expect(JSON.parse(response.body).details.causes).to.deep.equal([
         { reason: 'FieldValueInvalid', message: 'belongs to another user', field: 'spec.email' },
       ])
     }, 3_000)
@@ -430,6 +430,6 @@ describe('users', function () {
   })
 })
 
-function expectCode(answer: Answer, code: number): void {
-  expect(answer.code, answer.body).to.equal(code)
+function expectCode(response: HttpResponse, code: number): void {
+  expect(response.code, response.body).to.equal(code)
 }

@@ -37,9 +37,9 @@ describe('visible namespaces', function () {
       `--serviceaccount=${home}:two`,
     )
   const listed = async (path: string) => {
-    const answer = await askAs(token, `${path}?sortBy=name&ascending=true&fields=metadata.name`)
-    expect(answer.code, answer.body).to.equal(200)
-    const { items, totalItems } = JSON.parse(answer.body)
+    const response = await askAs(token, `${path}?sortBy=name&ascending=true&fields=metadata.name`)
+    expect(response.code, response.body).to.equal(200)
+    const { items, totalItems } = JSON.parse(response.body)
     expect(totalItems).to.equal(items.length)
     return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
   }
@@ -237,8 +237,8 @@ describe('visible namespaces', function () {
     expect((await askAs(token, others)).code).to.equal(403)
     const write = async (as: string, method: string, path: string, body: object) => {
       const headers = { 'content-type': 'application/json' }
-      const answer = await askAs(as, path, { method, headers, body: JSON.stringify(body) })
-      return { code: answer.code, body: JSON.parse(answer.body) }
+      const response = await askAs(as, path, { method, headers, body: JSON.stringify(body) })
+      return { code: response.code, body: JSON.parse(response.body) }
     }
     const refused = await write(token, 'DELETE', `${templates}/${own}`, {})
     expect(refused.code, refused.body.message).to.equal(403)

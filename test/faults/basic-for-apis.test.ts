@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, askKapis, kubectl, uniqueName } from '../e2e/cluster.ts'
+import { accessToken, askKapis, type HttpResponse, kubectl, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, groupDomain } from '../e2e/http.ts'
 import { createUser, removeUser } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
@@ -28,7 +28,7 @@ describe('HTTP Basic on the APIs', function () {
     await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${username}`)
   })
 
-  function ask(path: string, secret: string, url = on.url): Promise<Answer> {
+  function ask(path: string, secret: string, url = on.url): Promise<HttpResponse> {
     const authorization = `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
     return askKapis(`${url}${path}`, { headers: { authorization } })
   }
@@ -79,12 +79,12 @@ describe('HTTP Basic on the APIs', function () {
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
     }
     expect((await from({ 'sec-fetch-site': 'same-origin' })).code).to.equal(200)
-    for (const answer of [
+    for (const response of [
       await from({ 'sec-fetch-site': 'cross-site' }),
       await from({ origin: 'https://evil.test' }),
       await from({ origin: 'https://evil.test', ...upgrade }, '/api/v1/namespaces?watch=true'),
     ])
-      expect([answer.code, JSON.parse(answer.body).message]).to.deep.equal([
+      expect([response.code, JSON.parse(response.body).message]).to.deep.equal([
         403,
         'HTTP Basic is not accepted from a page of another origin',
       ])
@@ -110,9 +110,9 @@ describe('HTTP Basic on the APIs', function () {
   })
 
   it('locks as logins do, and reports for how long', async () => {
-    const answers: Answer[] = []
-    for (let i = 0; i < 6; i++) answers.push(await ask(`${own}/${username}`, `wrong ${i}`))
-    const last = answers.at(-1)
+    const responses: HttpResponse[] = []
+    for (let i = 0; i < 6; i++) responses.push(await ask(`${own}/${username}`, `wrong ${i}`))
+    const last = responses.at(-1)
     expect(last?.code, last?.body).to.equal(429)
     expect(Number(last?.headers['retry-after'])).to.be.greaterThan(0)
   })

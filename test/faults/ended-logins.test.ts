@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, askKapis, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { accessToken, askKapis, type HttpResponse, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
 import {
   askAs,
   endsWithinSeconds,
@@ -65,7 +65,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
   const isRejected = async (url: string, given: Tokens) =>
     expectStatus(await read(url, given), statusBody(401, 'Unauthorized', 'Unauthorized'))
 
-  const send = (method: string, path: string, body?: object): Promise<Answer> =>
+  const send = (method: string, path: string, body?: object): Promise<HttpResponse> =>
     askAs(admin, `${users}/${user.username}${path}`, {
       method,
       ...(body === undefined
@@ -86,8 +86,8 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
 
   for (const [what, end] of ends) {
     it(`is rejected by both within two seconds of ${what}`, async () => {
-      const answer = await end()
-      if (typeof answer === 'object' && answer !== null) expect(answer).to.include({ code: 200 })
+      const response = await end()
+      if (typeof response === 'object' && response !== null) expect(response).to.include({ code: 200 })
       const endedAt = performance.now()
       const seconds = await Promise.all(
         fronts().map(async url => {
@@ -113,7 +113,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
       while (!isUp) {
         codes.add(
           await read(replica.url, tokens).then(
-            answer => answer.code,
+            response => response.code,
             () => 0,
           ),
         )
@@ -132,7 +132,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
   it('has ended for the refresh token too, on both replicas', async () => {
     expect(await askAs(tokens.access_token, `${replica.url}/oauth/logout`)).to.include({ code: 200 })
     for (const url of fronts()) {
-      const answer = await askKapis(`${url}/oauth/token`, {
+      const response = await askKapis(`${url}/oauth/token`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: String(
@@ -143,7 +143,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
           }),
         ),
       })
-      expect(parsed(answer)).to.deep.equal([
+      expect(parsed(response)).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'the login has ended' },
       ])

@@ -17,7 +17,7 @@ export type FaultProxy = {
    * Responds with this status to all requests, like an overloaded or failing kube-apiserver; 0
    * proxies them.
    */
-  readonly answerWith: (code: number) => void
+  readonly respondWith: (code: number) => void
   readonly delayBy: (ms: number) => void
   /**
    * Aborts all responses in progress, mainly watches.
@@ -70,11 +70,11 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     const onward = request(
       new URL(req.url ?? '/', upstream),
       { method: req.method, headers: { ...req.headers, host }, ca: upstreamCa, agent: false },
-      answer => {
-        res.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+      response => {
+        res.writeHead(response.statusCode ?? 502, response.rawHeaders)
         res.flushHeaders()
-        answer.on('error', () => res.destroy())
-        answer.pipe(res)
+        response.on('error', () => res.destroy())
+        response.pipe(res)
       },
     )
     onward.on('error', () => res.destroy())
@@ -89,7 +89,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     url: `https://127.0.0.1:${port}`,
     namedUrl: `https://kube.fault.test:${port}`,
     caPem: authority.certPem,
-    answerWith(given) {
+    respondWith(given) {
       code = given
     },
     delayBy(ms) {

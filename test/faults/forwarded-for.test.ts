@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, accessToken, askKapis, kubectl, uniqueName } from '../e2e/cluster.ts'
+import { accessToken, askKapis, type HttpResponse, kubectl, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, groupDomain } from '../e2e/http.ts'
 import { createUser, credentials, parsed, removeUser } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
@@ -59,11 +59,11 @@ describe('the source address of a login', function () {
   /** Logs in with a unique user agent, and reads its login record. */
   async function recordedSource(from: From): Promise<unknown> {
     const userAgent = uniqueName('browser')
-    const answer = await logIn(username, password, {
+    const response = await logIn(username, password, {
       ...from,
       says: { ...from.says, 'user-agent': userAgent },
     })
-    expect(answer.code, answer.body).to.equal(200)
+    expect(response.code, response.body).to.equal(200)
     const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/loginrecords?limit=100`
     let spec: Readonly<Record<string, unknown>> = {}
     await eventually(async () => {
@@ -123,13 +123,13 @@ describe('the source address of a login', function () {
 
   async function guess(from: From, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
-      const answer = await logIn(uniqueName('nonexistent'), 'guess', from)
-      expect(parsed(answer), `try ${i + 1}`).to.deep.equal(wrong)
+      const response = await logIn(uniqueName('nonexistent'), 'guess', from)
+      expect(parsed(response), `try ${i + 1}`).to.deep.equal(wrong)
     }
   }
-  function expectLocked(answer: Answer): void {
-    expect(parsed(answer)).to.deep.equal(locked)
-    expect(Number(answer.headers['retry-after'])).to.be.within(1, 600)
+  function expectLocked(response: HttpResponse): void {
+    expect(parsed(response)).to.deep.equal(locked)
+    expect(Number(response.headers['retry-after'])).to.be.within(1, 600)
   }
 
   it('is locked for one client behind the proxy, with any headers, and no other', async () => {

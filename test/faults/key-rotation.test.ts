@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { forge } from '../../pkg/jwt/fixtures.ts'
 import { generateKey } from '../../pkg/jwt/key-set.ts'
 import { retire } from '../../pkg/jwt/retired-keys.ts'
-import { type Answer, askKapis, askKube, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { askKapis, askKube, type HttpResponse, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
 import {
   claimsOf,
@@ -45,8 +45,8 @@ describe('signing keys that are rotated on a schedule', function () {
     await removeUser(user.username)
   })
 
-  async function keysOf(answer: Promise<Pick<Answer, 'code' | 'body'>>): Promise<readonly Key[]> {
-    const { code, body } = await answer
+  async function keysOf(response: Promise<Pick<HttpResponse, 'code' | 'body'>>): Promise<readonly Key[]> {
+    const { code, body } = await response
     expect(code, body).to.equal(200)
     return JSON.parse(body).keys
   }
@@ -66,8 +66,8 @@ describe('signing keys that are rotated on a schedule', function () {
   const kidOf = ({ access_token }: Tokens): string =>
     JSON.parse(Buffer.from(access_token.split('.')[0] ?? '', 'base64url').toString()).kid
   const grant = (fields: Readonly<Record<string, string>>) => ({ ...credentials, ...fields })
-  async function tokensOf(answer: Promise<Pick<Answer, 'code' | 'body'>>): Promise<Tokens> {
-    const { code, body } = await answer
+  async function tokensOf(response: Promise<Pick<HttpResponse, 'code' | 'body'>>): Promise<Tokens> {
+    const { code, body } = await response
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }
@@ -81,9 +81,9 @@ describe('signing keys that are rotated on a schedule', function () {
     const object = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const headers = { 'content-type': 'application/json' }
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-    const answer = await askKube(token, path, { method: 'POST', headers, body: JSON.stringify(object) })
-    expect(answer.code, answer.body).to.equal(201)
-    expect(JSON.parse(answer.body).status.userInfo.username).to.equal(user.username)
+    const response = await askKube(token, path, { method: 'POST', headers, body: JSON.stringify(object) })
+    expect(response.code, response.body).to.equal(201)
+    expect(JSON.parse(response.body).status.userInfo.username).to.equal(user.username)
     const asked = await ask(replica, '/oauth/introspect', grant({ token }))
     expect(JSON.parse(asked.body)).to.include({ active: true, sub: user.username })
   }
@@ -138,8 +138,8 @@ describe('signing keys that are rotated on a schedule', function () {
     const aud = credentials.client_id
     const hint = await forge(key, { ...claims, aud, exp: 1, token_type: undefined }, { typ: 'JWT' })
     await eventually(async () => {
-      const answer = await askKapis(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`)
-      expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
+      const response = await askKapis(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`)
+      expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
     }, 10_000)
     await eventually(async () => {
       expectStatus(await askAs(access_token, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -155,8 +155,8 @@ describe('signing keys that are rotated on a schedule', function () {
       expect(keys.map(({ alg }) => alg)).to.deep.equal(['ES256', 'RS256'])
       expect(before).to.not.deep.include.members([...keys])
       expect(await keysOf(ask(replica, '/oauth/keys'))).to.deep.equal(keys)
-      const answer = await askAs(gone.access_token, platformPath)
-      expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+      const response = await askAs(gone.access_token, platformPath)
+      expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     }, 20_000)
     expect(parsed(await refresh(gone.refresh_token))).to.deep.equal([
       400,

@@ -37,8 +37,8 @@ describe('faults of kube-apiserver', function () {
   })
 
   const faults: readonly (readonly [name: string, begin: () => unknown, end: () => unknown])[] = [
-    ['429 to every request', () => proxy.answerWith(429), () => proxy.answerWith(0)],
-    ['500 to every request', () => proxy.answerWith(500), () => proxy.answerWith(0)],
+    ['429 to every request', () => proxy.respondWith(429), () => proxy.respondWith(0)],
+    ['500 to every request', () => proxy.respondWith(500), () => proxy.respondWith(0)],
     ['two seconds of delay per response', () => proxy.delayBy(2_000), () => proxy.delayBy(0)],
     ['all connections closed, including watches', () => proxy.cut(), () => proxy.cut()],
     [

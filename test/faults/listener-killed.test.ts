@@ -59,8 +59,8 @@ describe('pending work of a killed kapis-oauth', function () {
       state: 'some state',
     })}`
   /** Returns the code in the redirect to the client. */
-  function codeOf(answer: Awaited<ReturnType<typeof ask>>): string {
-    const { origin, pathname, searchParams } = locationOf(answer)
+  function codeOf(response: Awaited<ReturnType<typeof ask>>): string {
+    const { origin, pathname, searchParams } = locationOf(response)
     expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, 'some state'])
     return searchParams.get('code') ?? ''
   }
@@ -70,8 +70,8 @@ describe('pending work of a killed kapis-oauth', function () {
     const browser = createBrowser({ ask })
     // A kapis-oauth that has just started may not have loaded the user or the client yet.
     await eventually(async () => {
-      const answer = await browser.logIn(user.username, user.password)
-      expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
+      const response = await browser.logIn(user.username, user.password)
+      expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/session'])
       expect(await browser.get(authorize(web))).to.include({ code: 302 })
     }, 20_000)
     return browser

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { type Answer, askKapis, kubectl, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { askKapis, type HttpResponse, kubectl, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, expectStatus, groupDomain, platformPath, statusBody } from '../e2e/http.ts'
 import { claimsOf, createUser, credentials, loginAs, parsed, removeUser } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
@@ -50,8 +50,8 @@ describe('lifetimes', function () {
       body: String(new URLSearchParams(fields)),
     })
   const token = (fields: Readonly<Record<string, string>>) => form('/oauth/token', fields)
-  async function given(answer: Promise<Answer>) {
-    const { code, body } = await answer
+  async function given(response: Promise<HttpResponse>) {
+    const { code, body } = await response
     expect(code, body).to.equal(200)
     const { access_token, refresh_token } = JSON.parse(body)
     return { access_token: String(access_token), refresh_token: String(refresh_token) }
@@ -65,8 +65,8 @@ describe('lifetimes', function () {
   })}`
   async function loggedIn() {
     const browser = createBrowser({ ask })
-    const answer = await browser.logIn(user.username, user.password)
-    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
+    const response = await browser.logIn(user.username, user.password)
+    expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/session'])
     return browser
   }
 
@@ -127,8 +127,8 @@ describe('lifetimes', function () {
     )
     expect(parsed(await refresh(second))).to.deep.equal(invalid('the login has ended'))
     await eventually(async () => {
-      const answer = await askAs(second.access_token, `${replica.url}${platformPath}`)
-      expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+      const response = await askAs(second.access_token, `${replica.url}${platformPath}`)
+      expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     }, 20_000)
   })
 

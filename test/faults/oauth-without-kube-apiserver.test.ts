@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { type Answer, askKapis, uniqueName } from '../e2e/cluster.ts'
+import { askKapis, type HttpResponse, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, platformPath } from '../e2e/http.ts'
 import {
   claimsOf,
@@ -39,7 +39,7 @@ describe('/oauth while kube-apiserver is down', function () {
   let browser: ReturnType<typeof createBrowser>
   let code: string
   let device_code: string
-  let loginPage: Answer
+  let loginPage: HttpResponse
   let stranger: ReturnType<typeof createBrowser>
 
   const ask = (method: string, path: string, sent: object = {}) => askKapis(path, { method, ...sent })
@@ -64,7 +64,7 @@ describe('/oauth while kube-apiserver is down', function () {
   const unavailable = { error: 'temporarily_unavailable', error_description: 'try again in a moment' }
   const device = 'urn:ietf:params:oauth:grant-type:device_code'
   const bearer = (path: string, method = 'GET') => askAs(tokens.access_token, path, { method })
-  const refused: readonly [string, () => Promise<Answer>][] = [
+  const refused: readonly [string, () => Promise<HttpResponse>][] = [
     ['a login with the right password', () => token({ grant_type: 'password', ...user })],
     ['a login with a wrong password', () => token({ grant_type: 'password', ...user, password: 'wrong' })],
     [
@@ -90,10 +90,10 @@ describe('/oauth while kube-apiserver is down', function () {
   ]
   for (const [what, attempt] of refused) {
     it(`answers 503 with Retry-After to ${what}`, async () => {
-      const answer = await attempt()
-      expect(parsed(answer)).to.deep.equal([503, unavailable])
-      expect(Number(answer.headers['retry-after'])).to.be.above(0)
-      expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+      const response = await attempt()
+      expect(parsed(response)).to.deep.equal([503, unavailable])
+      expect(Number(response.headers['retry-after'])).to.be.above(0)
+      expect(response.headers).to.include({ 'cache-control': 'no-store' })
     })
   }
 

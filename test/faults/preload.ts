@@ -30,7 +30,7 @@ globalThis.Date = new Proxy(RealDate, {
 
 const realLookup = dns.lookup
 Object.assign(dns, {
-  lookup(name: string, options: dns.LookupOptions, done: (...answer: readonly unknown[]) => void) {
+  lookup(name: string, options: dns.LookupOptions, done: (...response: readonly unknown[]) => void) {
     if (!name.endsWith(zone)) return realLookup(name, options, done)
     setImmediate(() => {
       if (wrong.names === 'fail') {

@@ -101,7 +101,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     for (const program of programs) await kill(program)
     ports.release()
   }
-  const ready = (program: Program) => eventually(() => answers(url, probes[program]), 60_000, 250)
+  const ready = (program: Program) => eventually(() => responses(url, probes[program]), 60_000, 250)
   try {
     await ready('apiserver')
     await ready('oauth')
@@ -118,7 +118,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   return { url, front, socket, set, kill, start, stop }
 }
 
-async function answers(url: string, path: string): Promise<void> {
+async function responses(url: string, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const options = { ca: readFileSync(setting('KAPIS_CA')), agent: false }
   const req = request(new URL(path, url), options, res => resolve(res.resume().statusCode ?? 0))

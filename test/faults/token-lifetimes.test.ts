@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Answer, askKapis, uniqueName } from '../e2e/cluster.ts'
+import { askKapis, type HttpResponse, uniqueName } from '../e2e/cluster.ts'
 import { eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
 import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
@@ -73,8 +73,8 @@ describe('token lifetimes', function () {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams(fields)),
     })
-  async function given(answer: Promise<Answer>, expires_in: number): Promise<Tokens> {
-    const { code, body } = await answer
+  async function given(response: Promise<HttpResponse>, expires_in: number): Promise<Tokens> {
+    const { code, body } = await response
     expect(code, body).to.equal(200)
     const { access_token, refresh_token, ...rest } = JSON.parse(body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in })
@@ -89,12 +89,12 @@ describe('token lifetimes', function () {
   const bearer = ({ access_token }: Tokens, path: string) =>
     askKapis(`${replica.url}${path}`, { headers: { authorization: `Bearer ${access_token}` } })
   const review = async ({ access_token: token }: Tokens) => {
-    const answer = await askKapis(`${replica.url}/oauth/authenticate`, {
+    const response = await askKapis(`${replica.url}/oauth/authenticate`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...tokenReview, spec: { token } }),
     })
-    return parsed(answer)
+    return parsed(response)
   }
   /** Expects 403: the token is valid, but the user has no permissions. */
   const isTaken = async (tokens: Tokens) =>
@@ -107,9 +107,9 @@ describe('token lifetimes', function () {
   const ended = [400, { error: 'invalid_grant', error_description: 'the login has ended' }]
 
   async function isExpired(client: Client, tokens: Tokens): Promise<void> {
-    const answer = await bearer(tokens, platformPath)
-    expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-    expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+    const response = await bearer(tokens, platformPath)
+    expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
+    expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
     const introspected = await form('/oauth/introspect', { ...client, token: tokens.access_token })
     expect(parsed(introspected)).to.deep.equal([200, { active: false }])
     expect(await review(tokens)).to.deep.equal([200, { ...tokenReview, status: { authenticated: false } }])
@@ -121,8 +121,8 @@ describe('token lifetimes', function () {
     await setClock(-skewSeconds / 2)
     await isTaken(near)
     await setClock(-skewSeconds - 60)
-    const answer = await bearer(far, platformPath)
-    expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+    const response = await bearer(far, platformPath)
+    expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     expect(parsed(await refresh(credentials, far))).to.deep.equal(expired)
     await setClock(0)
     await isTaken(far)
@@ -172,9 +172,9 @@ describe('token lifetimes', function () {
       await setClock(inactivity * 0.8)
       const second = await goOn(client, first)
       await setClock(inactivity * 1.5)
-      const answer = await refresh(client, second)
-      expect(answer.code, answer.body).to.equal(200)
-      const { expires_in, ...third } = JSON.parse(answer.body)
+      const response = await refresh(client, second)
+      expect(response.code, response.body).to.equal(200)
+      const { expires_in, ...third } = JSON.parse(response.body)
       const left = longest - inactivity * 1.5
       expect(expires_in).to.be.within(Math.min(life, left - 60), Math.min(life, left))
       const { exp, iat } = claimsOf(third.refresh_token)

@@ -5,7 +5,7 @@ import { groupDomain } from '../e2e/http.ts'
 import { setting } from '../e2e/run.ts'
 import { faultMessage } from './fault-proxy.ts'
 
-type Answer = { readonly code: number; readonly body: string; readonly proxyStatus: string }
+type HttpResponse = { readonly code: number; readonly body: string; readonly proxyStatus: string }
 
 export type TrafficOptions = {
   readonly url: string
@@ -46,7 +46,7 @@ type Asker = {
   readonly body?: () => string
   readonly form?: string
   /** Returns whether a response with the expected status also has the expected content. */
-  readonly isRight: (answer: Answer) => boolean
+  readonly isRight: (response: HttpResponse) => boolean
   readonly pauseMs: number
   /** Returns the content of the next write. */
   readonly acknowledges?: () => string
@@ -78,10 +78,15 @@ export function startTraffic(options: TrafficOptions): Traffic {
   async function one(asker: Asker): Promise<void> {
     const beganAt = performance.now()
     const name = asker.acknowledges?.()
-    const answer = await send(options, agent, asker).catch(error => String(error))
+    const response = await send(options, agent, asker).catch(error => String(error))
     const endedAt = performance.now()
     asked += 1
-    if (typeof answer !== 'string' && answer.code >= 200 && answer.code < 300 && asker.isRight(answer)) {
+    if (
+      typeof response !== 'string' &&
+      response.code >= 200 &&
+      response.code < 300 &&
+      asker.isRight(response)
+    ) {
       right += 1
       lastRight.set(asker.name, { beganAt, endedAt })
       if (beganAt >= mark && !firstRightAt.has(asker.name)) firstRightAt.set(asker.name, endedAt)
@@ -89,15 +94,15 @@ export function startTraffic(options: TrafficOptions): Traffic {
       return
     }
     lastBadAt.set(asker.name, endedAt)
-    note(asker, answer)
+    note(asker, response)
   }
 
-  function note(asker: Asker, answer: Answer | string): void {
-    const kind = typeof answer === 'string' ? undefined : honestRefusal(answer)
+  function note(asker: Asker, response: HttpResponse | string): void {
+    const kind = typeof response === 'string' ? undefined : honestRefusal(response)
     if (kind !== undefined) refused[kind] = (refused[kind] ?? 0) + 1
     else
       wrong.push(
-        `${asker.name}: ${typeof answer === 'string' ? answer : `${answer.code} ${answer.body.slice(0, 200)}`}`,
+        `${asker.name}: ${typeof response === 'string' ? response : `${response.code} ${response.body.slice(0, 200)}`}`,
       )
   }
 
@@ -227,7 +232,7 @@ function createLogAskers(namespace: string, run: string): readonly Asker[] {
  * Returns the status of a proper error by RFC 9110: a temporary one, or a timeout. A 502 is proper
  * if Kapis itself sent it (RFC 9209), or if it is the 503 of kapis-oauth.
  */
-function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined {
+function honestRefusal({ code, body, proxyStatus }: HttpResponse): string | undefined {
   if (code === 429 || code === 503 || code === 504) return String(code)
   // RFC 4918 section 11.5: the storage is full.
   if (code === 507) return String(code)
@@ -236,8 +241,8 @@ function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined 
   return code === 500 && body.includes(faultMessage) ? '500 of kube-apiserver' : undefined
 }
 
-function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promise<HttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const body = asker.form ?? asker.body?.()
   const headers = {
     ...(asker.form === undefined ? { authorization: `Bearer ${token}` } : {}),

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Answer, accessToken, kubectl, uniqueName } from '../e2e/cluster.ts'
+import { accessToken, type HttpResponse, kubectl, uniqueName } from '../e2e/cluster.ts'
 import { askAs, askRaw, groupDomain } from '../e2e/http.ts'
 import { loginAs } from '../e2e/oauth.ts'
 import { type Documents, readDocuments } from '../e2e/openapi-documents.ts'
@@ -105,7 +105,7 @@ describe('valid bodies with one changed field', function () {
     })
   }
 
-  function send({ method, path, contentType }: Operation, way: Way, body: unknown): Promise<Answer> {
+  function send({ method, path, contentType }: Operation, way: Way, body: unknown): Promise<HttpResponse> {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name) => String(way.path?.[name] ?? 'x'))
     const text = toText(body, contentType) ?? ''
     const headers = {
@@ -122,10 +122,10 @@ describe('valid bodies with one changed field', function () {
     for (const { operation, way, whole } of operations()) {
       const name = `${operation.method} ${operation.path}`
       const [body] = fc.sample(whole, { numRuns: 1, seed: 34 })
-      const answer = await send(operation, way, body)
-      expectWellFormed(answer, `${name} ${JSON.stringify(body)}`)
+      const response = await send(operation, way, body)
+      expectWellFormed(response, `${name} ${JSON.stringify(body)}`)
       if (!(name in ways())) continue
-      expect(answer.code, `${name} ${JSON.stringify(body)}: ${answer.body}`).to.be.within(200, 299)
+      expect(response.code, `${name} ${JSON.stringify(body)}: ${response.body}`).to.be.within(200, 299)
       taken.push(name)
     }
     expect(taken.sort()).to.deep.equal(Object.keys(ways()).sort())
@@ -139,9 +139,9 @@ describe('valid bodies with one changed field', function () {
     })
     return fc.assert(
       fc.asyncProperty(fc.oneof(...changed), async ({ operation, way, body }) => {
-        const answer = await send(operation, way, body)
-        expectWellFormed(answer, `${operation.method} ${operation.path} ${JSON.stringify(body)}`)
-        documents.expectDescribed(operation.method.toLowerCase(), operation.path, answer)
+        const response = await send(operation, way, body)
+        expectWellFormed(response, `${operation.method} ${operation.path} ${JSON.stringify(body)}`)
+        documents.expectDescribed(operation.method.toLowerCase(), operation.path, response)
       }),
       bounds(50),
     )

@@ -1,6 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Answer, accessToken, kubectl, makeNamespace, tokenOf, uniqueName } from '../e2e/cluster.ts'
+import {
+  accessToken,
+  type HttpResponse,
+  kubectl,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+} from '../e2e/cluster.ts'
 import { askRaw, groupDomain } from '../e2e/http.ts'
 import { readDocuments } from '../e2e/openapi-documents.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
@@ -91,15 +98,15 @@ describe('generated requests', function () {
       requestsOf(document, readOperations(document, others), others),
     )
     expect(all.length).to.be.above(5)
-    await tryAll(fc.oneof(...all), 80, (given, answer) => {
-      documents.expectDescribed(given.method.toLowerCase(), given.template, answer)
+    await tryAll(fc.oneof(...all), 80, (given, response) => {
+      documents.expectDescribed(given.method.toLowerCase(), given.template, response)
     })
   })
 
   function tryAll(
     requests: fc.Arbitrary<Generated>,
     runs: number,
-    look: (given: Generated, answer: Answer) => void = () => undefined,
+    look: (given: Generated, response: HttpResponse) => void = () => undefined,
   ): Promise<void> {
     return fc.assert(
       fc.asyncProperty(requests, fc.nat(callers.length - 1), async (given, who) => {
@@ -110,9 +117,9 @@ describe('generated requests', function () {
         const isHarmless = given.method === 'GET' && !given.target.startsWith('/oauth/')
         // These requests are skipped: image registries are outside of this machine.
         if (given.target.includes('/registry/')) return
-        const answer = await askAs(isHarmless ? who : 1, given)
-        expectWellFormed(answer, `${given.method} ${given.target} ${given.body ?? ''}`)
-        look(given, answer)
+        const response = await askAs(isHarmless ? who : 1, given)
+        expectWellFormed(response, `${given.method} ${given.target} ${given.body ?? ''}`)
+        look(given, response)
       }),
       bounds(runs),
     )

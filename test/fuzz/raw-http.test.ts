@@ -202,8 +202,8 @@ function check(
   const isJson = /^content-type: application\/json/im.test(head)
   const isWhole = /^content-length: \d+/im.test(head)
   if (codes[0] !== undefined && codes[0] >= 400 && isJson && isWhole && body.join('') !== '') {
-    const answer = JSON.parse(body.join('\r\n\r\n'))
-    expect(answer.kind === 'Status' ? answer.code : typeof answer.error, text).to.be.oneOf([
+    const response = JSON.parse(body.join('\r\n\r\n'))
+    expect(response.kind === 'Status' ? response.code : typeof response.error, text).to.be.oneOf([
       codes[0],
       'string',
     ])

@@ -13,14 +13,14 @@ const piece = fc.oneof(
   ),
   fc.string({ unit: 'binary', maxLength: 4 }),
 )
-const answer = fc.array(piece, { maxLength: 12 }).map(parts => `HTTP/1.1 200 OK\r\n${parts.join('')}`)
+const response = fc.array(piece, { maxLength: 12 }).map(parts => `HTTP/1.1 200 OK\r\n${parts.join('')}`)
 
 /**
  * Returns headers, body and trailers of a response that is sent in these pieces, or that it was
  * rejected.
  */
 function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string> {
-  upstream.answer = async (_text, socket) => {
+  upstream.respond = async (_text, socket) => {
     await writePieces(socket, pieces)
     socket.end()
   }
@@ -57,7 +57,7 @@ describe('upstream responses', function () {
 
   it('are parsed in the same way, or rejected, for any chunking', async () => {
     await fc.assert(
-      fc.asyncProperty(answer, fc.array(fc.nat(40), { maxLength: 8 }), async (text, lengths) => {
+      fc.asyncProperty(response, fc.array(fc.nat(40), { maxLength: 8 }), async (text, lengths) => {
         const bytes = Buffer.from(text, 'latin1')
         const pieces: Buffer[] = []
         let at = 0

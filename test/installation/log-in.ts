@@ -37,9 +37,9 @@ async function ask(pod: Pod, grant: Readonly<Record<string, string>>): Promise<T
   const form = { ...grant, client_id: 'kapis', client_secret: 'kapis' }
   let body = ''
   await eventually(async () => {
-    const answer = await get(`${pod.url}/oauth/token`, { method: 'POST', form })
-    expect(answer.code, answer.body).to.equal(200)
-    body = answer.body
+    const response = await get(`${pod.url}/oauth/token`, { method: 'POST', form })
+    expect(response.code, response.body).to.equal(200)
+    body = response.body
   }, 60_000)
   const { access_token: token, refresh_token: refresh } = JSON.parse(body)
   return { token: String(token), refresh: String(refresh) }

@@ -184,7 +184,7 @@ function follow(url: string, set: (ready: boolean) => Promise<void>) {
   void (async () => {
     while (!isStopped) {
       const code = await get(`${url}/readyz`).then(
-        answer => answer.code,
+        response => response.code,
         () => 0,
       )
       const now = code === 200

@@ -16,7 +16,7 @@ import {
   type Lies,
   type LyingProvider,
   startLyingProvider,
-  type UpstreamAnswer,
+  type UpstreamResponse,
 } from '../peers/lying-openid-provider.ts'
 import { authorityPem } from '../peers/tls-server.ts'
 
@@ -152,7 +152,7 @@ describe('a faulty OpenID provider', function () {
     ['an HMAC with its public key', () => ({ sign: upstream.forged.byItsPublicKey }), /alg "HS256"/],
     [
       'no ID token',
-      () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
+      () => ({ responses: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
       /id_token/,
     ],
     [
@@ -180,16 +180,16 @@ describe('a faulty OpenID provider', function () {
     })
   }
 
-  const html: UpstreamAnswer = res =>
+  const html: UpstreamResponse = res =>
     res.writeHead(200, { 'content-type': 'text/html' }).end('<p>maintenance</p>')
-  const internal: UpstreamAnswer = res => json(res, 500, { error: 'server_error' })
-  const nothing: UpstreamAnswer = () => undefined
-  const drip: UpstreamAnswer = res => {
+  const internal: UpstreamResponse = res => json(res, 500, { error: 'server_error' })
+  const nothing: UpstreamResponse = () => undefined
+  const drip: UpstreamResponse = res => {
     res.writeHead(200, { 'content-type': 'application/json' })
     const timer = setInterval(() => res.write(' '), 50)
     res.on('close', () => clearInterval(timer))
   }
-  const flood: UpstreamAnswer = res => {
+  const flood: UpstreamResponse = res => {
     res.writeHead(200, { 'content-type': 'application/json' })
     const chunk = Buffer.alloc(65_536, 0x20)
     const pour = () => {
@@ -198,8 +198,8 @@ describe('a faulty OpenID provider', function () {
     res.on('drain', pour)
     pour()
   }
-  const elsewhere: UpstreamAnswer = res => res.writeHead(302, { location: 'https://evil.test/' }).end()
-  const broken: readonly [string, UpstreamAnswer][] = [
+  const elsewhere: UpstreamResponse = res => res.writeHead(302, { location: 'https://evil.test/' }).end()
+  const broken: readonly [string, UpstreamResponse][] = [
     ['500', internal],
     ['a page', html],
     ['nothing', nothing],
@@ -224,7 +224,7 @@ describe('a faulty OpenID provider', function () {
   for (const [step, path] of Object.entries(steps)) {
     for (const [what, behave] of broken) {
       it(`is treated as down when it answers ${step} with ${what}, within the time limit of a login`, async () => {
-        lie({ answers: { [path]: behave } })
+        lie({ responses: { [path]: behave } })
         const { ms, code, reason } = await failure({ getUserInfo: true, readTimeout: 700 })
         expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
         expect(ms).to.be.below(5_000)
@@ -237,11 +237,11 @@ describe('a faulty OpenID provider', function () {
     const client = provider({}, () => clock.nowMs)
     const transaction: Transaction = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43), redirectUri }
     let requests = 0
-    const failing: UpstreamAnswer = (...exchange) => {
+    const failing: UpstreamResponse = (...exchange) => {
       requests++
       internal(...exchange)
     }
-    lie({ answers: { [steps.discovery]: failing } })
+    lie({ responses: { [steps.discovery]: failing } })
     for (const nowMs of [0, 999]) {
       clock.nowMs = nowMs
       const begun = Array.from({ length: 20 }, () => client.begin(transaction, never).catch(err => err))
@@ -262,12 +262,12 @@ describe('a faulty OpenID provider', function () {
   })
 
   it('rejects the client: that is reported as a configuration error, not a user error', async () => {
-    lie({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
+    lie({ responses: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
     expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
   })
 
   it('does not know the code: the user must start again', async () => {
-    lie({ answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } })
+    lie({ responses: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } })
     expect(await failure()).to.include({
       code: 400,
       reason: 'provider_refused',

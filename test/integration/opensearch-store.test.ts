@@ -59,12 +59,12 @@ describe('the OpenSearch store compared to a scan of every record', function () 
   }
   const put = async (path: string, body: object) => {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(`${engine?.url}${path}`, {
+    const response = await fetch(`${engine?.url}${path}`, {
       method: 'PUT',
       headers,
       body: JSON.stringify(body),
     })
-    expect(answer.status, path).to.equal(200)
+    expect(response.status, path).to.equal(200)
   }
 
   before(async function () {

@@ -142,11 +142,11 @@ describe('RequestInfo', () => {
     await buildGo("kube-apiserver's reader of requests", ['build', '-o', program, '.'], folder)
     const given = fc.sample(asked, { numRuns: requests, seed: 5 })
     const stdin = given.map(request => `${JSON.stringify(request)}\n`).join('')
-    const answers = (await output(program, [], { stdin })).trimEnd().split('\n')
-    expect(answers.length).to.equal(given.length)
+    const responses = (await output(program, [], { stdin })).trimEnd().split('\n')
+    expect(responses.length).to.equal(given.length)
     let compared = 0
     for (const [i, request] of given.entries()) {
-      const { error, info }: { error?: string; info?: KubeInfo } = JSON.parse(answers[i] ?? '')
+      const { error, info }: { error?: string; info?: KubeInfo } = JSON.parse(responses[i] ?? '')
       const line = read(request)
       // Requests that Kapis rejects are not compared.
       if (line === undefined) continue

@@ -34,12 +34,12 @@ describe('YAML that Kapis writes', () => {
     if (!(await hasGo('the YAML readers'))) this.skip()
     const program = join(scratch, 'yaml-readers')
     await buildGo('the YAML readers', ['build', '-o', program, '.'], join(import.meta.dirname, '..', 'yaml'))
-    const answers = await readAll(program, [])
-    for (const [i, answer] of answers.entries()) {
-      const { error, ...readings } = JSON.parse(answer)
+    const responses = await readAll(program, [])
+    for (const [i, response] of responses.entries()) {
+      const { error, ...readings } = JSON.parse(response)
       expect(error, jsonToYaml(documents[i] ?? '')).to.equal(undefined)
       expect(Object.keys(readings)).to.have.members(['sigs.k8s.io/yaml', 'go-yaml v2', 'go-yaml v3'])
-      const exact = parseExactly(answer)
+      const exact = parseExactly(response)
       if (exact instanceof Map) for (const reading of exact.values()) expectSame(i, reading)
     }
   })
@@ -47,8 +47,8 @@ describe('YAML that Kapis writes', () => {
   // This test requires Python with PyYAML.
   if (spawnSync('python3', ['-c', 'import yaml']).status === 0) {
     it('is parsed to the same value by PyYAML, which implements YAML 1.1', async () => {
-      const answers = await readAll('python3', [join(import.meta.dirname, 'yaml-reader.py')])
-      for (const [i, answer] of answers.entries()) expectSame(i, parseExactly(answer))
+      const responses = await readAll('python3', [join(import.meta.dirname, 'yaml-reader.py')])
+      for (const [i, response] of responses.entries()) expectSame(i, parseExactly(response))
     })
   }
 })
@@ -59,9 +59,9 @@ describe('YAML that Kapis writes', () => {
  */
 async function readAll(program: string, args: readonly string[]): Promise<readonly string[]> {
   const stdin = documents.map(json => `${JSON.stringify(jsonToYaml(json))}\n`).join('')
-  const answers = (await output(program, args, { stdin })).trimEnd().split('\n')
-  expect(answers.length).to.equal(documents.length)
-  return answers
+  const responses = (await output(program, args, { stdin })).trimEnd().split('\n')
+  expect(responses.length).to.equal(documents.length)
+  return responses
 }
 
 function expectSame(i: number, found: Exact): void {

@@ -79,8 +79,8 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
 
   /** Returns the rows of VictoriaLogs. */
   async function compare(asked: Asked, scope: Scope, report: (why: string) => void) {
-    const answers = [ofKapis, ofPeer].map(answer => rowsOf(() => answer(asked.query, scope)))
-    const [ours = [], theirs = []] = await Promise.all(answers)
+    const responses = [ofKapis, ofPeer].map(respond => rowsOf(() => respond(asked.query, scope)))
+    const [ours = [], theirs = []] = await Promise.all(responses)
     const why = differenceOf(asked, ours, theirs)
     if (why !== undefined) report(why)
     return theirs
@@ -163,9 +163,9 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
 })
 
 /** An error is a row, so that it ends nothing and differs. */
-async function rowsOf(answer: () => Promise<readonly string[]>): Promise<readonly string[]> {
+async function rowsOf(respond: () => Promise<readonly string[]>): Promise<readonly string[]> {
   try {
-    return await answer()
+    return await respond()
   } catch (error) {
     return [`failed: ${error}`]
   }

@@ -20,7 +20,7 @@ export function startGitHub(account: () => GitHubAccount) {
     { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token' },
     {
       // GitHub always responds with 200, even to an error.
-      answerToken: (res, isGood, token) =>
+      respondWithToken: (res, isGood, token) =>
         json(
           res,
           200,
@@ -39,15 +39,15 @@ export function startGitHub(account: () => GitHubAccount) {
           documentation_url: 'https://docs.github.com/rest',
           status: '401',
         }),
-      answer(path, res) {
+      respond(path, res) {
         const { user, emails = [], orgs = [], teams = [] } = account()
-        const answers: Readonly<Record<string, unknown>> = {
+        const responses: Readonly<Record<string, unknown>> = {
           '/user': user,
           '/user/emails': emails,
           '/user/orgs': orgs,
           '/user/teams': teams,
         }
-        json(res, path in answers ? 200 : 404, answers[path] ?? { message: 'Not Found' })
+        json(res, path in responses ? 200 : 404, responses[path] ?? { message: 'Not Found' })
       },
     },
   )
@@ -60,7 +60,7 @@ export function startGitLab(account: () => GitLabAccount) {
   return startForge(
     { authorize: '/oauth/authorize', token: '/oauth/token' },
     {
-      answerToken: (res, isGood, token) =>
+      respondWithToken: (res, isGood, token) =>
         isGood
           ? json(res, 200, {
               access_token: token,
@@ -76,7 +76,7 @@ export function startGitLab(account: () => GitLabAccount) {
                 'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
             }),
       refuse: res => json(res, 401, { message: '401 Unauthorized' }),
-      answer(path, res, url) {
+      respond(path, res, url) {
         const { user, groups = [] } = account()
         if (path === '/api/v4/user') return json(res, 200, user)
         if (path !== '/api/v4/groups') return json(res, 404, { error: '404 Not Found' })
@@ -91,9 +91,9 @@ export function startGitLab(account: () => GitLabAccount) {
 }
 
 type Behaviour = {
-  readonly answerToken: (res: ServerResponse, isGood: boolean, token: string) => void
+  readonly respondWithToken: (res: ServerResponse, isGood: boolean, token: string) => void
   readonly refuse: (res: ServerResponse) => void
-  readonly answer: (path: string, res: ServerResponse, url: URL) => void
+  readonly respond: (path: string, res: ServerResponse, url: URL) => void
 }
 
 function startForge(paths: { authorize: string; token: string }, behaviour: Behaviour) {
@@ -124,7 +124,7 @@ function startForge(paths: { authorize: string; token: string }, behaviour: Beha
       form.get('client_secret') === forgeClient.clientSecret
     const token = randomUUID()
     if (isGood) tokens.add(token)
-    behaviour.answerToken(res, isGood, token)
+    behaviour.respondWithToken(res, isGood, token)
   }
 
   return startTlsServer(base => (req, res) => {
@@ -132,7 +132,7 @@ function startForge(paths: { authorize: string; token: string }, behaviour: Beha
     if (url.pathname === paths.authorize) return authorize(url, res)
     if (url.pathname === paths.token) return void exchange(req, res)
     if (!tokens.has((req.headers.authorization ?? '').replace(/^Bearer /, ''))) return behaviour.refuse(res)
-    behaviour.answer(url.pathname, res, url)
+    behaviour.respond(url.pathname, res, url)
   })
 }
 

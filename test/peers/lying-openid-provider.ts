@@ -4,7 +4,7 @@ import { exportJWK, exportPKCS8, generateKeyPair, importPKCS8, SignJWT, Unsecure
 import { startTlsServer } from './tls-server.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
-export type UpstreamAnswer = (res: ServerResponse) => void
+export type UpstreamResponse = (res: ServerResponse) => void
 
 /** Changes to the correct responses of the provider; an empty object changes nothing. */
 export type Lies = {
@@ -12,7 +12,7 @@ export type Lies = {
   readonly sign?: (claims: Claims) => Promise<string>
   readonly metadata?: Claims
   /** Responses that replace the correct ones, by path. */
-  readonly answers?: Readonly<Record<string, UpstreamAnswer>>
+  readonly responses?: Readonly<Record<string, UpstreamResponse>>
   readonly userinfo?: Claims
   /** Parameters that are added to the redirect to the client. */
   readonly callback?: Readonly<Record<string, string>>
@@ -35,10 +35,10 @@ export async function startLyingProvider(clientId: string) {
       .setProtectedHeader({ alg: 'RS256', kid })
       .sign(await importPKCS8(pkcs8, 'RS256'))
 
-  async function answer(url: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function respond(url: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(req.url ?? '/', url)
     const { lies } = said
-    const lie = lies.answers?.[pathname]
+    const lie = lies.responses?.[pathname]
     if (lie !== undefined) return lie(res)
     if (pathname === '/.well-known/openid-configuration') {
       return json(res, 200, {
@@ -77,7 +77,7 @@ export async function startLyingProvider(clientId: string) {
     json(res, 200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: 60, id_token: idToken })
   }
 
-  const server = await startTlsServer(url => (req, res) => void answer(url, req, res))
+  const server = await startTlsServer(url => (req, res) => void respond(url, req, res))
   return {
     ...server,
     /** Sets the changes, and the nonce of the next ID token. */

@@ -23,7 +23,7 @@ export type Collector = {
   /** Returns all received bytes, which a test searches for secrets. */
   readonly bytes: () => Buffer
   /** Sets the status of the responses to all further exports; 200 accepts them. */
-  readonly answer: (code: number) => void
+  readonly respond: (code: number) => void
   readonly exports: () => number
   readonly stop: () => Promise<void>
 }
@@ -53,7 +53,7 @@ export async function startCollector(): Promise<Collector> {
     url: `http://127.0.0.1:${port}`,
     spans,
     bytes: () => Buffer.concat(bodies),
-    answer(given) {
+    respond(given) {
       code = given
     },
     exports: () => exports,

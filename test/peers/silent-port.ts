@@ -10,7 +10,7 @@ const program = `
 const server = require('node:net').createServer()
 server.listen({ host: process.argv[1], port: 0, backlog: 1 }, () => console.log(server.address().port))
 `
-const answersWithinMs = 1_000
+const respondsWithinMs = 1_000
 const maxConnections = 50
 
 /**
@@ -34,7 +34,7 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     const socket = connect(port, address)
     socket.on('error', () => undefined)
     sockets.push(socket)
-    await Promise.race([once(socket, 'connect'), sleep(answersWithinMs)])
+    await Promise.race([once(socket, 'connect'), sleep(respondsWithinMs)])
     // Waits a turn: on a busy machine, the timeout may fire before this process has checked its
     // sockets.
     await nextTurn()

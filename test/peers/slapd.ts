@@ -44,7 +44,7 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
   execFileSync(program, ['-Tadd', ...files, '-l', join(folder, 'entries.ldif')], { stdio: 'pipe' })
   const urls = `ldap://127.0.0.1:${port}/ ldaps://127.0.0.1:${securePort}/`
   const child = spawn(program, [...files, '-h', urls, '-d', '0'], { stdio: 'ignore' })
-  await untilItAnswers(port, child)
+  await untilItResponds(port, child)
 
   async function asManager<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = new Client({ url: `ldap://127.0.0.1:${port}`, timeout: 5_000 })
@@ -130,7 +130,7 @@ function toLdif(entries: readonly (readonly [string, Attributes])[]): string {
     .join('\n\n')
 }
 
-async function untilItAnswers(port: number, child: ChildProcess): Promise<void> {
+async function untilItResponds(port: number, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + 15_000
   for (;;) {
     const client = new Client({ url: `ldap://127.0.0.1:${port}`, timeout: 2_000 })

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import {
-  type Answer,
   accessToken,
   askKapis,
   askKube,
+  type HttpResponse,
   kubectl,
   kubectlOutput,
   nodeNames,
@@ -64,12 +64,12 @@ describe(`${seconds} s of mixed load`, function () {
     const until = performance.now() + seconds * 1_000
     const bad: string[] = []
     const counts = new Map<string, number>()
-    const repeat = async (what: string, pauseMs: number, work: () => Promise<Answer | undefined>) => {
+    const repeat = async (what: string, pauseMs: number, work: () => Promise<HttpResponse | undefined>) => {
       while (performance.now() < until) {
-        const answer = await work().catch(error => ({ code: 0, body: String(error) }))
+        const response = await work().catch(error => ({ code: 0, body: String(error) }))
         counts.set(what, (counts.get(what) ?? 0) + 1)
-        if (answer !== undefined && (answer.code < 200 || answer.code > 299))
-          bad.push(`${what}: ${answer.code} ${answer.body.slice(0, 200)}`)
+        if (response !== undefined && (response.code < 200 || response.code > 299))
+          bad.push(`${what}: ${response.code} ${response.body.slice(0, 200)}`)
         await sleep(pauseMs)
       }
     }
@@ -159,14 +159,14 @@ describe(`${seconds} s of mixed load`, function () {
 
   async function sample(at: number): Promise<Sample> {
     const { megabytes, handles } = frontProcess()
-    const answer = await askAs(token, '/metrics')
-    if (answer.code !== 200) throw new Error(`/metrics answered ${answer.code}`)
-    const read = (name: string) => metric(answer.body, name)
+    const response = await askAs(token, '/metrics')
+    if (response.code !== 200) throw new Error(`/metrics answered ${response.code}`)
+    const read = (name: string) => metric(response.body, name)
     return {
       ...{ seconds: at, megabytes, heapMegabytes: read('nodejs_heap_size_used_bytes') / 1_048_576 },
       ...{ externalMegabytes: read('nodejs_external_memory_bytes') / 1_048_576, handles },
       resources: read('nodejs_active_resources_total'),
-      timers: metric(answer.body, 'nodejs_active_resources', 'type="Timeout"'),
+      timers: metric(response.body, 'nodejs_active_resources', 'type="Timeout"'),
       inFlight: read('apiserver_current_inflight_requests'),
     }
   }
@@ -191,7 +191,7 @@ describe(`${seconds} s of mixed load`, function () {
       .filter(ended => ended === '').length
   }
 
-  function heartbeat(name: string): Promise<Answer> {
+  function heartbeat(name: string): Promise<HttpResponse> {
     const time = `${new Date().toISOString().slice(0, 19)}Z`
     const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: time }
     return askKube(kubeToken, `/api/v1/nodes/${name}/status`, {
@@ -201,7 +201,7 @@ describe(`${seconds} s of mixed load`, function () {
     })
   }
 
-  async function writeAndDelete(): Promise<Answer> {
+  async function writeAndDelete(): Promise<HttpResponse> {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ metadata: { name: 'soaked' } })
@@ -209,7 +209,7 @@ describe(`${seconds} s of mixed load`, function () {
     return made.code === 201 ? askAs(token, `${path}/soaked`, { method: 'DELETE' }) : made
   }
 
-  async function loginAndLogout(): Promise<Answer> {
+  async function loginAndLogout(): Promise<HttpResponse> {
     const login = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
     const given = await askForToken({ grant_type: 'password', ...login })
     if (given.code !== 200) return given

@@ -79,11 +79,12 @@ async function send(
     body === undefined
       ? {}
       : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-  const sent = request(`${url}${path}`, { method, ca, auth, headers, agent: false }, answer => {
+  const sent = request(`${url}${path}`, { method, ca, auth, headers, agent: false }, response => {
     const read = async () => {
-      const said = await json(answer)
-      const isGood = (answer.statusCode ?? 0) < 300 && isRecord(said)
-      if (!isGood) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${JSON.stringify(said)}`)
+      const said = await json(response)
+      const isGood = (response.statusCode ?? 0) < 300 && isRecord(said)
+      if (!isGood)
+        throw new Error(`${method} ${path} answered ${response.statusCode}: ${JSON.stringify(said)}`)
       return said
     }
     read().then(resolve, reject)

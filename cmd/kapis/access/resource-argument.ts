@@ -78,8 +78,8 @@ async function findResource(platform: Platform, target: string): Promise<Resourc
   if (target === '*' || target.includes('.')) return splitGroup(target)
   const wanted = target.toLowerCase()
   for (const path of ['/api', '/apis']) {
-    const answer = await platform.call('find the resource', path, { headers: { accept: aggregated } })
-    for (const group of itemsOf(answer.items)) {
+    const response = await platform.call('find the resource', path, { headers: { accept: aggregated } })
+    for (const group of itemsOf(response.items)) {
       for (const version of itemsOf(group.versions)) {
         const found = itemsOf(version.resources).find(resource => namesOf(resource).includes(wanted))
         if (found !== undefined)

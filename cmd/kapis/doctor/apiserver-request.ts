@@ -7,8 +7,8 @@ import type { Installation } from './check.ts'
 export type ApiserverResponse = { readonly code: number; readonly body: string }
 
 // Shorter than the timeout of kube-apiserver, which is half a minute if a firewall drops packets.
-const answersWithinMs = 5_000
-const silence = `timed out after ${answersWithinMs / 1000} s`
+const respondsWithinMs = 5_000
+const silence = `timed out after ${respondsWithinMs / 1000} s`
 
 /** Sends a request to kapis-apiserver, if necessary through the proxy of kube-apiserver. */
 export async function requestApiserver(installation: Installation, path: string): Promise<ApiserverResponse> {
@@ -21,7 +21,7 @@ async function throughService(
 ): Promise<ApiserverResponse> {
   const name = `https:${service.name}:${service.port}`
   const proxied = `/api/v1/namespaces/${namespace}/services/${name}/proxy${path}`
-  const signal = AbortSignal.timeout(answersWithinMs)
+  const signal = AbortSignal.timeout(respondsWithinMs)
   try {
     let code = 0
     const onResponse = (given: number) => {
@@ -46,7 +46,7 @@ async function directly(installation: Installation, path: string): Promise<Apise
     // Like kube-apiserver, verifies the name of the Service, regardless of the address.
     servername: `${installation.service.name}.${installation.namespace}.svc`,
     agent: false as const,
-    timeout: answersWithinMs,
+    timeout: respondsWithinMs,
   }
   const req = get(`${installation.url}${path}`, options, async res => {
     try {

@@ -8,12 +8,12 @@ const discovery = '/oauth/.well-known/openid-configuration'
 export const oauthServer: Check = {
   name: 'oauth-server',
   examine: async installation => [
-    ...(await answerProblems(installation)),
+    ...(await responseProblems(installation)),
     ...(await tokenProblems(installation)),
   ],
 }
 
-async function answerProblems(installation: Installation): Promise<readonly Finding[]> {
+async function responseProblems(installation: Installation): Promise<readonly Finding[]> {
   const { client, namespace, config, url } = installation
   if (url === '') {
     const service = await read(

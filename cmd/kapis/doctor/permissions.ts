@@ -33,10 +33,10 @@ export const permissions: Check = {
     const user = `system:serviceaccount:${namespace}:kapis`
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
     const lacking = async (wanted: readonly Permission[]) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         wanted.map(one => isAllowed(client, { user, groups, permission: one })),
       )
-      return wanted.filter((_, i) => !answers[i])
+      return wanted.filter((_, i) => !responses[i])
     }
     const roles = readManifests({ groupDomain, namespace }).filter(
       ({ kind, metadata }) => /^(Cluster)?Role$/.test(kind) && metadata.name === 'kapis',

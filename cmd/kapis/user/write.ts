@@ -49,18 +49,18 @@ export async function setPassword(call: Call, name: string): Promise<void> {
   }))
   const path = pathOf(call, `/${encodeURIComponent(name)}/password`)
   const body = { currentPassword, password }
-  const answer = await platform.call('set the password', path, { method: 'PUT', body })
-  printResult(call, answer, `password of user ${name} changed; all their logins have ended`)
+  const response = await platform.call('set the password', path, { method: 'PUT', body })
+  printResult(call, response, `password of user ${name} changed; all their logins have ended`)
 }
 
 export async function remove(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
-  const answer = await call.platform.call('delete the user', path, { method: 'DELETE' })
-  printResult(call, answer, `user ${name} deleted`)
+  const response = await call.platform.call('delete the user', path, { method: 'DELETE' })
+  printResult(call, response, `user ${name} deleted`)
 }
 
 export async function resetFactors(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/factors`)
-  const answer = await call.platform.call('reset the second factors', path, { method: 'DELETE' })
-  printResult(call, answer, `second factors of user ${name} removed; all their logins have ended`)
+  const response = await call.platform.call('reset the second factors', path, { method: 'DELETE' })
+  printResult(call, response, `second factors of user ${name} removed; all their logins have ended`)
 }

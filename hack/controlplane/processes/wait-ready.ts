@@ -28,16 +28,16 @@ export async function waitReady(part: Component, id: ProcessId, signal: AbortSig
 async function isReady(probe: Probe): Promise<boolean> {
   if ('socket' in probe) {
     const { socket: socketPath, path } = probe
-    return (await answer(options => getPlain({ socketPath, path, ...options }))) === 200
+    return (await respond(options => getPlain({ socketPath, path, ...options }))) === 200
   }
   const { url, caFile } = probe
   const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) }
   const get = url.startsWith('https:') ? getSecure : getPlain
-  return (await answer(options => get(url, { ...options, ...ca }))) === 200
+  return (await respond(options => get(url, { ...options, ...ca }))) === 200
 }
 
 /** Returns the status of the response; 0 without a response. */
-function answer(send: (options: { timeout: number; agent: false }) => ClientRequest): Promise<number> {
+function respond(send: (options: { timeout: number; agent: false }) => ClientRequest): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const req = send({ timeout: 2000, agent: false })
   req.on('response', res => {

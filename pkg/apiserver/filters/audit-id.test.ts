@@ -9,7 +9,7 @@ describe('setIds', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  const heads: readonly (readonly [what: string, answer: (res: ServerResponse) => unknown])[] = [
+  const heads: readonly (readonly [what: string, respond: (res: ServerResponse) => unknown])[] = [
     ['a list of header lines', res => res.writeHead(200, ['X-Two', 'a', 'X-Two', 'b']).end()],
     [
       'a list of header lines with a reason phrase',
@@ -19,12 +19,12 @@ describe('setIds', () => {
     ['a header set before', res => res.setHeader('x-two', ['a', 'b']).end()],
     ['only a body', res => res.appendHeader('x-two', 'a').appendHeader('x-two', 'b').end('c')],
   ]
-  for (const [what, answer] of heads) {
+  for (const [what, respond] of heads) {
     for (const sent of [{}, { 'x-request-id': 'mine' }]) {
       it(`sets the IDs of a response with ${what} once, next to ${JSON.stringify(sent)}`, async () => {
         loopback = await startLoopback((req, res) => {
           withAuditId(req, res, 'id-1')
-          return answer(res)
+          return respond(res)
         })
         const { headersDistinct } = await loopback.open('/', { headers: sent })
         expect(headersDistinct['audit-id']).to.deep.equal(['id-1'])

@@ -8,14 +8,14 @@ import { readText } from '../../httpserver/request/body.ts'
 import { withLingeringClose } from './lingering-close.ts'
 
 /** Returns the data that was received before the connection was closed or reset. */
-async function answerOf(socket: Socket): Promise<string> {
-  let answer = ''
+async function responseOf(socket: Socket): Promise<string> {
+  let response = ''
   socket.on('data', chunk => {
-    answer += chunk
+    response += chunk
   })
   // Not `once` of node:events, which would throw after a reset.
   await new Promise(resolve => socket.once('close', resolve))
-  return answer
+  return response
 }
 
 describe('withLingeringClose', () => {
@@ -30,9 +30,9 @@ describe('withLingeringClose', () => {
     const drip = setInterval(() => socket.writable && socket.write('x'), 20)
     socket.on('error', () => undefined)
     socket.write(head)
-    const answer = await answerOf(socket)
+    const response = await responseOf(socket)
     clearInterval(drip)
-    expect(answer).to.include('401').and.include('who are you?')
+    expect(response).to.include('401').and.include('who are you?')
     await front.close()
   })
 
@@ -46,8 +46,8 @@ describe('withLingeringClose', () => {
     const socket = connect(front.port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(`${head}grant_type=pass`)
-    const answer = await answerOf(socket)
-    expect(answer).to.include('408').and.include('too slow')
+    const response = await responseOf(socket)
+    expect(response).to.include('408').and.include('too slow')
     await front.close()
   })
 
@@ -88,16 +88,16 @@ describe('withLingeringClose', () => {
         res.writeHead(req.method === 'POST' ? 413 : 204).end()
       })
       const socket = connect(front.port, '127.0.0.1')
-      let answers = ''
+      let responses = ''
       socket.on('data', chunk => {
-        answers += chunk
+        responses += chunk
       })
       socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
       socket.write('x'.repeat(size))
       socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-      for (let i = 0; i < 200 && !answers.includes('204'); i++)
+      for (let i = 0; i < 200 && !responses.includes('204'); i++)
         await new Promise(done => setTimeout(done, 10))
-      expect(answers).to.include('413').and.include('204')
+      expect(responses).to.include('413').and.include('204')
       socket.destroy()
       await front.close()
     })

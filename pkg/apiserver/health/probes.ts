@@ -65,12 +65,12 @@ export function createProbes(
           return found
         },
       }))
-      answer(res, single === '' ? probe : `${probe}/${single}`, outcomes, query)
+      respond(res, single === '' ? probe : `${probe}/${single}`, outcomes, query)
     },
   }
 }
 
-function answer(res: ServerResponse, probe: string, checks: readonly Check[], query: QueryParameters): void {
+function respond(res: ServerResponse, probe: string, checks: readonly Check[], query: QueryParameters): void {
   const excluded = new Set(query.getAll('exclude'))
   const unknown = [...excluded].filter(name => !checks.some(check => check.name === name))
   const lines: string[] = []

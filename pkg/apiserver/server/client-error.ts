@@ -21,8 +21,8 @@ export function respondToClientErrors(server: Server | HttpsServer): void {
   server.prependListener('checkContinue', follow)
   server.on('clientError', (error, socket) => {
     // With pipelined requests, only one response at a time may write to the connection.
-    const answering = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
-    answer(error, socket, answering)
+    const responding = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
+    respond(error, socket, responding)
   })
   // Without a listener for CONNECT, Node.js closes the connection without a response.
   server.on('connect', (_req, socket) => {
@@ -37,20 +37,20 @@ const noTunnel = {
   message: 'the server does not allow this method on the requested resource',
 }
 
-function answer(error: Error, socket: Duplex, answering: ServerResponse | undefined): void {
-  if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
+function respond(error: Error, socket: Duplex, responding: ServerResponse | undefined): void {
+  if (responding?.req.complete === true && !responding.headersSent && socket.writable) {
     // The invalid bytes follow a complete request, whose response is still sent, as the last one.
-    answering.shouldKeepAlive = false
+    responding.shouldKeepAlive = false
     return
   }
   // More input after the error response below.
   if (socket.writableEnded && isParseError(error)) return
-  if (!socket.writable || answering?.headersSent === true || codeOf(error) === 'ECONNRESET') {
+  if (!socket.writable || responding?.headersSent === true || codeOf(error) === 'ECONNRESET') {
     socket.destroy()
     return
   }
   const text = toText(describe(error))
-  if (answering !== undefined || !isParseError(error)) socket.end(text, () => socket.destroy())
+  if (responding !== undefined || !isParseError(error)) socket.end(text, () => socket.destroy())
   else endInStages(socket, text)
 }
 

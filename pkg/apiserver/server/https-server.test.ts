@@ -3,7 +3,7 @@ import { get as httpGet, type RequestOptions } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { type Answer, closeServer, readAnswer } from '../../apirequest/fixtures.ts'
+import { closeServer, type HttpResponse, readResponse } from '../../apirequest/fixtures.ts'
 import { createCa, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import {
   createHttpListener,
@@ -38,9 +38,9 @@ describe('createTlsFront', () => {
     return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem } }
   }
 
-  async function get(options: RequestOptions): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    httpGet({ agent: false, ...options }, res => resolve(readAnswer(res))).on('error', reject)
+  async function get(options: RequestOptions): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
+    httpGet({ agent: false, ...options }, res => resolve(readResponse(res))).on('error', reject)
     return promise
   }
 
@@ -173,9 +173,9 @@ describe('createTlsFront', () => {
     const socket = await handshake(tls)
     const groups = Array.from({ length: 3000 }, (_, i) => `X-Remote-Group: group-${i}-${'x'.repeat(100)}\r\n`)
     socket.end(`GET / HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n${groups.join('')}\r\n`)
-    const answer = Buffer.concat(await socket.toArray()).toString()
-    expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/)
-    expect(answer).to.match(/\r\n3000(\r\n|$)/)
+    const response = Buffer.concat(await socket.toArray()).toString()
+    expect(response).to.match(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(response).to.match(/\r\n3000(\r\n|$)/)
   })
 
   it('uses a new certificate for new connections, and keeps open ones', async () => {

@@ -15,7 +15,7 @@ const prefix = '/debug/profile/'
  * @param forward proxies a request to kapis-oauth, with a timeout longer than any profile
  */
 export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentRoute {
-  const answer = createProfileHandler('kapis', logger)
+  const respond = createProfileHandler('kapis', logger)
   return {
     handles: path =>
       profileKindOf(path, prefix) !== undefined || profileKindOf(path, listenerProfilePrefix) !== undefined,
@@ -23,7 +23,7 @@ export function createProfiles(logger: Logger, forward: Handler<Exchange>): Docu
       const { req, res, info, query } = exchange
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
       const kind = profileKindOf(info.path, prefix)
-      return kind === undefined ? forward(exchange) : answer(kind, query, res)
+      return kind === undefined ? forward(exchange) : respond(kind, query, res)
     },
   }
 }

@@ -18,9 +18,9 @@ import { parseRules } from '../review/rule.ts'
 import { createNarrowedLists, isNarrowable, narrowedHeader } from './narrowed-lists.ts'
 
 type Review = { readonly verb: string; readonly resource: string; readonly namespace: string }
-type Answer = (review: Review, spec: Readonly<Record<string, unknown>>) => boolean
+type Decide = (review: Review, spec: Readonly<Record<string, unknown>>) => boolean
 
-function clientOf(allows: Answer): { client: KubeClient; reviews: Review[] } {
+function clientOf(allows: Decide): { client: KubeClient; reviews: Review[] } {
   const reviews: Review[] = []
   const client: KubeClient = {
     async call({ body }) {

@@ -47,15 +47,15 @@ export async function indexOf(objects: readonly KubeObject[]): Promise<RbacIndex
   const client: KubeClient = {
     call: () => Promise.reject(new Error('nothing is called here')),
     async stream({ path }) {
-      const answer = new IncomingMessage(new Socket())
+      const response = new IncomingMessage(new Socket())
       const [plural = ''] = (path.split('/').at(-1) ?? '').split('?')
       const items = objects.filter(({ kind }) => `${String(kind).toLowerCase()}s` === plural)
       if (!new URLSearchParams(path.split('?')[1]).has('watch')) {
         const list = { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items }
-        answer.push(JSON.stringify(list))
-        answer.push(null)
+        response.push(JSON.stringify(list))
+        response.push(null)
       }
-      return answer
+      return response
     },
     close: () => undefined,
   }

@@ -70,7 +70,7 @@ describe('reviews of access', () => {
         return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}: ${bindings}`
       })
     const everywhere = ['Group ops: ops', 'Group system:masters: ', 'User ann: ops']
-    const answers: readonly [string, AccessAttributes, readonly string[]][] = [
+    const responses: readonly [string, AccessAttributes, readonly string[]][] = [
       ['in the cluster', on('delete', 'pods'), everywhere],
       ['in a namespace', on('delete', 'pods', 'shop'), [...everywhere, 'ServiceAccount shop/ci: own']],
       [
@@ -85,7 +85,7 @@ describe('reviews of access', () => {
         ['Group dev: metrics', 'Group system:masters: '],
       ],
     ]
-    for (const [what, attributes, expected] of answers) {
+    for (const [what, attributes, expected] of responses) {
       it(`finds the subjects ${what}`, () => expect(subjects(attributes)).to.deep.equal(expected))
     }
 

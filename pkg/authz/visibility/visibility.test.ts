@@ -42,7 +42,7 @@ function object(
  */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
-  let answer: (asked: unknown) => boolean = () => mayList
+  let respond: (asked: unknown) => boolean = () => mayList
   const clusterListeners: (() => void)[] = []
   const listeners = new Set<() => void>()
   /** Names of workspaces in a ClusterRoleBinding. */
@@ -53,7 +53,7 @@ function start(bound: readonly string[], mayList = false) {
     call: async ({ body }) => {
       const spec = isRecord(body) && isRecord(body.spec) ? body.spec : {}
       asked.push(spec.resourceAttributes)
-      return { status: { allowed: answer(spec.resourceAttributes) } }
+      return { status: { allowed: respond(spec.resourceAttributes) } }
     },
     stream: () => Promise.reject(new Error('nothing is streamed here')),
     close: () => undefined,
@@ -100,8 +100,8 @@ function start(bound: readonly string[], mayList = false) {
     onClusterChange: listener => clusterListeners.push(listener),
     namespaces: async () => store,
   })
-  const changeCluster = (next: typeof answer) => {
-    answer = next
+  const changeCluster = (next: typeof respond) => {
+    respond = next
     for (const listener of clusterListeners) listener()
   }
   const bind = (...names: readonly string[]) => {

@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import {
-  type Answer,
+  type HttpResponse,
   jane,
   type Loopback,
-  readAnswer,
+  readResponse,
   startLoopback,
   toExchange,
 } from '../../apirequest/fixtures.ts'
@@ -81,8 +81,8 @@ describe('serveAccess', () => {
     body: string,
     headers: Readonly<Record<string, string>> = {},
     method = 'POST',
-  ): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  ): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
     const req = request(
       {
         host: '127.0.0.1',
@@ -92,7 +92,7 @@ describe('serveAccess', () => {
         headers: { 'content-type': 'application/json', ...headers },
         agent: false,
       },
-      res => void readAnswer(res).then(resolve, reject),
+      res => void readResponse(res).then(resolve, reject),
     )
     req.on('error', reject)
     req.end(body)
@@ -106,8 +106,8 @@ describe('serveAccess', () => {
   }
   async function create(plural: string, spec: object) {
     const { code, text } = await post(plural, JSON.stringify({ apiVersion, kind: kinds[plural], spec }))
-    const answer = JSON.parse(text)
-    return { code, message: String(answer.message), status: answer.status }
+    const response = JSON.parse(text)
+    return { code, message: String(response.message), status: response.status }
   }
 
   it('returns the object with its status', async () => {
@@ -164,8 +164,8 @@ describe('serveAccess', () => {
     it(`answers ${code} to ${JSON.stringify(body)}`, async () => {
       readable = new Set(cluster)
       const whole = { apiVersion, kind: 'WhoCan', spec: { resourceAttributes: pods }, ...body }
-      const answer = await post('whocans', JSON.stringify(whole))
-      expect([answer.code, JSON.parse(answer.text).message]).to.deep.equal([code, message])
+      const response = await post('whocans', JSON.stringify(whole))
+      expect([response.code, JSON.parse(response.text).message]).to.deep.equal([code, message])
     })
   }
 
@@ -223,8 +223,8 @@ describe('serveAccess', () => {
   ]
   for (const [what, plural, body, code, message] of invalid) {
     it(`rejects ${what}`, async () => {
-      const answer = await post(plural, typeof body === 'string' ? body : JSON.stringify(body))
-      expect([answer.code, JSON.parse(answer.text).message]).to.deep.equal([code, message])
+      const response = await post(plural, typeof body === 'string' ? body : JSON.stringify(body))
+      expect([response.code, JSON.parse(response.text).message]).to.deep.equal([code, message])
     })
   }
 

@@ -55,9 +55,17 @@ export async function serveAccess(options: AccessOptions, exchange: Authenticate
   const spec = parseReviewSpec(review, form)
   const metadata = parseReviewMetadata(review.metadata, form.kind)
   const status = await statusOf(options, kind, spec, exchange.identity)
-  const answer = { kind: kind.kind, apiVersion: review.apiVersion, metadata, spec: review.spec ?? {}, status }
+  const response = {
+    kind: kind.kind,
+    apiVersion: review.apiVersion,
+    metadata,
+    spec: review.spec ?? {},
+    status,
+  }
   const encoding = toEncoding(wanted, req, query)
-  send(res, 201, reencode(`${JSON.stringify(answer)}\n`, encoding), { 'content-type': contentType(encoding) })
+  send(res, 201, reencode(`${JSON.stringify(response)}\n`, encoding), {
+    'content-type': contentType(encoding),
+  })
 }
 
 async function statusOf(

@@ -18,7 +18,7 @@ export type Operation = {
   readonly action: 'get' | 'list' | 'watch' | 'watchlist' | 'post'
   readonly kind: string
   /** Short name of the schema of the response. */
-  readonly answer: string
+  readonly response: string
   readonly isDeprecated: boolean
   readonly parameters: readonly Parameter[]
   /** Short name of the schema of the request body; '' for none. */
@@ -98,7 +98,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
       id: `list${name}${suffix}`,
       description: `Lists objects of kind ${kind}, or watches them.`,
       action: 'list',
-      answer: `${kind}List`,
+      response: `${kind}List`,
       parameters,
     })
     add('watch', {
@@ -106,7 +106,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
       id: `watch${name}List${suffix}`,
       description: `Watches objects of kind ${kind}. Superseded by the watch parameter of a list.`,
       action: 'watchlist',
-      answer: 'WatchEvent',
+      response: 'WatchEvent',
       parameters,
     })
   }
@@ -115,7 +115,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
     id: `create${name}`,
     description: `Evaluates an object of kind ${kind} and returns it with its status. Nothing is stored.`,
     action: 'post',
-    answer: kind,
+    response: kind,
     parameters: [...inNamespace, ...createParameters],
   })
   add('get', {
@@ -123,7 +123,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
     id: `read${name}`,
     description: `Reads one object of kind ${kind}.`,
     action: 'get',
-    answer: kind,
+    response: kind,
     parameters: [nameParameter, ...inNamespace, pretty],
   })
   add('watch', {
@@ -131,7 +131,7 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
     id: `watch${name}`,
     description: `Watches one object of kind ${kind}. Superseded by a list with watch and a fieldSelector.`,
     action: 'watch',
-    answer: 'WatchEvent',
+    response: 'WatchEvent',
     parameters: [nameParameter, ...inNamespace, ...listParameters],
   })
   return operations

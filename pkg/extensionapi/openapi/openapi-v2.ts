@@ -52,7 +52,7 @@ function writeOperation(served: ServedGroup, operation: Operation) {
     responses: {
       [operation.body === '' ? 200 : 201]: {
         description: operation.body === '' ? 'OK' : 'Created',
-        schema: writeRef(schemaName(served, operation.answer), {}),
+        schema: writeRef(schemaName(served, operation.response), {}),
       },
       401: { description: 'Unauthorized' },
       default: { description: 'Failure', schema: writeRef(schemaName(served, 'Status'), {}) },

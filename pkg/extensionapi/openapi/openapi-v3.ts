@@ -30,12 +30,12 @@ function itemOf(served: ServedGroup, operation: Operation): PathItem {
 
 function writeOperation(served: ServedGroup, operation: Operation) {
   const { group, version } = served
-  const answer = { schema: reference(schemaName(served, operation.answer)) }
+  const response = { schema: reference(schemaName(served, operation.response)) }
   const failure = { schema: reference(schemaName(served, 'Status')) }
   const isWatch = operation.action !== 'get' && operation.action !== 'post'
   const isCreate = operation.body !== ''
   const body = { schema: reference(schemaName(served, operation.body)) }
-  const streamed = !isWatch ? {} : { 'application/json;stream=watch': answer }
+  const streamed = !isWatch ? {} : { 'application/json;stream=watch': response }
   return {
     tags: [`${group}_${version}`],
     description: operation.description,
@@ -45,7 +45,7 @@ function writeOperation(served: ServedGroup, operation: Operation) {
     responses: {
       [isCreate ? 201 : 200]: {
         description: isCreate ? 'Created' : 'OK',
-        content: { 'application/json': answer, 'application/yaml': answer, ...streamed },
+        content: { 'application/json': response, 'application/yaml': response, ...streamed },
       },
       401: { description: 'Unauthorized' },
       default: { description: 'Failure', content: { 'application/json': failure } },

@@ -22,11 +22,12 @@ const streamTypes = ['application/json;stream=watch']
 const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
 // Results are cached: clients send few headers, and parsing costs more than a response.
-const createAnswers = () => createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
+const createResponders = () =>
+  createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
 const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
-  object: createAnswers(),
-  list: createAnswers(),
-  watch: createAnswers(),
+  object: createResponders(),
+  list: createResponders(),
+  watch: createResponders(),
 }
 
 /**
@@ -39,14 +40,14 @@ const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>
 export function negotiate(accept: string | undefined, target: AcceptTarget): Accepted {
   if (accept === undefined || accept === '') return plain
   const known = remembered[target]
-  let answer = known.get(accept)
-  if (answer === undefined) {
-    answer = choose(accept, target)
-    known.set(accept, answer)
+  let response = known.get(accept)
+  if (response === undefined) {
+    response = choose(accept, target)
+    known.set(accept, response)
   }
-  if (!(answer instanceof Status)) return answer
+  if (!(response instanceof Status)) return response
   // A copy, since a cached error would have the stack trace of another request.
-  throw new Status(answer.code, answer.reason, answer.message)
+  throw new Status(response.code, response.reason, response.message)
 }
 
 function choose(accept: string, target: AcceptTarget): Accepted | Status {

@@ -4,8 +4,8 @@ import { parse } from 'yaml'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { unavailable } from '../../apierrors/status.ts'
 import {
-  type Answer,
   type GetOptions,
+  type HttpResponse,
   type Loopback,
   startLoopback,
   toExchange,
@@ -66,7 +66,7 @@ describe('serveRead', () => {
     return { ...loopback, store, broadcaster }
   }
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
-  const json = ({ text }: Answer) => JSON.parse(text)
+  const json = ({ text }: HttpResponse) => JSON.parse(text)
   const accept = (value: string): GetOptions => ({ headers: { accept: value } })
 
   describe('for a caller whose permissions change while the request waits', () => {
@@ -195,13 +195,13 @@ describe('serveRead', () => {
 
   describe('get', () => {
     it('returns the object as it is stored', async () => {
-      const answer = await ask(`${g}/nodes/a`)
-      expect(answer.code).to.equal(200)
-      expect(answer.headers).to.include({
+      const response = await ask(`${g}/nodes/a`)
+      expect(response.code).to.equal(200)
+      expect(response.headers).to.include({
         'content-type': 'application/json',
         'cache-control': 'no-cache, private',
       })
-      expect(json(answer)).to.deep.equal(shown[0])
+      expect(json(response)).to.deep.equal(shown[0])
     })
 
     it('returns a table of one row, and metadata only', async () => {
@@ -236,9 +236,9 @@ describe('serveRead', () => {
 
   describe('list', () => {
     it('returns all objects with the version of the list', async () => {
-      const answer = await ask(`${g}/nodes`)
-      expect(answer.headers).to.include({ 'content-type': 'application/json', vary: 'Accept-Encoding' })
-      expect(json(answer)).to.deep.equal({ ...listHead, items: shown })
+      const response = await ask(`${g}/nodes`)
+      expect(response.headers).to.include({ 'content-type': 'application/json', vary: 'Accept-Encoding' })
+      expect(json(response)).to.deep.equal({ ...listHead, items: shown })
     })
 
     it('returns an empty list in every representation', async () => {
@@ -425,10 +425,10 @@ describe('serveRead', () => {
   ]
   for (const [path, options, code, reason, message] of refused) {
     it(`rejects ${options.method ?? 'GET'} ${path.slice(g.length)} ${options.headers?.accept ?? ''} with ${code}`, async () => {
-      const answer = await ask(path, options)
-      expect(answer.code).to.equal(code)
-      expect(answer.headers['content-type']).to.equal('application/json')
-      expect(json(answer)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
+      const response = await ask(path, options)
+      expect(response.code).to.equal(code)
+      expect(response.headers['content-type']).to.equal('application/json')
+      expect(json(response)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
     })
   }
 

@@ -226,10 +226,10 @@ function createStore(initial: KubeObject | null): Store {
         expect(path).to.include(`${apiServicesPath}?fieldSelector=metadata.name%3D${name}`)
         if (path.includes('watch=true')) return stream
         const list = { metadata: { resourceVersion: String(version) }, items: state === null ? [] : [state] }
-        const answer = new IncomingMessage(new Socket())
-        answer.push(JSON.stringify(list))
-        answer.push(null)
-        return answer
+        const response = new IncomingMessage(new Socket())
+        response.push(JSON.stringify(list))
+        response.push(null)
+        return response
       },
       close: () => undefined,
     },

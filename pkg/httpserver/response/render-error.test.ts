@@ -44,9 +44,13 @@ describe('renderError', () => {
   ]
   for (const [accept, type, body] of cases) {
     it(`writes ${type} for ${accept === undefined ? 'no Accept header' : `"${accept}"`}`, async () => {
-      const answer = await loopback.get('/', accept === undefined ? {} : { headers: { accept } })
-      expect([answer.code, answer.headers['content-type'], answer.text]).to.deep.equal([403, type, body])
-      expect(answer.headers['content-length']).to.equal(String(answer.body.length))
+      const response = await loopback.get('/', accept === undefined ? {} : { headers: { accept } })
+      expect([response.code, response.headers['content-type'], response.text]).to.deep.equal([
+        403,
+        type,
+        body,
+      ])
+      expect(response.headers['content-length']).to.equal(String(response.body.length))
     })
   }
 })

@@ -241,13 +241,13 @@ describe('respond', () => {
         const isAccepted = acceptsGzip(req)
         sendJson(res, 200, { isAccepted, isQuick: process.threadCpuUsage(startedAt).user < 1_000_000 })
       })
-      const answers = []
+      const responses = []
       for (const digits of ['1'.repeat(15_000), '0'.repeat(15_000)]) {
         const { text } = await get('/', { headers: { 'accept-encoding': `gzip;q=0.${digits}x` } })
-        answers.push(JSON.parse(text))
+        responses.push(JSON.parse(text))
       }
       const expected = { isAccepted: false, isQuick: true }
-      expect(answers).to.deep.equal([expected, expected])
+      expect(responses).to.deep.equal([expected, expected])
     })
   })
 })

@@ -40,16 +40,16 @@ describe('splitSubprotocols', () => {
 })
 
 describe('readHandshake', () => {
-  const answer = (changes: object) => readHandshake({ headers: { ...handshake, ...changes } })
+  const respond = (changes: object) => readHandshake({ headers: { ...handshake, ...changes } })
 
   it('accepts any single subprotocol', () => {
-    expect(answer({})).to.equal(undefined)
-    expect(answer({ 'sec-websocket-protocol': 'base64.binary.k8s.io' })).to.equal('base64.binary.k8s.io')
+    expect(respond({})).to.equal(undefined)
+    expect(respond({ 'sec-websocket-protocol': 'base64.binary.k8s.io' })).to.equal('base64.binary.k8s.io')
   })
   it('never selects a token as the subprotocol', () => {
     const protocols = 'base64url.bearer.authorization.k8s.io.c2VjcmV0'
-    expect(answer({ 'sec-websocket-protocol': protocols })).to.equal(undefined)
-    expect(answer({ 'sec-websocket-protocol': `${protocols}, a` })).to.equal('a')
+    expect(respond({ 'sec-websocket-protocol': protocols })).to.equal(undefined)
+    expect(respond({ 'sec-websocket-protocol': `${protocols}, a` })).to.equal('a')
   })
 
   for (const [what, changes, message, headers] of [
@@ -75,7 +75,7 @@ describe('readHandshake', () => {
     ],
   ] as const) {
     it(`rejects ${what}`, () => {
-      const error = caught(() => answer(changes))
+      const error = caught(() => respond(changes))
       expect(error).to.include({ code: 400, reason: 'BadRequest', message })
       expect(error.headers ?? {}).to.deep.equal(headers)
     })

@@ -119,7 +119,7 @@ describe('toEventStream: a WebSocket', () => {
     socket.destroy()
   })
 
-  for (const [what, frame, answer] of [
+  for (const [what, frame, response] of [
     ['a ping', '\x89\x83\0\0\0\0hey', '\x8a\x03hey'],
     ['a message', '\x81\x83\0\0\0\0hey', ''],
     ['a close', '\x88\x82\0\0\0\0\x03\xe8', '\x88\x02\x03\xe8'],
@@ -129,7 +129,7 @@ describe('toEventStream: a WebSocket', () => {
     it(`answers ${what}`, async () => {
       const { socket, heard } = await connect()
       socket.write(Buffer.from(frame, 'latin1'))
-      await until(() => heard() === answer)
+      await until(() => heard() === response)
       if (what === 'a message') {
         await sleep(50)
         expect(heard()).to.equal('')

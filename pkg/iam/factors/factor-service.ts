@@ -35,7 +35,7 @@ export type FactorService = {
    */
   readonly checkPasskey: (
     attempt: FactorAttempt,
-    answer: Answer<AuthenticationResponseJSON>,
+    response: ChallengeResponse<AuthenticationResponseJSON>,
   ) => Promise<{ readonly verdict: PasswordVerdict; readonly problem: PasskeyProblem }>
   /**
    * Stores an authenticator app after checking a code of it. If the user has no recovery codes yet,
@@ -64,9 +64,9 @@ export type FactorService = {
 }
 
 /** The response of a browser to a challenge. */
-export type Answer<T> = { readonly response: T; readonly challenge: string }
+export type ChallengeResponse<T> = { readonly response: T; readonly challenge: string }
 export type NewTotp = { readonly secret: string; readonly code: string; readonly mayReplace: boolean }
-export type NewPasskey = Answer<RegistrationResponseJSON> & {
+export type NewPasskey = ChallengeResponse<RegistrationResponseJSON> & {
   readonly name: string
   readonly mayReplace: boolean
 }
@@ -136,7 +136,7 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
   /** Verifies a passkey, and uses up its challenge. @returns undefined if the passkey is valid */
   async function takePasskey(
     user: User,
-    { response, challenge }: Answer<AuthenticationResponseJSON>,
+    { response, challenge }: ChallengeResponse<AuthenticationResponseJSON>,
   ): Promise<PasskeyProblem | undefined> {
     // Only the user's own passkeys count: another user may have registered the same id.
     const passkey = (await store.read(user)).passkeys.find(({ id }) => id === response.id)
@@ -191,10 +191,10 @@ export function createFactorService(options: FactorServiceOptions): FactorServic
       passwords.checkFactor(attempt, () =>
         kind === 'totp' ? takeTotp(attempt.user, code) : takeRecoveryCode(attempt.user, code),
       ),
-    async checkPasskey(attempt, answer) {
+    async checkPasskey(attempt, response) {
       let problem: PasskeyProblem | undefined
       const verdict = await passwords.checkFactor(attempt, async () => {
-        problem = await takePasskey(attempt.user, answer)
+        problem = await takePasskey(attempt.user, response)
         return problem === undefined
       })
       return { verdict, problem: problem ?? 'wrong_passkey' }

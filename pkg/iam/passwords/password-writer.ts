@@ -28,12 +28,12 @@ export function createPasswordWriter({ client, groupDomain, store }: PasswordWri
     const reference = await store.keep(user, hash)
     // Removes a hash from the User, since it would take precedence.
     const spec = { ...reference, password: null }
-    const answer = await client.call({
+    const response = await client.call({
       method: 'PATCH',
       path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
       contentType: 'application/merge-patch+json',
       body: { metadata: { uid, resourceVersion, annotations }, spec },
     })
-    return parseObject(answer)
+    return parseObject(response)
   }
 }

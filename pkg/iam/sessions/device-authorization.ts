@@ -69,8 +69,8 @@ export function createDeviceStore({
       await client.call({ method: 'POST', path: collection, body: toBody(name, '', spec) })
     },
     async read(name) {
-      const answer = await client.call({ path: pathOf(name) }).catch(orCodes(404))
-      const device = answer === undefined ? undefined : toDevice(parseObject(answer))
+      const response = await client.call({ path: pathOf(name) }).catch(orCodes(404))
+      const device = response === undefined ? undefined : toDevice(parseObject(response))
       return device === undefined || device.expiresAtMs < Date.now() ? undefined : device
     },
     async update({ name, resourceVersion, expiresAtMs, ...rest }) {

@@ -225,9 +225,9 @@ export function createUserWriter({
       const reference = hash === undefined ? {} : store.referenceTo(hash)
       const body = toBody(draft, { ...times, ...draft.annotations }, reference)
       const path = `${usersPath(groupDomain)}${dryRun(options)}`
-      const answer = await client.call({ method: 'POST', path, body })
-      if (options.isDryRun) return withoutSecrets(parseTried(answer))
-      const made = parseObject(answer)
+      const response = await client.call({ method: 'POST', path, body })
+      if (options.isDryRun) return withoutSecrets(parseTried(response))
+      const made = parseObject(response)
       if (hash !== undefined) await keepOrUndo(made, hash)
       return withoutSecrets(await putState(made, draft.state ?? 'Active', kept))
     },
@@ -258,9 +258,9 @@ export function createUserWriter({
 }
 
 /** Parses the result of a dry run, which has no resourceVersion. */
-function parseTried(answer: unknown): KubeObject {
-  if (!isRecord(answer) || !isRecord(answer.metadata)) return parseObject(answer)
-  return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
+function parseTried(response: unknown): KubeObject {
+  if (!isRecord(response) || !isRecord(response.metadata)) return parseObject(response)
+  return parseObject({ ...response, metadata: { resourceVersion: '', ...response.metadata } })
 }
 
 // Hashes and references to hashes are only for password checks.

@@ -129,10 +129,10 @@ describe('the embedded log store', () => {
       } as const
       for (const [form, text, sign] of Object.values(forms)) {
         const batch = { ...form, body: Buffer.from(text), limits: defaultLimits }
-        const answers = [await store.ingest(batch), await store.ingest(batch)].map(({ answer }) =>
-          Buffer.from(answer).toString().includes(sign),
+        const responses = [await store.ingest(batch), await store.ingest(batch)].map(({ response }) =>
+          Buffer.from(response).toString().includes(sign),
         )
-        expect(answers).to.deep.equal([false, true])
+        expect(responses).to.deep.equal([false, true])
       }
       expect(await readAll(store)).to.deep.equal(['a', 'a', 'a'])
     })

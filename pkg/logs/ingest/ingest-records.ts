@@ -19,10 +19,10 @@ export function createIngestRecords(append: LogStore['append'], timeSlices: Time
     await timeSlices.next()
     const { counts, problems, changes } = outcome.close(rejected)
     const rejection = reading.rejection?.(problems)
-    if (rejection !== undefined) return { ...counts, answer: Buffer.alloc(0), rejection }
+    if (rejection !== undefined) return { ...counts, response: Buffer.alloc(0), rejection }
     return {
       ...counts,
-      answer: joinPieces(await collect(reading.answer(problems, changes, duplicate), timeSlices)),
+      response: joinPieces(await collect(reading.respond(problems, changes, duplicate), timeSlices)),
     }
   }
 }

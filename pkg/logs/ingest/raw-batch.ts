@@ -47,7 +47,7 @@ export type BatchReading = {
    *
    * @param isRepeat whether the batch had been stored before, and was not stored again
    */
-  readonly answer: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
+  readonly respond: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
   /** Returns the error of a response to a protocol without partial success; or undefined. */
   readonly rejection?: (problems: Problems) => string | undefined
 }
@@ -61,7 +61,7 @@ export type Ingested = {
   /** Number of stored lines that were changed, by kind of change. */
   readonly changed: Partial<Readonly<Record<Note, number>>>
   /** The response body in the format of the protocol. For `bulk` only the fields after `took`. */
-  readonly answer: Uint8Array
+  readonly response: Uint8Array
   /** Message of an error response, which replaces `answer`. */
   readonly rejection?: string
 }

@@ -21,8 +21,8 @@ export function readRecords(batch: RawBatch): BatchRecords {
     respond: ({ rejected, duplicate }) => {
       const { counts, problems, changes } = outcome.close(rejected)
       const rejection = reading.rejection?.(problems)
-      if (rejection !== undefined) return { ...counts, answer: Buffer.alloc(0), rejection }
-      return { ...counts, answer: joinPieces(reading.answer(problems, changes, duplicate)) }
+      if (rejection !== undefined) return { ...counts, response: Buffer.alloc(0), rejection }
+      return { ...counts, response: joinPieces(reading.respond(problems, changes, duplicate)) }
     },
   }
 }

@@ -5,7 +5,7 @@ import { createSpaceCheck } from './space-check.ts'
 
 describe('createSpaceCheck', () => {
   const batch = { protocol: 'jsonlines' as const, body: Buffer.alloc(0), limits: defaultLimits }
-  const taken = { taken: 0, refused: 0, changed: {}, answer: Buffer.alloc(0) }
+  const taken = { taken: 0, refused: 0, changed: {}, response: Buffer.alloc(0) }
   const full = 'the log store has no space left'
 
   it('reports a full store until a batch is stored again, or no batch arrives for five minutes', async () => {

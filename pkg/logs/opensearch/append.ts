@@ -37,8 +37,8 @@ export async function appendBatch(
   const rejected: { index: number; reason: string }[] = []
   let known = 0
   for (const { from, text } of toChunks(lines)) {
-    const answer = await client.call({ method: 'POST', path: '/_bulk', lines: text, timeoutMs })
-    const items = isRecord(answer) && Array.isArray(answer.items) ? answer.items : []
+    const response = await client.call({ method: 'POST', path: '/_bulk', lines: text, timeoutMs })
+    const items = isRecord(response) && Array.isArray(response.items) ? response.items : []
     for (const [i, item] of items.entries()) {
       const result = readItem(item)
       if (result === 'known') known++

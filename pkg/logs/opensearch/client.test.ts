@@ -46,7 +46,7 @@ describe('createSearchClient', () => {
     return client
   }
 
-  const answer = (code: number, body: unknown): Listener => {
+  const respond = (code: number, body: unknown): Listener => {
     return (_, res) => res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
   const error = (type: string, reason: string) => ({
@@ -56,13 +56,13 @@ describe('createSearchClient', () => {
   const faults: readonly [what: string, listener: Listener, code: number, message: string][] = [
     [
       'an overloaded engine',
-      answer(429, error('circuit_breaking_exception', 'Data too large')),
+      respond(429, error('circuit_breaking_exception', 'Data too large')),
       429,
       'the log store is overloaded',
     ],
     [
       'a full disk',
-      answer(
+      respond(
         429,
         error('cluster_block_exception', 'index [a] blocked by: [disk usage exceeded flood-stage watermark]'),
       ),
@@ -71,37 +71,37 @@ describe('createSearchClient', () => {
     ],
     [
       'wrong credentials',
-      answer(401, error('security_exception', 'x')),
+      respond(401, error('security_exception', 'x')),
       503,
       'the log store rejected the credentials of Kapis',
     ],
     [
       'a query that is too large',
-      answer(400, error('too_many_clauses', 'maxClauseCount is set to 1024')),
+      respond(400, error('too_many_clauses', 'maxClauseCount is set to 1024')),
       400,
       'the log store rejected the query: too_many_clauses: maxClauseCount is set to 1024',
     ],
     [
       'a query that exceeds the time limit',
-      answer(500, error('query_phase_execution_exception', 'Time exceeded')),
+      respond(500, error('query_phase_execution_exception', 'Time exceeded')),
       504,
       'the log query timed out',
     ],
     [
       'a query that exceeds the time limit of Elasticsearch 9',
-      answer(429, error('search_timeout_exception', 'Time exceeded')),
+      respond(429, error('search_timeout_exception', 'Time exceeded')),
       504,
       'the log query timed out',
     ],
     [
       'an internal error of the engine',
-      answer(500, error('search_phase_execution_exception', 'all shards failed')),
+      respond(500, error('search_phase_execution_exception', 'all shards failed')),
       503,
       'the log store responded with 500: search_phase_execution_exception: all shards failed',
     ],
     [
       'a response without a reason',
-      answer(502, 'Bad Gateway'),
+      respond(502, 'Bad Gateway'),
       503,
       'the log store responded with 502: no reason given',
     ],
@@ -140,7 +140,7 @@ describe('createSearchClient', () => {
     const seen: unknown[] = []
     const listener: Listener = (req, res) => {
       seen.push(req.headers.authorization)
-      answer(500, {})(req, res)
+      respond(500, {})(req, res)
     }
     const basic = await start(listener, { username: 'kapis' }, { ...none, password: 's3cret' })
     const status = await rejectedStatus(basic.call(call))
@@ -158,12 +158,12 @@ describe('createSearchClient', () => {
   })
 
   it('trusts the configured CA, and no other', async () => {
-    const trusting = await start(answer(200, { ok: true }), { tls: true, ca: authority.certPem })
+    const trusting = await start(respond(200, { ok: true }), { tls: true, ca: authority.certPem })
     expect(await trusting.call(call)).to.deep.equal({ ok: true })
     await trusting.close()
     if (server) await closeServer(server)
     const other = createCa({ commonName: 'other', validityDays: 2 })
-    const wary = await start(answer(200, { ok: true }), { tls: true, ca: other.certPem })
+    const wary = await start(respond(200, { ok: true }), { tls: true, ca: other.certPem })
     expect(await rejectedStatus(wary.call(call))).to.have.property('code', 503)
   })
 
@@ -206,7 +206,7 @@ describe('createSearchClient', () => {
     const listener: Listener = async (req, res) => {
       most = Math.max(most, ++open)
       req.on('close', () => open--)
-      setTimeout(() => answer(200, {})(req, res), 20)
+      setTimeout(() => respond(200, {})(req, res), 20)
     }
     const busy = await start(listener)
     await Promise.all(Array.from({ length: 50 }, () => busy.call(call)))
@@ -219,7 +219,7 @@ describe('createSearchClient', () => {
 
   it('stores lines while the maximum number of searches is running', async () => {
     const busy = await start((req, res) => {
-      if (req.url === '/_bulk') answer(200, { items: [] })(req, res)
+      if (req.url === '/_bulk') respond(200, { items: [] })(req, res)
     })
     const ending = new AbortController()
     const searches = Array.from({ length: 16 }, () => busy.call({ ...call, signal: ending.signal }))

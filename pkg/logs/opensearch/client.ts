@@ -87,9 +87,9 @@ export function createSearchClient(
     })
     const text = (await readBody(response.body, maxBytes)).toString('utf8')
     const isJson = String(response.headers['content-type']).includes('json')
-    const answer = isJson ? parseExactJson(text) : text
-    if (response.statusCode >= 400) throw toStatus(response.statusCode, answer)
-    return answer
+    const parsed = isJson ? parseExactJson(text) : text
+    if (response.statusCode >= 400) throw toStatus(response.statusCode, parsed)
+    return parsed
   }
   async function send(call: SearchCall): Promise<unknown> {
     const { timeoutMs, signal } = call
@@ -100,7 +100,7 @@ export function createSearchClient(
     } catch (error) {
       signal?.throwIfAborted()
       if (late.aborted) throw timedOut(tooSlow)
-      throw isNoAnswer(error) ? unavailable('the log store is not responding', error, 5) : error
+      throw isNoResponse(error) ? unavailable('the log store is not responding', error, 5) : error
     }
   }
   return {
@@ -116,7 +116,7 @@ function toAuthorization({ username }: SearchEngine, { password, apiKey }: Searc
 }
 
 /** Returns whether an error is about the connection, or a response that is not JSON. */
-function isNoAnswer(error: unknown): boolean {
+function isNoResponse(error: unknown): boolean {
   if (error instanceof Status || !(error instanceof Error)) return false
   return error instanceof SyntaxError || 'code' in error
 }
@@ -134,8 +134,8 @@ export class SearchEngineError extends Error {
 }
 
 /** Converts an error response of the search engine to a Status. */
-function toStatus(code: number, answer: unknown): Status {
-  const said = reasonOf(answer)
+function toStatus(code: number, response: unknown): Status {
+  const said = reasonOf(response)
   const cause = new SearchEngineError(code, said)
   // Partial results are disabled, so the search engine fails at its timeout: with 500, or with 429
   // in Elasticsearch 9.

@@ -19,8 +19,8 @@ export async function deleteExpired(
   // Ignores missing indices, because another replica may delete some concurrently.
   const querystring = { ignore_unavailable: 'true' }
   const path = `/${prefix}-*/_alias`
-  const answer = await client.call({ method: 'GET', path, querystring, timeoutMs: withinMs })
-  const expired = findExpired(Object.keys(isRecord(answer) ? answer : {}), prefix, { days, nowMs })
+  const response = await client.call({ method: 'GET', path, querystring, timeoutMs: withinMs })
+  const expired = findExpired(Object.keys(isRecord(response) ? response : {}), prefix, { days, nowMs })
   for (const name of expired) {
     await client.call({ method: 'DELETE', path: `/${name}`, querystring, timeoutMs: withinMs })
   }

@@ -99,11 +99,11 @@ async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): 
     _source: kept,
   }
   try {
-    const answer = await send(search, filter, limits, body)
-    const all = hitsOf(answer)
+    const response = await send(search, filter, limits, body)
+    const all = hitsOf(response)
     const hits = all.slice(after === undefined ? known : countKnown(all, after))
     return {
-      total: withTotal ? totalOf(answer) : undefined,
+      total: withTotal ? totalOf(response) : undefined,
       hits: hits.slice(0, first),
       isFull: hits.length >= first,
       most: first,
@@ -129,7 +129,7 @@ export async function countRecords(
   filter: LogFilter,
   limits: QueryLimits,
 ): Promise<Statistics> {
-  const answer = await send(search, filter, limits, {
+  const response = await send(search, filter, limits, {
     size: 0,
     track_total_hits: true,
     aggs: {
@@ -140,8 +140,8 @@ export async function countRecords(
     },
   })
   return {
-    containers: Number(member(answer, 'aggregations', 'known', 'containers', 'value') ?? 0),
-    logs: totalOf(answer),
+    containers: Number(member(response, 'aggregations', 'known', 'containers', 'value') ?? 0),
+    logs: totalOf(response),
   }
 }
 
@@ -156,14 +156,14 @@ export async function countByTime(
     interval.kind === 'fixed'
       ? { fixed_interval: `${interval.ms}ms` }
       : { calendar_interval: interval.kind === 'week' ? 'week' : calendarOf(interval.months) }
-  const answer = await send(search, filter, limits, {
+  const response = await send(search, filter, limits, {
     size: 0,
     track_total_hits: true,
     aggs: { times: { date_histogram: { field: 'time', min_doc_count: 1, ...width } } },
   })
-  const found = member(answer, 'aggregations', 'times', 'buckets')
+  const found = member(response, 'aggregations', 'times', 'buckets')
   const counts = (Array.isArray(found) ? found : []).filter(isRecord).map(toCount)
-  return { total: totalOf(answer), buckets: fillBuckets(interval, new Map(counts), maxBuckets) }
+  return { total: totalOf(response), buckets: fillBuckets(interval, new Map(counts), maxBuckets) }
 }
 
 function calendarOf(months: number): string {
@@ -184,7 +184,7 @@ async function send(
 ): Promise<unknown> {
   const toMs = (ns: bigint | undefined) => (ns === undefined ? undefined : Number(ns / 1_000_000n))
   const span = { startMs: toMs(filter.startNs), endMs: toMs(filter.endNs) }
-  const answer = await client.call({
+  const response = await client.call({
     method: 'POST',
     path: `/${indicesOf(prefix, span, Date.now())}/_search`,
     // Partial results are disabled: they would look complete.
@@ -198,19 +198,19 @@ async function send(
     maxBytes: maxResponseBytes,
     ...(limits.signal === undefined ? {} : { signal: limits.signal }),
   })
-  if (isRecord(answer) && answer.timed_out === true) throw timedOut(tooSlow)
-  return answer
+  if (isRecord(response) && response.timed_out === true) throw timedOut(tooSlow)
+  return response
 }
 
-function totalOf(answer: unknown): number {
-  const total = member(answer, 'hits', 'total')
+function totalOf(response: unknown): number {
+  const total = member(response, 'hits', 'total')
   return Number(isRecord(total) ? total.value : (total ?? 0))
 }
 
 type Found = { readonly record: LogRecord; readonly place: Place }
 
-function hitsOf(answer: unknown): readonly Found[] {
-  const hits = member(answer, 'hits', 'hits')
+function hitsOf(response: unknown): readonly Found[] {
+  const hits = member(response, 'hits', 'hits')
   const found: Found[] = []
   for (const { _source: source, sort } of (Array.isArray(hits) ? hits : []).filter(isRecord))
     found.push({ record: toRecord(source), place: placeOf(sort, found.at(-1)?.place) })

@@ -29,10 +29,10 @@ describe('createOpenSearchStore', () => {
       const body = Buffer.concat(await req.toArray()).toString()
       const isTemplate = req.url?.startsWith('/_index_template/') === true
       if (isTemplate) templates.push(/"raw":\{"type":"(\w+)"/.exec(body)?.[1] ?? '')
-      const [code, answer] = isTemplate
+      const [code, response] = isTemplate
         ? respond(body)
         : [200, { errors: false, items: [{ create: { status: 201 } }] }]
-      res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+      res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(response))
     })
     const { promise, resolve } = Promise.withResolvers<void>()
     server.listen(0, '127.0.0.1', resolve)

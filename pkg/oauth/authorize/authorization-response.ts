@@ -11,9 +11,9 @@ import type { Target } from './request.ts'
 export function sendBack(
   { req, res }: { req: Request; res: Response },
   { redirectUri, state }: Pick<Target, 'redirectUri' | 'state'>,
-  answer: Readonly<Record<string, string>> & { readonly iss: string },
+  response: Readonly<Record<string, string>> & { readonly iss: string },
 ): void {
-  const query = new URLSearchParams({ ...answer, ...(state === undefined ? {} : { state }) })
+  const query = new URLSearchParams({ ...response, ...(state === undefined ? {} : { state }) })
   res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   // Parameters are appended as text: a URL parser would normalize the registered URI.
   res.status(req.method === 'GET' ? 302 : 303)
@@ -24,7 +24,7 @@ export function sendBack(
  * Returns the error parameters for the client (RFC 6749 section 4.1.2.1); undefined for an error
  * that must not be sent to the client.
  */
-export function toAnswer(error: unknown): { error: string; error_description?: string } | undefined {
+export function toResponse(error: unknown): { error: string; error_description?: string } | undefined {
   if (!(error instanceof Status)) return undefined
   if (isOAuthReason(error.reason)) return { error: error.reason, ...errorDescription(error) }
   return error.code === 503 ? { error: 'temporarily_unavailable' } : undefined

@@ -30,11 +30,11 @@ describe('a client with grantMethod prompt', () => {
     ).to.equal(403)
     const done = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
     expect(done.code).to.equal(303)
-    const answer = await setup.exchange(locationOf(done).searchParams.get('code') ?? '', {
+    const response = await setup.exchange(locationOf(done).searchParams.get('code') ?? '', {
       client_id: 'asks',
       client_secret: 's',
     })
-    expect(answer.code).to.equal(200)
+    expect(response.code).to.equal(200)
     // The consent lasts as long as the login, and only covers the scopes that were allowed.
     expect(locationOf(await open()).searchParams.has('code')).to.equal(true)
     expect((await open({ ...asked, scope: 'openid email profile' })).code).to.equal(200)
@@ -61,8 +61,8 @@ describe('a client with grantMethod prompt', () => {
     const request = new URLSearchParams(fields.request)
     request.set('scope', 'openid email profile')
     const changed = { ...fields, request: String(request), decision: 'allow' }
-    const answer = await setup.browser.post('/oauth/consent', changed)
-    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/authorize'])
+    const response = await setup.browser.post('/oauth/consent', changed)
+    expect([response.code, locationOf(response).pathname]).to.deep.equal([303, '/oauth/authorize'])
     const fresh = new URLSearchParams(fields.request)
     fresh.set('prompt', 'login')
     const { login_proof: proof = '', ...others } = fields
@@ -89,7 +89,7 @@ describe('a client with grantMethod prompt', () => {
     expect([changed.code, changed.headers.location]).to.deep.equal([400, undefined])
     setup.app.users.set('bob', memoryUser('bob'))
     await setup.browser.logIn('bob', 'right')
-    const answer = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
-    expect(locationOf(answer).pathname).to.equal('/oauth/login')
+    const response = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
+    expect(locationOf(response).pathname).to.equal('/oauth/login')
   })
 })

@@ -10,7 +10,7 @@ import { sendPage } from '../pages/page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, parseQuery, readForm } from '../server/form.ts'
-import { sendBack, toAnswer } from './authorization-response.ts'
+import { sendBack, toResponse } from './authorization-response.ts'
 import { toFormTarget } from './csp-form-action.ts'
 import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } from './request.ts'
 import { sendCode } from './send-code.ts'
@@ -79,7 +79,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
         await sendCode(options, { req, res }, { target, request, login })
         audit.succeeded(req, event)
       } catch (error) {
-        const reported = toAnswer(error)
+        const reported = toResponse(error)
         if (reported === undefined) throw error
         audit.failed(req, event, error)
         sendBack({ req, res }, target, { ...reported, iss: issuer })

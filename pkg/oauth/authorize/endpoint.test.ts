@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { issuer } from '../../jwt/fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
+import type { HttpResponse } from '../request-fixtures.ts'
 import {
   type Authorization,
   authorizePath,
@@ -42,10 +42,10 @@ describe('/oauth/authorize', () => {
     ]
     for (const [what, params, error, description] of cases) {
       it(what, async () => {
-        const answer = await setup.app.ask('GET', authorizePath(params))
-        expect(answer.code).to.equal(400)
-        expect(answer.headers.location).to.equal(undefined)
-        expect(JSON.parse(answer.body)).to.deep.equal({ error, error_description: description })
+        const response = await setup.app.ask('GET', authorizePath(params))
+        expect(response.code).to.equal(400)
+        expect(response.headers.location).to.equal(undefined)
+        expect(JSON.parse(response.body)).to.deep.equal({ error, error_description: description })
         const page = await setup.authorize(params)
         expect([page.code, page.headers.location]).to.deep.equal([400, undefined])
         expect(page.headers['content-type']).to.equal('text/html; charset=utf-8')
@@ -63,8 +63,8 @@ describe('/oauth/authorize', () => {
     ]) {
       it(`rejects a repeated redirect parameter: ${more}`, async () => {
         for (const method of ['GET', 'POST']) {
-          const answer = await setup.app.ask(method, `${authorizePath()}&${more}`)
-          expect([answer.code, answer.headers.location]).to.deep.equal([400, undefined])
+          const response = await setup.app.ask(method, `${authorizePath()}&${more}`)
+          expect([response.code, response.headers.location]).to.deep.equal([400, undefined])
         }
       })
     }
@@ -141,10 +141,10 @@ describe('/oauth/authorize', () => {
     ]
     for (const [what, params, error, description] of cases) {
       it(what, async () => {
-        const answer = await setup.authorize(params)
-        expect(answer.code).to.equal(302)
-        expect(answer.headers.location).to.match(/^https:\/\/app\.test\/cb\?/)
-        expect(Object.fromEntries(locationOf(answer).searchParams)).to.deep.equal({
+        const response = await setup.authorize(params)
+        expect(response.code).to.equal(302)
+        expect(response.headers.location).to.match(/^https:\/\/app\.test\/cb\?/)
+        expect(Object.fromEntries(locationOf(response).searchParams)).to.deep.equal({
           error,
           ...(description === undefined ? {} : { error_description: description }),
           state,
@@ -170,15 +170,15 @@ describe('/oauth/authorize', () => {
       for (const method of ['GET', 'POST']) {
         it(`${method} ${more.slice(0, 40)}`, async () => {
           const path = `${authorizePath()}&${more}`
-          const answer =
+          const response =
             method === 'GET'
               ? await setup.browser.get(path)
               : await setup.app.ask('POST', '/oauth/authorize', {
                   headers: { 'content-type': 'application/x-www-form-urlencoded' },
                   body: path.slice(path.indexOf('?') + 1),
                 })
-          expect(answer.code).to.equal(method === 'GET' ? 302 : 303)
-          expect(Object.fromEntries(locationOf(answer).searchParams)).to.deep.equal({
+          expect(response.code).to.equal(method === 'GET' ? 302 : 303)
+          expect(Object.fromEntries(locationOf(response).searchParams)).to.deep.equal({
             error: 'invalid_request',
             error_description: description(method),
             ...(back === undefined ? {} : { state: back }),
@@ -189,8 +189,8 @@ describe('/oauth/authorize', () => {
     }
 
     it('omits a state that is too long to be returned', async () => {
-      const answer = await setup.authorize({ state: 'x'.repeat(8193) })
-      expect([...locationOf(answer).searchParams.keys()]).to.have.members([
+      const response = await setup.authorize({ state: 'x'.repeat(8193) })
+      expect([...locationOf(response).searchParams.keys()]).to.have.members([
         'error',
         'error_description',
         'iss',
@@ -228,11 +228,11 @@ describe('/oauth/authorize', () => {
   })
 
   it('turns a form into the same request with GET', async () => {
-    const answer = await setup.browser.post(
+    const response = await setup.browser.post(
       '/oauth/authorize',
       Object.fromEntries(new URL(authorizePath(), issuer).searchParams),
     )
-    expect([answer.code, answer.headers.location]).to.deep.equal([303, authorizePath()])
+    expect([response.code, response.headers.location]).to.deep.equal([303, authorizePath()])
   })
 
   it('requires a new login if the current one is too old, or of another user', async () => {
@@ -256,9 +256,9 @@ describe('/oauth/authorize', () => {
   })
 
   describe('requires at most one new login', () => {
-    const page = (answer: Answer) => locationOf(answer).searchParams.get('return_to') ?? ''
+    const page = (response: HttpResponse) => locationOf(response).searchParams.get('return_to') ?? ''
     /** Submits the login page of an authorization request, and follows the redirect back to it. */
-    async function logInFor(params: Record<string, string>, username: string): Promise<Answer> {
+    async function logInFor(params: Record<string, string>, username: string): Promise<HttpResponse> {
       const toLogin = await setup.authorize(params)
       expect(locationOf(toLogin).pathname).to.equal('/oauth/login')
       const back = await setup.browser.logIn(username, 'right', page(toLogin))
@@ -269,8 +269,8 @@ describe('/oauth/authorize', () => {
       const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
       return id_token
     }
-    const outcome = (answer: Answer) => {
-      const { pathname, searchParams } = locationOf(answer)
+    const outcome = (response: HttpResponse) => {
+      const { pathname, searchParams } = locationOf(response)
       return searchParams.get('error') ?? (searchParams.has('code') ? 'code' : pathname)
     }
     beforeEach(() => setup.app.users.set('bob', memoryUser('bob')))
@@ -367,8 +367,8 @@ describe('/oauth/authorize', () => {
 
   it('lets a client end its session together with the browser session', async () => {
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
-    const answer = await setup.browser.get(`/oauth/logout?id_token_hint=${id_token}`)
-    expect([answer.code, answer.headers.location]).to.deep.equal([302, '/oauth/logged-out'])
+    const response = await setup.browser.get(`/oauth/logout?id_token_hint=${id_token}`)
+    expect([response.code, response.headers.location]).to.deep.equal([302, '/oauth/logged-out'])
     expect((await setup.authorize({ prompt: 'none' })).headers.location).to.include('login_required')
   })
 })

@@ -14,7 +14,7 @@ import { withErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, type ReadParameters, readEachParameter } from '../server/form.ts'
-import { sendBack, toAnswer } from './authorization-response.ts'
+import { sendBack, toResponse } from './authorization-response.ts'
 import { needsConsent } from './consent.ts'
 import { sendConsentPage } from './consent-endpoint.ts'
 import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } from './request.ts'
@@ -49,7 +49,7 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
       params.delete(proofParameter)
       const target = findTarget(registry, params)
       event.client = target.client.name
-      await answer(options, { req, res }, { target, params, proof }, { event, problems })
+      await respond(options, { req, res }, { target, params, proof }, { event, problems })
     } catch (error) {
       audit.failed(req, event, error)
       throw error
@@ -74,7 +74,7 @@ function toPath(params: Form): string {
  * Responds to a request whose client and redirect URI are valid: errors are sent to the client from
  * here on (RFC 6749 section 4.1.2.1).
  */
-async function answer(
+async function respond(
   options: BrowserOptions,
   exchange: Exchange,
   asked: Omit<Asked, 'request'>,
@@ -89,7 +89,7 @@ async function answer(
     const request = readAuthorizeRequest(params, target.client)
     await decide(options, exchange, { ...asked, request }, event)
   } catch (error) {
-    const reported = toAnswer(error)
+    const reported = toResponse(error)
     if (reported === undefined) throw error
     options.audit.failed(exchange.req, event, error)
     sendBack(exchange, target, { ...reported, iss: options.issuer })

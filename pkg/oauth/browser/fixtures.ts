@@ -1,5 +1,5 @@
 import type { TestApp } from '../fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
+import type { HttpResponse } from '../request-fixtures.ts'
 
 /** Returns the hidden fields of a form. */
 export function hiddenFieldsOf(page: string): Record<string, string> {
@@ -19,13 +19,13 @@ export function createBrowser(app: Pick<TestApp, 'ask'>) {
     const headers: Record<string, string> = { accept: 'text/html', ...more }
     if (cookies.size > 0) headers.cookie = [...cookies].map(pair => pair.join('=')).join('; ')
     if (body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded'
-    const answer = await app.ask(method, path, body === undefined ? { headers } : { headers, body })
-    for (const line of answer.headers['set-cookie'] ?? []) {
+    const response = await app.ask(method, path, body === undefined ? { headers } : { headers, body })
+    for (const line of response.headers['set-cookie'] ?? []) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (line.includes('Max-Age=0')) cookies.delete(name)
       else cookies.set(name, value)
     }
-    return answer
+    return response
   }
   const browser = {
     cookies,
@@ -34,7 +34,7 @@ export function createBrowser(app: Pick<TestApp, 'ask'>) {
     post: (path: string, form: Readonly<Record<string, string>>, headers?: Record<string, string>) =>
       send('POST', path, String(new URLSearchParams(form)), headers),
     /** Opens the login page and submits its form. */
-    async logIn(username: string, password: string, returnTo = '/oauth/session'): Promise<Answer> {
+    async logIn(username: string, password: string, returnTo = '/oauth/session'): Promise<HttpResponse> {
       const page = await browser.get(`/oauth/login?${new URLSearchParams({ return_to: returnTo })}`)
       return browser.post('/oauth/login', { ...hiddenFieldsOf(page.body), username, password })
     },
@@ -44,6 +44,6 @@ export function createBrowser(app: Pick<TestApp, 'ask'>) {
 
 export type Browser = ReturnType<typeof createBrowser>
 
-export function locationOf(answer: Answer): URL {
-  return new URL(answer.headers.location as string, 'https://kapis.test')
+export function locationOf(response: HttpResponse): URL {
+  return new URL(response.headers.location as string, 'https://kapis.test')
 }

@@ -38,12 +38,12 @@ describe('the login page', () => {
   it('includes a script only for password fields', async () => {
     const script = /src="(\/oauth\/show-password\.js\?v=[\w-]+)"/
     const [, path = ''] = script.exec((await browser.get('/oauth/login')).body) ?? []
-    const answer = await browser.get(path)
-    expect([answer.code, answer.headers['content-type']]).to.deep.equal([
+    const response = await browser.get(path)
+    expect([response.code, response.headers['content-type']]).to.deep.equal([
       200,
       'text/javascript; charset=utf-8',
     ])
-    expect(answer.headers['cache-control']).to.equal('public, max-age=31536000, immutable')
+    expect(response.headers['cache-control']).to.equal('public, max-age=31536000, immutable')
     for (const other of ['/oauth/logged-out', '/oauth/logout?post_logout_redirect_uri=x']) {
       const page = await app.ask('GET', other, { headers: { accept: 'text/html' } })
       expect(page.headers['content-security-policy'], other).to.not.include('script')
@@ -52,10 +52,10 @@ describe('the login page', () => {
   })
 
   it('logs a browser in, with a cookie for this host only', async () => {
-    const answer = await browser.logIn('alice', 'right', '/oauth/device?user_code=X')
-    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/device?user_code=X'])
-    expect(answer.headers['set-cookie']).to.have.length(1)
-    expect(answer.headers['set-cookie']?.[0]).to.match(
+    const response = await browser.logIn('alice', 'right', '/oauth/device?user_code=X')
+    expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/device?user_code=X'])
+    expect(response.headers['set-cookie']).to.have.length(1)
+    expect(response.headers['set-cookie']?.[0]).to.match(
       /^__Host-kapis-session=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
     )
     const page = await browser.get('/oauth/session')
@@ -121,13 +121,13 @@ describe('the login page', () => {
       it(what, async () => {
         const page = await browser.get('/oauth/login')
         if (headers?.cookie) browser.cookies.clear()
-        const answer = await browser.post(
+        const response = await browser.post(
           '/oauth/login',
           { ...hiddenFieldsOf(page.body), ...login, ...fields },
           headers,
         )
-        expect(answer.code).to.equal(403)
-        expect(answer.body).to.include('The form did not come from this browser')
+        expect(response.code).to.equal(403)
+        expect(response.body).to.include('The form did not come from this browser')
         expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
       })
     }
@@ -178,8 +178,8 @@ describe('the login page', () => {
     // A link from another site leads to a confirmation.
     expect((await browser.get('/oauth/logout')).body).to.include('Log out?')
     expect((await browser.get('/oauth/session')).code).to.equal(200)
-    const answer = await browser.post('/oauth/session', hiddenFieldsOf(page.body))
-    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/logged-out'])
+    const response = await browser.post('/oauth/session', hiddenFieldsOf(page.body))
+    expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/logged-out'])
     expect((await browser.get('/oauth/session')).code).to.equal(302)
     expect([...app.sessions.values()].at(-1)?.ended).to.equal('logout')
   })

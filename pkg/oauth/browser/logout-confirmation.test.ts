@@ -74,8 +74,8 @@ describe('a logout in a browser that a client requests', () => {
 
   it('needs no confirmation if the hint names the current user', async () => {
     const query = { id_token_hint: hint, post_logout_redirect_uri: bye, state: 's' }
-    const answer = await setup.browser.get(pathOf(query))
-    expect([answer.code, answer.headers.location]).to.deep.equal([302, `${bye}?state=s`])
+    const response = await setup.browser.get(pathOf(query))
+    expect([response.code, response.headers.location]).to.deep.equal([302, `${bye}?state=s`])
     expect([await isLoggedIn(), isEnded(hint), isEnded(hintOfBob)]).to.deep.equal([false, true, false])
   })
 
@@ -152,8 +152,8 @@ describe('a logout in a browser that a client requests', () => {
   }
 
   it('returns an error in JSON to a program', async () => {
-    const answer = await setup.app.ask('GET', pathOf({ post_logout_redirect_uri: bye }))
-    expect([answer.code, JSON.parse(answer.body).error]).to.deep.equal([400, 'invalid_request'])
+    const response = await setup.app.ask('GET', pathOf({ post_logout_redirect_uri: bye }))
+    expect([response.code, JSON.parse(response.body).error]).to.deep.equal([400, 'invalid_request'])
   })
 
   it('is not performed by HEAD', async () => {

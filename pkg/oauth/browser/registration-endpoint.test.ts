@@ -41,25 +41,25 @@ describe('pages for first logins through an identity provider', () => {
   /** Opens the registration page in a new browser. */
   async function arrive(name: string, browser = createBrowser(app)) {
     const login = await browser.get('/oauth/login?provider=corp&return_to=/oauth/device')
-    const answer = await browser.post('/oauth/login', {
+    const response = await browser.post('/oauth/login', {
       ...hiddenFieldsOf(login.body),
       username: name,
       password: name,
     })
-    return { browser, answer, fields: hiddenFieldsOf(answer.body) }
+    return { browser, response, fields: hiddenFieldsOf(response.body) }
   }
 
   it('ask for a user name, suggest one, and log the user in', async () => {
-    const { browser, answer, fields } = await arrive('Zoë')
-    expect(answer.code).to.equal(200)
-    expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
-    expect(answer.headers['cache-control']).to.equal('no-store')
+    const { browser, response, fields } = await arrive('Zoë')
+    expect(response.code).to.equal(200)
+    expect(response.headers['content-security-policy']).to.match(/^default-src 'none'/)
+    expect(response.headers['cache-control']).to.equal('no-store')
     expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({
       provider: 'corp',
       outcome: 'pending',
       reason: 'registration_not_confirmed',
     })
-    expect(answer.body).to.include('at <strong>Corp &lt;1&gt;</strong>').and.include('value="zoe"')
+    expect(response.body).to.include('at <strong>Corp &lt;1&gt;</strong>').and.include('value="zoe"')
     const done = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
     expect([done.code, locationOf(done).pathname]).to.deep.equal([303, '/oauth/device'])
     expect((await browser.get('/oauth/session')).body).to.include('You are <strong>zoe</strong>')
@@ -127,9 +127,9 @@ describe('pages for first logins through an identity provider', () => {
     expect(link.body).to.include(message)
     // An administrator links the account to a user.
     app.users.set('uid-of-zoe', given)
-    const { answer } = await arrive('zoe', browser)
-    expect(answer.code).to.equal(400)
-    expect(answer.body).to.include(message)
+    const { response } = await arrive('zoe', browser)
+    expect(response.code).to.equal(400)
+    expect(response.body).to.include(message)
     expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({
       user: 'given',
       reason: 'password_to_change',
@@ -158,8 +158,8 @@ describe('pages for first logins through an identity provider', () => {
     it(`start again when the provider ${what} in the meantime`, async () => {
       const { browser, fields } = await arrive('zoe')
       change()
-      const answer = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
-      expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+      const response = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
+      expect([response.code, locationOf(response).pathname]).to.deep.equal([303, '/oauth/login'])
       expect(app.users.has('zoe')).to.equal(false)
     })
   }
@@ -167,8 +167,8 @@ describe('pages for first logins through an identity provider', () => {
   it('reject a ticket that was issued for another purpose', async () => {
     configure({ mappingMethod: 'manual' })
     const { browser, fields } = await arrive('zoe')
-    const answer = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
-    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+    const response = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
+    expect([response.code, locationOf(response).pathname]).to.deep.equal([303, '/oauth/login'])
   })
 
   const refused: readonly [string, string][] = [
@@ -178,13 +178,13 @@ describe('pages for first logins through an identity provider', () => {
   for (const [mappingMethod, error_description] of refused) {
     it(`are required by the password grant with mappingMethod ${mappingMethod}`, async () => {
       configure({ mappingMethod })
-      const answer = await app.token({
+      const response = await app.token({
         grant_type: 'password',
         provider: 'corp',
         username: 'zoe',
         password: 'zoe',
       })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description },
       ])

@@ -66,8 +66,8 @@ describe('logouts that continue at the identity provider', () => {
 
   it('do not redirect to an unsigned state', async () => {
     for (const state of ['https://evil.test/', 'e30.e30.e30', '']) {
-      const answer = await createBrowser(app).get(`/oauth/logged-out?${new URLSearchParams({ state })}`)
-      expect([answer.code, answer.headers.location]).to.deep.equal([200, undefined])
+      const response = await createBrowser(app).get(`/oauth/logged-out?${new URLSearchParams({ state })}`)
+      expect([response.code, response.headers.location]).to.deep.equal([200, undefined])
     }
   })
 })

@@ -42,10 +42,10 @@ describe('the device authorization grant', () => {
   }
 
   it('returns two codes, one for the device and one for the user', async () => {
-    const answer = await begin({ scope: 'openid' })
-    expect(answer.code).to.equal(200)
-    expect(answer.headers).to.include({ 'cache-control': 'no-store' })
-    const { device_code, user_code, ...rest } = JSON.parse(answer.body)
+    const response = await begin({ scope: 'openid' })
+    expect(response.code).to.equal(200)
+    expect(response.headers).to.include({ 'cache-control': 'no-store' })
+    const { device_code, user_code, ...rest } = JSON.parse(response.body)
     expect(user_code).to.match(/^[B-Z]{4}-[B-Z]{4}$/)
     expect(device_code).to.not.include(user_code)
     expect(rest).to.deep.equal({
@@ -75,9 +75,9 @@ describe('the device authorization grant', () => {
     expect(entry.body).to.include(`value="${user_code}"`)
     expect(asked.body).to.include(`<p class="code">${user_code}</p>`).and.include('<strong>kapis</strong>')
     expect(done.body).to.include('The device is logged in as <strong>alice</strong>')
-    const answer = await poll(device_code)
-    expect(answer.code).to.equal(200)
-    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+    const response = await poll(device_code)
+    expect(response.code).to.equal(200)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
     expect([typeof access_token, typeof refresh_token, typeof id_token]).to.deep.equal(
       Array(3).fill('string'),
     )
@@ -110,8 +110,8 @@ describe('the device authorization grant', () => {
   it('creates one session for two concurrent polls', async () => {
     const { device_code, user_code } = await device()
     await decide(user_code, 'allow')
-    const answers = await Promise.all([poll(device_code), poll(device_code)])
-    expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400])
+    const responses = await Promise.all([poll(device_code), poll(device_code)])
+    expect(responses.map(({ code }) => code).sort()).to.deep.equal([200, 400])
   })
 
   it('answers slow_down to a device that polls too often', async () => {
@@ -200,8 +200,8 @@ describe('the device authorization grant', () => {
 
   describe('the verification page', () => {
     it('requires a login, and keeps the code in the redirects', async () => {
-      const answer = await browser.get('/oauth/device?user_code=bcdf-ghjk')
-      expect(answer.headers.location).to.equal(
+      const response = await browser.get('/oauth/device?user_code=bcdf-ghjk')
+      expect(response.headers.location).to.equal(
         '/oauth/login?return_to=%2Foauth%2Fdevice%3Fuser_code%3DBCDF-GHJK',
       )
     })

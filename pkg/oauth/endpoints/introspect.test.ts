@@ -21,21 +21,21 @@ describe('POST /oauth/introspect', () => {
   const introspect = (fields: Record<string, string>) =>
     app.form('/oauth/introspect', { ...kapis, ...fields })
   async function expectInactive(fields: Record<string, string>) {
-    const answer = await introspect(fields)
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { active: false }])
+    const response = await introspect(fields)
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([200, { active: false }])
   }
 
   it('returns the claims of an access token', async () => {
-    const answer = await introspect({ token: tokens.access_token, token_type_hint: 'access_token' })
+    const response = await introspect({ token: tokens.access_token, token_type_hint: 'access_token' })
     const { iat, exp, jti, sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
     const login = {
       acr: 'sfa',
       amr: ['pwd'],
       auth_time: (app.sessions.get(sid)?.authenticatedAtMs ?? 0) / 1000,
     }
-    expect(answer.code).to.equal(200)
-    expect(answer.headers['cache-control']).to.equal('no-store')
-    expect(JSON.parse(answer.body)).to.deep.equal({
+    expect(response.code).to.equal(200)
+    expect(response.headers['cache-control']).to.equal('no-store')
+    expect(JSON.parse(response.body)).to.deep.equal({
       active: true,
       token_type: 'Bearer',
       scope: 'openid email',
@@ -81,8 +81,8 @@ describe('POST /oauth/introspect', () => {
 
   it('describes access tokens of other clients to a trusted client, but no refresh tokens', async () => {
     const trusted = { client_id: 'trusted', client_secret: 's' }
-    const answer = await introspect({ ...trusted, token: tokens.access_token })
-    expect(JSON.parse(answer.body)).to.include({ active: true, client_id: 'kapis' })
+    const response = await introspect({ ...trusted, token: tokens.access_token })
+    expect(JSON.parse(response.body)).to.include({ active: true, client_id: 'kapis' })
     await expectInactive({ ...trusted, token: tokens.refresh_token })
   })
 
@@ -175,8 +175,8 @@ describe('POST /oauth/introspect', () => {
   ]
   for (const [who, fields, code, body] of refused) {
     it(`rejects ${who}`, async () => {
-      const answer = await introspect({ token: tokens.access_token, ...fields })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+      const response = await introspect({ token: tokens.access_token, ...fields })
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, body])
     })
   }
 })

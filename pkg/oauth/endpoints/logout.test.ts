@@ -117,12 +117,12 @@ describe('/oauth/logout', () => {
     ]
     for (const [query, location] of rows) {
       for (const more of [{ id_token_hint: await idToken() }, { client_id: 'kapis' }]) {
-        const answer = await get({ ...query, ...more })
-        expect([answer.code, answer.headers.location]).to.deep.equal([302, location])
+        const response = await get({ ...query, ...more })
+        expect([response.code, response.headers.location]).to.deep.equal([302, location])
       }
       tokens = await app.login('alice')
-      const answer = await get(query, bearer())
-      expect([answer.code, answer.headers.location]).to.deep.equal([302, location])
+      const response = await get(query, bearer())
+      expect([response.code, response.headers.location]).to.deep.equal([302, location])
       expect(endOf(await sidOf(tokens))).to.equal('logout')
     }
   })
@@ -164,12 +164,12 @@ describe('/oauth/logout', () => {
     ]
   for (const [what, query, description] of refused) {
     it(`rejects ${what}, and ends no session`, async () => {
-      const answer = await get(await query(), bearer())
-      expect(parsed(answer)).to.deep.equal([
+      const response = await get(await query(), bearer())
+      expect(parsed(response)).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: description },
       ])
-      expect(answer.headers.location).to.equal(undefined)
+      expect(response.headers.location).to.equal(undefined)
       expect(endOf(sid)).to.equal('')
     })
   }
@@ -201,8 +201,8 @@ describe('/oauth/logout', () => {
     })
 
   it('rejects a duplicate parameter', async () => {
-    const answer = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
-    expect(parsed(answer)).to.deep.equal([
+    const response = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
+    expect(parsed(response)).to.deep.equal([
       400,
       { error: 'invalid_request', error_description: 'the parameter state is given more than once' },
     ])

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { startApp, type TestApp } from '../fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
+import type { HttpResponse } from '../request-fixtures.ts'
 
 const basic = (text: string | Uint8Array) => `Basic ${Buffer.from(text).toString('base64')}`
-const seen = ({ code, headers, body }: Answer) => ({
+const seen = ({ code, headers, body }: HttpResponse) => ({
   code,
   challenge: headers['www-authenticate'],
   body: JSON.parse(body),
@@ -29,21 +29,21 @@ describe('/oauth/userinfo with a password', () => {
 
   for (const login of ['alice', 'alice@kapis.io']) {
     it(`returns all claims to ${login}, and starts no session`, async () => {
-      const answer = await ask(basic(`${login}:right`))
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await ask(basic(`${login}:right`))
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         200,
         { sub: 'alice', preferred_username: 'alice', email: 'alice@kapis.io' },
       ])
-      expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
-      expect(answer.headers).to.not.have.any.keys('set-cookie', 'www-authenticate')
+      expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(response.headers).to.not.have.any.keys('set-cookie', 'www-authenticate')
       expect(app.sessions.size).to.equal(0)
       expect(lastLine()).to.include({ outcome: 'success', user: 'alice' })
     })
   }
 
   it('answers HEAD like GET', async () => {
-    const answer = await ask(basic('alice:right'), 'HEAD')
-    expect([answer.code, answer.body]).to.deep.equal([200, ''])
+    const response = await ask(basic('alice:right'), 'HEAD')
+    expect([response.code, response.body]).to.deep.equal([200, ''])
   })
 
   it('accepts a password with colons, and one that is not ASCII', async () => {
@@ -102,13 +102,13 @@ describe('/oauth/userinfo with a password', () => {
       for (let i = 0; i < 2; i++) expect(await app.token(guess)).to.include({ code: 400 })
       for (let i = 0; i < 3; i++) expect(await ask(basic(`${name}:wrong`))).to.include({ code: 401 })
       for (const password of ['wrong', 'right']) {
-        const answer = await ask(basic(`${name}:${password}`))
-        expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        const response = await ask(basic(`${name}:${password}`))
+        expect([response.code, JSON.parse(response.body)]).to.deep.equal([
           429,
           { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
         ])
-        expect(Number(answer.headers['retry-after'])).to.be.within(590, 600)
-        expect(answer.headers['www-authenticate']).to.equal(undefined)
+        expect(Number(response.headers['retry-after'])).to.be.within(590, 600)
+        expect(response.headers['www-authenticate']).to.equal(undefined)
       }
       expect(lastLine()).to.include({ reason: 'locked' })
       expect(await app.token({ ...guess, password: 'right' })).to.include({ code: 429 })
@@ -126,8 +126,8 @@ describe('/oauth/userinfo with a password', () => {
       ['GET', '/oauth/personal-access-tokens'],
     ]
     for (const [method, path, headers = {}] of rows) {
-      const answer = await app.ask(method, path, { headers: { ...headers, authorization } })
-      expect([answer.code, JSON.parse(answer.body).reason], path).to.deep.equal([401, 'Unauthorized'])
+      const response = await app.ask(method, path, { headers: { ...headers, authorization } })
+      expect([response.code, JSON.parse(response.body).reason], path).to.deep.equal([401, 'Unauthorized'])
     }
     for (const path of [
       '/oauth/userinfo/',

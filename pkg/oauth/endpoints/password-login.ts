@@ -28,13 +28,13 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     // Only a known provider is logged: other text in the path may be anything.
     requireProvider(tools.providers, idp)
     event.provider = idp
-    const { user, answer } = await passwordGrant.handle(tools, {
+    const { user, response } = await passwordGrant.handle(tools, {
       client,
       form,
       source: sourceOf(req),
       signal: disconnectSignal(res),
     })
     event.user = user
-    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(response)
   })
 }

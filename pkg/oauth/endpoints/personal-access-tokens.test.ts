@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { startApp, type TestApp } from '../fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
+import type { HttpResponse } from '../request-fixtures.ts'
 
 const path = '/oauth/personal-access-tokens'
-const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
+const parsed = ({ code, body }: HttpResponse) => [code, body === '' ? '' : JSON.parse(body)]
 
 describe(path, () => {
   let app: TestApp
@@ -28,9 +28,9 @@ describe(path, () => {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
   async function create(body: object) {
-    const answer = await ask('POST', body)
-    expect(answer.code, answer.body).to.equal(201)
-    return JSON.parse(answer.body)
+    const response = await ask('POST', body)
+    expect(response.code, response.body).to.equal(201)
+    return JSON.parse(response.body)
   }
 
   const made: readonly [string, object, { scope: string; seconds: number }][] = [
@@ -41,10 +41,10 @@ describe(path, () => {
   ]
   for (const [what, body, { scope, seconds }] of made) {
     it(`creates a token ${what}`, async () => {
-      const answer = await ask('POST', body)
-      expect(answer.code).to.equal(201)
-      expect(answer.headers['cache-control']).to.equal('no-store')
-      const { id, createdAt, expiresAt, token: made, ...rest } = JSON.parse(answer.body)
+      const response = await ask('POST', body)
+      expect(response.code).to.equal(201)
+      expect(response.headers['cache-control']).to.equal('no-store')
+      const { id, createdAt, expiresAt, token: made, ...rest } = JSON.parse(response.body)
       expect(rest).to.deep.equal({ name: 'ci', scope })
       for (const time of [createdAt, expiresAt]) expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
       const { exp, iat, jti, ...claims } = await app.tools.verifier.verifyAccess(made)
@@ -73,12 +73,12 @@ describe(path, () => {
     const second = await create({ name: 'b', scope: 'read' })
     app.users.set('bob', memoryUser('bob'))
     await ask('POST', { name: 'c' }, { as: (await app.login('bob')).access_token })
-    const answer = await ask('GET')
-    const { items } = JSON.parse(answer.body)
+    const response = await ask('GET')
+    const { items } = JSON.parse(response.body)
     expect(items).to.have.length(2)
     expect(items).to.deep.include(first)
     expect(items.map(({ id }: { id: string }) => id)).to.include(second.id)
-    expect(answer.body).to.not.contain(secret)
+    expect(response.body).to.not.contain(secret)
   })
 
   it('revokes a token, immediately and permanently', async () => {
@@ -187,8 +187,8 @@ describe(path, () => {
       ['POST', path],
       ['DELETE', `${path}/x`],
     ] as const) {
-      const answer = await ask(method, method === 'POST' ? { name: 'a' } : undefined, { at, as: '' })
-      expect(parsed(answer)).to.deep.equal([401, { error: 'login_required' }])
+      const response = await ask(method, method === 'POST' ? { name: 'a' } : undefined, { at, as: '' })
+      expect(parsed(response)).to.deep.equal([401, { error: 'login_required' }])
     }
   })
 
@@ -234,11 +234,11 @@ describe(path, () => {
   }
 
   it('rejects another content type', async () => {
-    const answer = await app.form(path, { name: 'a' }, { authorization: `Bearer ${token}` })
-    expect(parsed(answer)).to.deep.equal([
+    const response = await app.form(path, { name: 'a' }, { authorization: `Bearer ${token}` })
+    expect(parsed(response)).to.deep.equal([
       415,
       { error: 'invalid_request', error_description: 'the body must be application/json' },
     ])
-    expect(answer.headers['accept-post']).to.equal('application/json')
+    expect(response.headers['accept-post']).to.equal('application/json')
   })
 })

@@ -24,12 +24,12 @@ describe('POST /oauth/revoke', () => {
   for (const kind of ['access_token', 'refresh_token'] as const) {
     for (const hint of [undefined, 'access_token', 'refresh_token', 'nonsense']) {
       it(`ends the session of its ${kind}, with the hint ${hint}`, async () => {
-        const answer = await revoke({
+        const response = await revoke({
           token: tokens[kind],
           ...(hint === undefined ? {} : { token_type_hint: hint }),
         })
-        expect([answer.code, answer.body]).to.deep.equal([200, ''])
-        expect(answer.headers['cache-control']).to.equal('no-store')
+        expect([response.code, response.body]).to.deep.equal([200, ''])
+        expect(response.headers['cache-control']).to.equal('no-store')
         expect((await sessionOf(tokens))?.ended).to.equal('revoked by its client')
         const refreshed = await app.token({
           grant_type: 'refresh_token',
@@ -57,8 +57,8 @@ describe('POST /oauth/revoke', () => {
 
   it('accepts HTTP Basic for the client', async () => {
     const authorization = `Basic ${Buffer.from('kapis:kapis').toString('base64')}`
-    const answer = await app.form('/oauth/revoke', { token: tokens.access_token }, { authorization })
-    expect(answer.code).to.equal(200)
+    const response = await app.form('/oauth/revoke', { token: tokens.access_token }, { authorization })
+    expect(response.code).to.equal(200)
     expect((await sessionOf(tokens))?.ended).to.equal('revoked by its client')
   })
 
@@ -88,8 +88,8 @@ describe('POST /oauth/revoke', () => {
   ]
   for (const [what, make] of unknown) {
     it(`answers ${what} like a valid token`, async () => {
-      const answer = await revoke({ token: await make() })
-      expect([answer.code, answer.body]).to.deep.equal([200, ''])
+      const response = await revoke({ token: await make() })
+      expect([response.code, response.body]).to.deep.equal([200, ''])
       expect((await sessionOf(tokens))?.ended).to.equal('')
     })
   }
@@ -116,8 +116,8 @@ describe('POST /oauth/revoke', () => {
   ]
   for (const [who, fields, code, body] of refused) {
     it(`rejects ${who}`, async () => {
-      const answer = await revoke(fields())
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+      const response = await revoke(fields())
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, body])
       expect((await sessionOf(tokens))?.ended).to.equal('')
     })
   }

@@ -20,20 +20,20 @@ describe('POST /oauth/authenticate', () => {
   const review = (spec: object, version = apiVersion) =>
     send(JSON.stringify({ apiVersion: version, kind: 'TokenReview', spec }))
   async function statusOf(spec: object) {
-    const answer = await review(spec)
-    expect(answer.code).to.equal(200)
-    const { status, ...rest } = JSON.parse(answer.body)
+    const response = await review(spec)
+    expect(response.code).to.equal(200)
+    const { status, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ apiVersion, kind: 'TokenReview' })
     return status
   }
 
   for (const version of [apiVersion, 'authentication.k8s.io/v1beta1']) {
     it(`returns the user of a token: ${version}`, async () => {
-      const answer = await review({ token: tokens.access_token }, version)
+      const response = await review({ token: tokens.access_token }, version)
       const { jti } = await app.tools.verifier.verifyAccess(tokens.access_token)
-      expect(answer.code).to.equal(200)
-      expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-      expect(JSON.parse(answer.body)).to.deep.equal({
+      expect(response.code).to.equal(200)
+      expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+      expect(JSON.parse(response.body)).to.deep.equal({
         apiVersion: version,
         kind: 'TokenReview',
         status: {
@@ -128,9 +128,9 @@ describe('POST /oauth/authenticate', () => {
   ]
   for (const [what, body, code, message] of malformed) {
     it(`rejects ${what} as Kubernetes does`, async () => {
-      const answer = await send(body)
-      expect(answer.code).to.equal(code)
-      expect(JSON.parse(answer.body)).to.deep.equal({
+      const response = await send(body)
+      expect(response.code).to.equal(code)
+      expect(JSON.parse(response.body)).to.deep.equal({
         kind: 'Status',
         apiVersion: 'v1',
         metadata: {},
@@ -143,11 +143,11 @@ describe('POST /oauth/authenticate', () => {
   }
 
   it('rejects another content type', async () => {
-    const answer = await send('token=x', 'application/x-www-form-urlencoded')
-    expect([answer.code, JSON.parse(answer.body).message]).to.deep.equal([
+    const response = await send('token=x', 'application/x-www-form-urlencoded')
+    expect([response.code, JSON.parse(response.body).message]).to.deep.equal([
       415,
       'the body must be application/json',
     ])
-    expect(answer.headers['accept-post']).to.equal('application/json')
+    expect(response.headers['accept-post']).to.equal('application/json')
   })
 })

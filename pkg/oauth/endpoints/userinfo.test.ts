@@ -32,9 +32,9 @@ describe('/oauth/userinfo', () => {
   for (const [scope, claims] of rows) {
     for (const method of ['GET', 'POST']) {
       it(`returns for ${method} with the scope '${scope}' the claims of that scope`, async () => {
-        const answer = await ask(method, scope)
-        expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { sub: 'alice', ...claims }])
-        expect(answer.headers['cache-control']).to.equal('no-store')
+        const response = await ask(method, scope)
+        expect([response.code, JSON.parse(response.body)]).to.deep.equal([200, { sub: 'alice', ...claims }])
+        expect(response.headers['cache-control']).to.equal('no-store')
       })
     }
   }
@@ -48,9 +48,9 @@ describe('/oauth/userinfo', () => {
   })
 
   it('answers 401 without a token', async () => {
-    const answer = await app.ask('GET', '/oauth/userinfo')
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([401, { error: 'login_required' }])
-    expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+    const response = await app.ask('GET', '/oauth/userinfo')
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([401, { error: 'login_required' }])
+    expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
   })
 
   describe('with the token in a form', () => {
@@ -59,9 +59,9 @@ describe('/oauth/userinfo', () => {
 
     it('returns the same claims', async () => {
       const { access_token } = await app.login('alice', { scope: 'openid email' })
-      const answer = await post({ access_token })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { sub: 'alice', ...email }])
-      expect(answer.headers['cache-control']).to.equal('no-store')
+      const response = await post({ access_token })
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([200, { sub: 'alice', ...email }])
+      expect(response.headers['cache-control']).to.equal('no-store')
     })
 
     it('accepts the token in one place only', async () => {
@@ -83,16 +83,16 @@ describe('/oauth/userinfo', () => {
     it('rejects an invalid token like an invalid bearer token', async () => {
       const { refresh_token } = await app.login('alice')
       for (const access_token of ['garbage', refresh_token, 'x'.repeat(50_000)]) {
-        const answer = await post({ access_token })
-        expect([answer.code, JSON.parse(answer.body).reason]).to.deep.equal([401, 'Unauthorized'])
-        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+        const response = await post({ access_token })
+        expect([response.code, JSON.parse(response.body).reason]).to.deep.equal([401, 'Unauthorized'])
+        expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
       }
     })
 
     it('rejects a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
-      const answer = await app.ask('POST', '/oauth/userinfo', { headers, body: '{}' })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await app.ask('POST', '/oauth/userinfo', { headers, body: '{}' })
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         415,
         {
           error: 'invalid_request',

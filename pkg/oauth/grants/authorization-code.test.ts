@@ -22,9 +22,9 @@ describe('authorizationCodeGrant', () => {
 
   it('returns tokens for the code, and an ID token with the user and the time of the login', async () => {
     const code = await setup.codeOf({ scope: 'openid profile email unknown', nonce: 'n1', ...pkce })
-    const answer = await setup.exchange(code, { code_verifier: verifier, ...web })
-    expect(answer.code).to.equal(200)
-    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+    const response = await setup.exchange(code, { code_verifier: verifier, ...web })
+    expect(response.code).to.equal(200)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200, scope: 'openid profile email' })
     expect(refresh_token).to.be.a('string')
     const { iat, exp, jti, auth_time, sid, ...claims } = decode(id_token)
@@ -55,8 +55,12 @@ describe('authorizationCodeGrant', () => {
 
   it('signs with ES256 for a client that requests it, and includes only the claims of the scope', async () => {
     const code = await setup.codeOf({ client_id: 'es256', scope: 'openid' })
-    const answer = await setup.exchange(code, { client_id: 'es256', client_secret: 's', grant_type: 'code' })
-    const { id_token } = JSON.parse(answer.body)
+    const response = await setup.exchange(code, {
+      client_id: 'es256',
+      client_secret: 's',
+      grant_type: 'code',
+    })
+    const { id_token } = JSON.parse(response.body)
     expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('ES256')
     expect(Object.keys(decode(id_token))).to.have.members([
       ...['iss', 'sub', 'aud', 'exp', 'iat', 'jti', 'auth_time', 'amr', 'acr', 'sid', 'at_hash'],
@@ -67,10 +71,10 @@ describe('authorizationCodeGrant', () => {
     const plain = JSON.parse((await setup.exchange(await setup.codeOf())).body)
     expect(plain).to.not.have.property('id_token')
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
-    const answer = await setup.app.ask('GET', '/oauth/userinfo', {
+    const response = await setup.app.ask('GET', '/oauth/userinfo', {
       headers: { authorization: `Bearer ${id_token}` },
     })
-    expect(answer.code).to.equal(401)
+    expect(response.code).to.equal(401)
     const refreshed = await setup.app.token({
       grant_type: 'refresh_token',
       refresh_token: id_token,
@@ -87,17 +91,17 @@ describe('authorizationCodeGrant', () => {
   ]
   for (const [what, request, said] of scopes) {
     it(what, async () => {
-      const answer = await setup.exchange(await setup.codeOf(request))
-      const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-      expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, ...said }])
+      const response = await setup.exchange(await setup.codeOf(request))
+      const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
+      expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, ...said }])
     })
   }
 
   describe('a code', () => {
-    const invalid = (answer: { code: number; body: string }) => {
-      expect(answer.code).to.equal(400)
-      expect(JSON.parse(answer.body).error).to.equal('invalid_grant')
-      return JSON.parse(answer.body).error_description
+    const invalid = (response: { code: number; body: string }) => {
+      expect(response.code).to.equal(400)
+      expect(JSON.parse(response.body).error).to.equal('invalid_grant')
+      return JSON.parse(response.body).error_description
     }
 
     it('is valid once: a second use ends the session of the first', async () => {
@@ -114,8 +118,8 @@ describe('authorizationCodeGrant', () => {
 
     it('creates one session for two concurrent uses, and ends it', async () => {
       const code = await setup.codeOf()
-      const answers = await Promise.all([setup.exchange(code), setup.exchange(code), setup.exchange(code)])
-      expect(answers.filter(answer => answer.code === 200)).to.have.length(1)
+      const responses = await Promise.all([setup.exchange(code), setup.exchange(code), setup.exchange(code)])
+      expect(responses.filter(response => response.code === 200)).to.have.length(1)
       expect(setup.app.sessions.get(decode(code).jti)?.ended).to.equal('authorization code used twice')
     })
 
@@ -149,21 +153,21 @@ describe('authorizationCodeGrant', () => {
     }
 
     it('that was issued without PKCE is rejected with a verifier (downgrade)', async () => {
-      const answer = await setup.exchange(await setup.codeOf(), {
+      const response = await setup.exchange(await setup.codeOf(), {
         code_verifier: verifier,
         ...web,
       })
-      expect(invalid(answer)).to.equal('the parameter code_verifier does not match the code_challenge')
+      expect(invalid(response)).to.equal('the parameter code_verifier does not match the code_challenge')
     })
 
     it('is not accepted as a token of another kind', async () => {
       const session = setup.browser.cookies.get('__Host-kapis-session')
       for (const code of ['x', session ?? 'y', (await setup.codeOf()).slice(0, -3)])
         expect(invalid(await setup.exchange(code))).to.equal('the code is invalid or expired')
-      const answer = await setup.app.ask('GET', '/oauth/userinfo', {
+      const response = await setup.app.ask('GET', '/oauth/userinfo', {
         headers: { authorization: `Bearer ${await setup.codeOf()}` },
       })
-      expect(answer.code).to.equal(401)
+      expect(response.code).to.equal(401)
     })
 
     it('becomes invalid with the browser session, and with the user', async () => {
@@ -187,9 +191,9 @@ describe('authorizationCodeGrant', () => {
     it('is sent to any loopback port of a native app, with PKCE', async () => {
       await setup.browser.logIn('alice', 'right')
       const uri = 'http://127.0.0.1:51004/cb'
-      const answer = await setup.authorize({ client_id: 'spa', redirect_uri: uri, ...pkce })
-      expect(answer.headers.location).to.match(/^http:\/\/127\.0\.0\.1:51004\/cb\?code=/)
-      const code = locationOf(answer).searchParams.get('code') ?? ''
+      const response = await setup.authorize({ client_id: 'spa', redirect_uri: uri, ...pkce })
+      expect(response.headers.location).to.match(/^http:\/\/127\.0\.0\.1:51004\/cb\?code=/)
+      const code = locationOf(response).searchParams.get('code') ?? ''
       const form = { client_id: 'spa', redirect_uri: uri, code_verifier: verifier }
       expect((await setup.exchange(code, form)).code).to.equal(200)
     })

@@ -28,9 +28,9 @@ describe('client_credentials', () => {
     })
 
   it('returns a token with the permissions of the client’s user, for a limited time, and no refresh token', async () => {
-    const answer = await ask({ scope: 'openid' })
-    expect(answer.code).to.equal(200)
-    const { access_token, ...rest } = JSON.parse(answer.body)
+    const response = await ask({ scope: 'openid' })
+    expect(response.code).to.equal(200)
+    const { access_token, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 600 })
     const { sid, exp, iat, jti, ...claims } = await app.tools.verifier.verifyAccess(access_token)
     expect(exp - iat).to.equal(600)
@@ -47,16 +47,16 @@ describe('client_credentials', () => {
   })
 
   it('is available only to clients with this grant', async () => {
-    const answer = await app.token({ grant_type: 'client_credentials' })
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await app.token({ grant_type: 'client_credentials' })
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       400,
       { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
     ])
   })
 
   it('requires the secret of the client', async () => {
-    const answer = await ask({ client_secret: 'wrong' })
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await ask({ client_secret: 'wrong' })
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'invalid client credential' },
     ])
@@ -73,8 +73,8 @@ describe('client_credentials', () => {
   for (const [what, change, description] of gone) {
     it(`returns no token when the user ${what}`, async () => {
       change()
-      const answer = await ask()
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await ask()
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: description },
       ])

@@ -26,12 +26,12 @@ export const clientCredentialsGrant: Grant = {
       scope,
       lifeSeconds: accessTokenSeconds,
     })
-    const answer = {
+    const response = {
       access_token: issued.token,
       token_type: 'Bearer',
       expires_in: accessTokenSeconds,
       ...(requested === undefined || requested === scope ? {} : { scope }),
     } as const
-    return { user: user.name, answer }
+    return { user: user.name, response }
   },
 }

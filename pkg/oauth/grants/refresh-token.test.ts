@@ -19,9 +19,9 @@ describe('refresh_token', () => {
   const refresh = (token: string, more: Record<string, string> = {}, headers: Record<string, string> = {}) =>
     app.token({ grant_type: 'refresh_token', refresh_token: token, ...more }, headers)
   async function refreshed(token: string): Promise<Tokens> {
-    const answer = await refresh(token)
-    expect(answer.code, answer.body).to.equal(200)
-    return JSON.parse(answer.body)
+    const response = await refresh(token)
+    expect(response.code, response.body).to.equal(200)
+    return JSON.parse(response.body)
   }
   const sidOf = async (token: string) => (await app.tools.verifier.verifyRefresh(token)).sid
   /** Moves the last refresh of a login `ms` milliseconds into the past. */
@@ -32,11 +32,11 @@ describe('refresh_token', () => {
 
   it('returns a new pair of tokens for the same session', async () => {
     const first = await login('openid')
-    const answer = await refresh(first.refresh_token)
-    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+    const response = await refresh(first.refresh_token)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
     expect(id_token).to.be.a('string')
-    expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(response.headers['cache-control']).to.equal('no-store')
     const sid = await sidOf(first.refresh_token)
     expect(await app.tools.verifier.verifyAccess(access_token)).to.include({ sid, scope: 'openid' })
     expect(await app.tools.verifier.verifyRefresh(refresh_token)).to.include({ sid, scope: 'openid' })
@@ -90,9 +90,9 @@ describe('refresh_token', () => {
 
   it('continues one session for concurrent requests, on any replica', async () => {
     const { refresh_token } = await login()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => refreshed(refresh_token)))
+    const responses = await Promise.all(Array.from({ length: 5 }, () => refreshed(refresh_token)))
     const ids = await Promise.all(
-      answers.map(async answer => (await app.tools.verifier.verifyRefresh(answer.refresh_token)).jti),
+      responses.map(async response => (await app.tools.verifier.verifyRefresh(response.refresh_token)).jti),
     )
     expect(new Set(ids).size).to.equal(1)
   })
@@ -101,9 +101,9 @@ describe('refresh_token', () => {
     const { refresh_token: stolen } = await login()
     const { refresh_token: current } = await refreshed(stolen)
     await age(stolen, 11_000)
-    const answer = await refresh(stolen)
-    expect(answer.code).to.equal(400)
-    expect(JSON.parse(answer.body)).to.deep.equal({
+    const response = await refresh(stolen)
+    expect(response.code).to.equal(400)
+    expect(JSON.parse(response.body)).to.deep.equal({
       error: 'invalid_grant',
       error_description: 'the refresh token was used before; the login has ended',
     })
@@ -135,9 +135,9 @@ describe('refresh_token', () => {
     it(`is rejected for a user who ${what}`, async () => {
       const { refresh_token } = await login()
       change()
-      const answer = await refresh(refresh_token)
-      expect(answer.code).to.equal(400)
-      expect(JSON.parse(answer.body)).to.deep.equal(body)
+      const response = await refresh(refresh_token)
+      expect(response.code).to.equal(400)
+      expect(JSON.parse(response.body)).to.deep.equal(body)
     })
   }
 
@@ -190,8 +190,8 @@ describe('refresh_token', () => {
 
   it('is bound to its client', async () => {
     const { refresh_token } = await login()
-    const answer = await refresh(refresh_token, { client_id: 'cli' })
-    expect(JSON.parse(answer.body)).to.deep.equal({
+    const response = await refresh(refresh_token, { client_id: 'cli' })
+    expect(JSON.parse(response.body)).to.deep.equal({
       error: 'invalid_grant',
       error_description: 'the refresh token was issued to another client',
     })
@@ -230,9 +230,9 @@ describe('refresh_token', () => {
   ]
   for (const [what, make, body] of hostile) {
     it(`rejects ${what}`, async () => {
-      const answer = await refresh(await make())
-      expect(answer.code).to.equal(400)
-      expect(JSON.parse(answer.body)).to.deep.equal(body)
+      const response = await refresh(await make())
+      expect(response.code).to.equal(400)
+      expect(JSON.parse(response.body)).to.deep.equal(body)
     })
   }
 })

@@ -90,7 +90,7 @@ async function refresh(
     expiresAtMs: next.expiresAt * 1000,
   }
   if (!isRetry && !(await tools.sessions.update(rotated))) return undefined
-  const answer = {
+  const response = {
     access_token: access.token,
     token_type: 'Bearer',
     refresh_token: next.token,
@@ -104,7 +104,7 @@ async function refresh(
     })),
     ...(requested === undefined || requested === scope ? {} : { scope }),
   } as const
-  return { user: user.name, answer }
+  return { user: user.name, response }
 }
 
 async function readToken(tools: GrantTools, token: string): Promise<TokenClaims> {

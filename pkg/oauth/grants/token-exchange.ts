@@ -55,14 +55,14 @@ export const tokenExchangeGrant: Grant = {
       ...(audience === tools.subjectTokens.audience ? {} : { audience }),
       ...(login === undefined ? {} : { login, parent: login.sid }),
     })
-    const answer = {
+    const response = {
       access_token: issued.token,
       issued_token_type: issuedType,
       token_type: 'Bearer',
       expires_in: lifeSeconds,
       ...(requested === scope || (requested === undefined && scope === '') ? {} : { scope }),
     } as const
-    return { user: user.name, subject, policy: policy.name, answer }
+    return { user: user.name, subject, policy: policy.name, response }
   },
 }
 

@@ -19,9 +19,9 @@ describe('GET /oauth/callback/{idp}', () => {
     const browser = createBrowser(app)
     const away = locationOf(await browser.get('/oauth/login/sso?return_to=/oauth/device'))
     const state = away.searchParams.get('state')
-    const answer = await browser.get(`/oauth/callback/sso?code=x&state=${state}`)
-    expect(answer.code).to.equal(400)
-    expect(answer.body)
+    const response = await browser.get(`/oauth/callback/sso?code=x&state=${state}`)
+    expect(response.code).to.equal(400)
+    expect(response.body)
       .to.include(
         'The password of this user was set by an administrator: log in with it and change it first.',
       )
@@ -63,8 +63,8 @@ describe('GET /oauth/callback/{idp}', () => {
       'garbage',
     ]
     for (const value of bad) {
-      const answer = await ask(value)
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await ask(value)
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         {
           error: 'invalid_request',
@@ -72,7 +72,7 @@ describe('GET /oauth/callback/{idp}', () => {
             'the login was not started in this browser, or more than ten minutes ago; start again',
         },
       ])
-      expect(answer.headers['cache-control']).to.equal('no-store')
+      expect(response.headers['cache-control']).to.equal('no-store')
       expect(app.lines.findLast(({ audit }) => audit === 'callback')).to.include({
         provider: 'sso',
         reason: 'state_mismatch',
@@ -87,15 +87,15 @@ describe('GET /oauth/callback/{idp}', () => {
     const good = await app.ask('GET', path(2_000))
     const [cookie = ''] = good.headers['set-cookie'] ?? []
     expect([good.code, cookie.indexOf(';') <= 4096]).to.deep.equal([303, true])
-    const answer = await app.ask('GET', path(4_000))
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await app.ask('GET', path(4_000))
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       400,
       {
         error: 'invalid_request',
         error_description: 'the authorization request is too long for a login with an identity provider',
       },
     ])
-    expect(answer.headers).to.not.have.any.keys('location', 'set-cookie')
+    expect(response.headers).to.not.have.any.keys('location', 'set-cookie')
     expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({ reason: 'request_too_long' })
   })
 
@@ -105,10 +105,10 @@ describe('GET /oauth/callback/{idp}', () => {
     const away = locationOf(await browser.get('/oauth/login/sso?client_id=gone'))
     app.clients.delete('gone')
     const path = `/oauth/callback/sso?code=x&state=${away.searchParams.get('state')}`
-    const answer = await app.ask('GET', path, {
+    const response = await app.ask('GET', path, {
       headers: { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
     })
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       400,
       { error: 'invalid_request', error_description: 'the OAuth client was deleted' },
     ])

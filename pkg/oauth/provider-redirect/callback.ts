@@ -69,9 +69,9 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     const requestedScope = state.scope === '' ? undefined : state.scope
     await assertNoSecondFactor(tools.factors, user, amr)
     const login = { user, client, provider: idp, amr, requestedScope, source: sourceOf(req) }
-    const { answer } = await beginLogin(tools, login)
+    const { response } = await beginLogin(tools, login)
     audit.succeeded(req, event)
-    res.json(answer)
+    res.json(response)
   }
 
   return withLoginErrorPage(productName, async (req, res, loginFlow) => {

@@ -61,19 +61,19 @@ describe('createOAuthApp', () => {
     '/.well-known/oauth-authorization-server/oauth',
   ]) {
     it(`serves the discovery document at ${path}`, async () => {
-      const answer = await app.ask('GET', path)
-      expect(answer.code).to.equal(200)
-      expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-      expect(JSON.parse(answer.body)).to.deep.equal(discovery)
+      const response = await app.ask('GET', path)
+      expect(response.code).to.equal(200)
+      expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+      expect(JSON.parse(response.body)).to.deep.equal(discovery)
     })
   }
 
   it('serves the public keys', async () => {
-    const answer = await app.ask('GET', '/oauth/keys')
-    expect(answer.code).to.equal(200)
-    expect(answer.headers['cache-control']).to.equal('public, max-age=300')
-    expect(JSON.parse(answer.body)).to.deep.equal(app.keys.set.jwks())
-    expect(answer.body).to.not.match(/"(d|p|q|dp|dq|qi|oth|k)":/)
+    const response = await app.ask('GET', '/oauth/keys')
+    expect(response.code).to.equal(200)
+    expect(response.headers['cache-control']).to.equal('public, max-age=300')
+    expect(JSON.parse(response.body)).to.deep.equal(app.keys.set.jwks())
+    expect(response.body).to.not.match(/"(d|p|q|dp|dq|qi|oth|k)":/)
   })
 
   it('reports its readiness', async () => {
@@ -121,11 +121,11 @@ describe('createOAuthApp', () => {
   ]
   for (const [method, path, code, body, allow] of refused) {
     it(`answers ${method} ${path} with ${code}`, async () => {
-      const answer = await app.ask(method, path)
-      expect(answer.code).to.equal(code)
-      if (method === 'HEAD') expect(answer.body).to.equal('')
-      else expect(JSON.parse(answer.body)).to.deep.equal({ error: 'invalid_request', ...body })
-      expect(answer.headers.allow).to.equal(allow)
+      const response = await app.ask(method, path)
+      expect(response.code).to.equal(code)
+      if (method === 'HEAD') expect(response.body).to.equal('')
+      else expect(JSON.parse(response.body)).to.deep.equal({ error: 'invalid_request', ...body })
+      expect(response.headers.allow).to.equal(allow)
     })
   }
 
@@ -136,13 +136,16 @@ describe('createOAuthApp', () => {
     ['POST', '/oauth/login', 415],
   ] as const) {
     it(`shows browsers an error page with a link: ${method} ${path} is ${code}`, async () => {
-      const answer = await app.ask(method, path, {
+      const response = await app.ask(method, path, {
         headers: { accept: 'text/html,*/*;q=0.8', 'content-type': 'text/plain' },
         ...(method === 'GET' ? {} : { body: 'x' }),
       })
-      expect([answer.code, answer.headers['content-type']]).to.deep.equal([code, 'text/html; charset=utf-8'])
-      expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
-      expect(answer.body).to.include('role="alert"').and.include('href="/oauth/session"')
+      expect([response.code, response.headers['content-type']]).to.deep.equal([
+        code,
+        'text/html; charset=utf-8',
+      ])
+      expect(response.headers['content-security-policy']).to.match(/^default-src 'none'/)
+      expect(response.body).to.include('role="alert"').and.include('href="/oauth/session"')
     })
   }
 
@@ -162,10 +165,10 @@ describe('createOAuthApp', () => {
     ['DELETE', '/oauth/personal-access-tokens/x'],
   ] as const) {
     it(`rejects an invalid bearer token instead of ignoring it: ${method} ${path}`, async () => {
-      const answer = await app.ask(method, path, { headers: { authorization: 'Bearer garbage' } })
-      expect(answer.code).to.equal(401)
-      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
-      expect(JSON.parse(answer.body)).to.deep.equal(unauthorized)
+      const response = await app.ask(method, path, { headers: { authorization: 'Bearer garbage' } })
+      expect(response.code).to.equal(401)
+      expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      expect(JSON.parse(response.body)).to.deep.equal(unauthorized)
     })
   }
 })

@@ -56,8 +56,8 @@ describe('CORS', () => {
   ]) {
     it(`allows every origin to read ${path}, without credentials`, async () => {
       for (const headers of [{}, { origin: 'https://anybody.test' }, { origin: 'null' }]) {
-        const answer = await app.ask('GET', path, { headers })
-        expect([answer.code, cors(answer.headers)]).to.deep.equal([
+        const response = await app.ask('GET', path, { headers })
+        expect([response.code, cors(response.headers)]).to.deep.equal([
           200,
           { 'access-control-allow-origin': '*' },
         ])
@@ -101,9 +101,9 @@ describe('CORS', () => {
             'access-control-max-age': '600',
           },
         ])
-        const answer = await app.form(path, {}, { origin })
-        expect([answer.code >= 400, cors(answer.headers)]).to.deep.equal([true, shared(origin)])
-        expect(answer.headers.vary).to.include('Origin')
+        const response = await app.form(path, {}, { origin })
+        expect([response.code >= 400, cors(response.headers)]).to.deep.equal([true, shared(origin)])
+        expect(response.headers.vary).to.include('Origin')
       }
     })
 
@@ -111,8 +111,8 @@ describe('CORS', () => {
       for (const origin of refused) {
         const { code, headers } = await preflight(path, origin)
         expect([code, cors(headers), headers.vary], origin).to.deep.equal([405, {}, 'Origin'])
-        const answer = await app.form(path, {}, { origin })
-        expect([cors(answer.headers), answer.headers.vary], origin).to.deep.equal([{}, 'Origin'])
+        const response = await app.form(path, {}, { origin })
+        expect([cors(response.headers), response.headers.vary], origin).to.deep.equal([{}, 'Origin'])
       }
       expect((await app.form(path, {})).headers.vary).to.equal('Origin')
     })

@@ -75,7 +75,7 @@ export type Granted = {
   /** The subject of an exchanged token, and the policy that allowed it. */
   readonly subject?: string
   readonly policy?: string
-  readonly answer: TokenResponse
+  readonly response: TokenResponse
 }
 
 export type Grant = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { issuer } from '../../jwt/fixtures.ts'
 import { type Authorization, decode, startAuthorization, web } from '../authorize/fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
+import type { HttpResponse } from '../request-fixtures.ts'
 
 /** The rules of OpenID Connect Core sections 3.1.3.3 and 12.2. */
 describe('the ID token of a token response', () => {
@@ -12,7 +12,7 @@ describe('the ID token of a token response', () => {
   })
   afterEach(() => setup.app.close())
 
-  const tokensOf = ({ code, body }: Answer): Record<string, string> => {
+  const tokensOf = ({ code, body }: HttpResponse): Record<string, string> => {
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }

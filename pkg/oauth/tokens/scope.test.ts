@@ -104,13 +104,13 @@ describe('a login with the scope read only', () => {
       const { refresh_token } = await app.login('alice', { scope: 'openid' })
       const before = app.sessions.size
       const ci = { client_id: 'ci', client_secret: 's' }
-      const answers = [
+      const responses = [
         await app.token({ ...password, scope }),
         await app.token({ grant_type: 'client_credentials', ...ci, scope }),
         await app.token({ grant_type: 'refresh_token', refresh_token, scope }),
         await app.form('/oauth/device_authorization', { client_id: 'kapis', client_secret: 'kapis', scope }),
       ]
-      for (const { code, body } of answers) expect([code, JSON.parse(body)]).to.deep.equal([400, refused])
+      for (const { code, body } of responses) expect([code, JSON.parse(body)]).to.deep.equal([400, refused])
       const redirect = locationOf(await app.ask('GET', authorizePath({ client_id: 'ci', scope })))
       expect(Object.fromEntries(redirect.searchParams)).to.include(refused)
       expect(app.sessions.size).to.equal(before)

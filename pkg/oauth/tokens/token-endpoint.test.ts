@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startApp, type TestApp } from '../fixtures.ts'
 import { memoryClient } from '../memory-fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
+import type { HttpResponse } from '../request-fixtures.ts'
 
 const alice = { grant_type: 'password', username: 'alice', password: 'right' }
 const formType = 'application/x-www-form-urlencoded'
@@ -20,23 +20,23 @@ describe('POST /oauth/token', () => {
   })
   after(() => app.close())
 
-  function expectError(answer: Answer, code: number, body: object) {
-    expect(answer.code).to.equal(code)
-    expect(JSON.parse(answer.body)).to.deep.equal(body)
-    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-    expect(answer.headers['cache-control']).to.equal('no-store')
-    expect(answer.headers.pragma).to.equal('no-cache')
-    expect(answer.headers['x-powered-by']).to.equal(undefined)
+  function expectError(response: HttpResponse, code: number, body: object) {
+    expect(response.code).to.equal(code)
+    expect(JSON.parse(response.body)).to.deep.equal(body)
+    expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(response.headers['cache-control']).to.equal('no-store')
+    expect(response.headers.pragma).to.equal('no-cache')
+    expect(response.headers['x-powered-by']).to.equal(undefined)
   }
 
   it('returns both tokens, and forbids caching', async () => {
-    const answer = await app.token(alice)
-    expect(answer.code).to.equal(200)
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    const response = await app.token(alice)
+    expect(response.code).to.equal(200)
+    const { access_token, refresh_token, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
-    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
-    expect(answer.headers['cache-control']).to.equal('no-store')
-    expect(answer.headers.pragma).to.equal('no-cache')
+    expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(response.headers['cache-control']).to.equal('no-store')
+    expect(response.headers.pragma).to.equal('no-cache')
     const claims = await app.tools.verifier.verifyAccess(access_token)
     expect(claims).to.include({ sub: 'alice', clientId: 'kapis', scope: '' })
     expect(await app.tools.verifier.verifyRefresh(refresh_token)).to.include({ sid: claims.sid })
@@ -44,8 +44,8 @@ describe('POST /oauth/token', () => {
   })
 
   it('keeps the other sessions of a user, unless only one is allowed', async () => {
-    const sidOf = async (answer: Answer) =>
-      (await app.tools.verifier.verifyAccess(JSON.parse(answer.body).access_token)).sid
+    const sidOf = async (response: HttpResponse) =>
+      (await app.tools.verifier.verifyAccess(JSON.parse(response.body).access_token)).sid
     const [first, second] = [await sidOf(await app.token(alice)), await sidOf(await app.token(alice))]
     expect([first, second].map(sid => app.sessions.get(sid)?.ended)).to.deep.equal(['', ''])
     app.tools.multipleLogin = () => false
@@ -99,12 +99,12 @@ describe('POST /oauth/token', () => {
         app.token({ ...alice, client_id, client_secret }, from(address))
       for (let i = 0; i < 30; i++) expect(await guess('kapis', '198.51.100.1')).to.include({ code: 401 })
       for (const secret of ['wrong', 'kapis']) {
-        const answer = await guess('kapis', '198.51.100.1', secret)
-        expectError(answer, 429, {
+        const response = await guess('kapis', '198.51.100.1', secret)
+        expectError(response, 429, {
           error: 'invalid_client',
           error_description: 'too many wrong client secrets from this address',
         })
-        expect(Number(answer.headers['retry-after'])).to.be.within(50, 60)
+        expect(Number(response.headers['retry-after'])).to.be.within(50, 60)
       }
       expect(await guess('kapis', '198.51.100.2', 'kapis')).to.include({ code: 200 })
       expect(await guess('a:b c', '198.51.100.1', 'p%41+ä')).to.include({ code: 200 })
@@ -149,9 +149,9 @@ describe('POST /oauth/token', () => {
     ]
     for (const [what, form, headers, code, body, authenticate] of refused) {
       it(`fails: ${what}`, async () => {
-        const answer = await app.token({ ...alice, ...form }, headers)
-        expectError(answer, code, body)
-        expect(answer.headers['www-authenticate']).to.equal(authenticate)
+        const response = await app.token({ ...alice, ...form }, headers)
+        expectError(response, code, body)
+        expect(response.headers['www-authenticate']).to.equal(authenticate)
       })
     }
 
@@ -225,9 +225,9 @@ describe('POST /oauth/token', () => {
     ]
     for (const [what, changes, code, body] of refused) {
       it(`rejects ${what}`, async () => {
-        const answer = await app.token({ ...alice, ...changes })
-        expectError(answer, code, body)
-        expect(answer.headers['retry-after']).to.equal(code === 429 ? '600' : undefined)
+        const response = await app.token({ ...alice, ...changes })
+        expectError(response, code, body)
+        expect(response.headers['retry-after']).to.equal(code === 429 ? '600' : undefined)
       })
     }
   })
@@ -241,9 +241,9 @@ describe('POST /oauth/token', () => {
 
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'nonsense']) {
       it(`of type ${type} is answered with 415`, async () => {
-        const answer = await post(form, { 'content-type': type })
-        expectError(answer, 415, media)
-        expect(answer.headers['accept-post']).to.equal(formType)
+        const response = await post(form, { 'content-type': type })
+        expectError(response, 415, media)
+        expect(response.headers['accept-post']).to.equal(formType)
       })
     }
     it('without a type is answered with 415', async () => {
@@ -313,12 +313,12 @@ describe('POST /oauth/token', () => {
     })
 
     it('of another encoding is answered with 415, which lists the supported ones', async () => {
-      const answer = await post(form, { 'content-type': formType, 'content-encoding': 'compress' })
-      expectError(answer, 415, {
+      const response = await post(form, { 'content-type': formType, 'content-encoding': 'compress' })
+      expectError(response, 415, {
         error: 'invalid_request',
         error_description: 'the Content-Encoding must be gzip, deflate, br, zstd or identity',
       })
-      expect(answer.headers['accept-encoding']).to.equal('gzip, deflate, br, zstd')
+      expect(response.headers['accept-encoding']).to.equal('gzip, deflate, br, zstd')
     })
 
     for (const encoding of ['gzip', 'deflate', 'br', 'zstd']) {
@@ -368,12 +368,12 @@ describe('POST /oauth/token', () => {
 
   it('answers 503 until users are loaded: a right password must not seem wrong', async () => {
     app.state.isReady = false
-    const answer = await app.token(alice)
+    const response = await app.token(alice)
     app.state.isReady = true
-    expectError(answer, 503, {
+    expectError(response, 503, {
       error: 'temporarily_unavailable',
       error_description: 'kapis-oauth is starting',
     })
-    expect(answer.headers['retry-after']).to.equal('1')
+    expect(response.headers['retry-after']).to.equal('1')
   })
 })

@@ -50,9 +50,9 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
   return async (req: Request, res: Response): Promise<void> => {
     const event: TokenEvent = {}
     try {
-      const { answer, ...whose } = await handle(req, res, event)
+      const { response, ...whose } = await handle(req, res, event)
       // RFC 6749 section 5.1: responses with tokens must not be cached.
-      res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
+      res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(response)
       audit.succeeded(req, { ...event, ...whose })
     } catch (error) {
       audit.failed(req, event, error)

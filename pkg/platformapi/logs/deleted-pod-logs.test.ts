@@ -39,7 +39,7 @@ describe('createDeletedPodLogs', () => {
       created?: number
     },
   ) {
-    const answer = createDeletedPodLogs({
+    const respond = createDeletedPodLogs({
       store,
       places: freePlaces,
       readable: async () => readable,
@@ -48,7 +48,7 @@ describe('createDeletedPodLogs', () => {
     })
     loopback = await startLoopback(async (req, res) => {
       try {
-        if (!(await answer(toExchange(req, res)))) res.writeHead(404).end('not found')
+        if (!(await respond(toExchange(req, res)))) res.writeHead(404).end('not found')
       } catch (error) {
         renderKube(res, error)
       }
@@ -80,9 +80,9 @@ describe('createDeletedPodLogs', () => {
   }
   for (const [query, text] of Object.entries(logs)) {
     it(`returns log${query}`, async () => {
-      const answer = await get(`${path}/log${query}`)
-      expect([answer.code, answer.text]).to.deep.equal([200, text])
-      expect(answer.headers).to.include({ 'content-type': 'text/plain', warning: warning('web-0') })
+      const response = await get(`${path}/log${query}`)
+      expect([response.code, response.text]).to.deep.equal([200, text])
+      expect(response.headers).to.include({ 'content-type': 'text/plain', warning: warning('web-0') })
     })
   }
 

@@ -62,7 +62,7 @@ export function createDeletedPodLogs(
           }
         },
       }
-      isAnswered = await answer(exchange, source)
+      isAnswered = await respond(exchange, source)
     }).catch(error => {
       // If the store is not available, the 404 of kube-apiserver is sent, with a warning.
       if (!(error instanceof Status) || error.code < 429 || exchange.res.headersSent) throw error
@@ -81,7 +81,7 @@ export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
   return info.parts.length === 4 && req.headers['kubectl-command'] === 'kubectl logs'
 }
 
-async function answer(exchange: AuthenticatedExchange, source: Source): Promise<boolean> {
+async function respond(exchange: AuthenticatedExchange, source: Source): Promise<boolean> {
   const { info, query, res } = exchange
   const { namespace, name: pod } = info
   const options = info.subresource === '' ? undefined : parsePodLogOptions(query, pod, Date.now())

@@ -89,7 +89,7 @@ const record = object(
 const bar = object({ time: integer('Unix milliseconds.'), count: integer() })
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
-const answer: Schema = {
+const response: Schema = {
   oneOf: [
     object({ query: object({ total: integer(), records: arrayOf(record) }, ['records']) }),
     object({ statistics: object({ containers: integer(), logs: integer() }) }),
@@ -107,7 +107,7 @@ export function logOperation(summary: string, segments: readonly Parameter[] = [
       200: {
         description: 'The result, an export, or a live tail, depending on operation.',
         content: {
-          ...json(answer),
+          ...json(response),
           ...content(['application/x-ndjson'], record),
           ...content(['text/plain', 'text/csv', 'text/event-stream'], text()),
         },

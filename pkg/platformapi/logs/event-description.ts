@@ -31,7 +31,7 @@ const known: Readonly<Record<(typeof sharedParameters)[number], Parameter>> = {
 
 const event: Schema = { type: 'object' }
 const bar = object({ time: integer('Unix milliseconds.'), count: integer() })
-const answer: Schema = {
+const response: Schema = {
   oneOf: [
     object({ query: object({ total: integer(), records: arrayOf(event) }, ['records']) }),
     object({ statistics: object({ resources: integer(), events: integer() }) }),
@@ -49,7 +49,7 @@ export function eventOperation(summary: string, description: string, kind: Event
     {
       200: {
         description: 'The result, or an export with one event per line, depending on operation.',
-        content: { ...json(answer), ...content(['application/x-ndjson'], event) },
+        content: { ...json(response), ...content(['application/x-ndjson'], event) },
       },
     },
     { description, parameters: [...sharedParameters.map(name => known[name]), ...own] },

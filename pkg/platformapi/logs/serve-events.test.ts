@@ -149,7 +149,7 @@ describe('createEventApi', () => {
     expect(exported.text).to.equal(`${exact}\n`)
   })
 
-  const answers: Readonly<Record<string, object>> = {
+  const responses: Readonly<Record<string, object>> = {
     '/events?operation=statistics': { statistics: { resources: 3, events: 4 } },
     '/auditing/events?operation=statistics': { statistics: { resources: 3, events: 4 } },
     '/events?operation=histogram&interval=1h': {
@@ -157,9 +157,9 @@ describe('createEventApi', () => {
     },
     '/events?operation=histogram&reason_filter=none': { histogram: { total: 0, buckets: null } },
   }
-  for (const [path, answer] of Object.entries(answers)) {
+  for (const [path, response] of Object.entries(responses)) {
     it(`answers ${path} with the expected result`, async () => {
-      expect(JSON.parse((await ask(path)).text)).to.deep.equal(answer)
+      expect(JSON.parse((await ask(path)).text)).to.deep.equal(response)
     })
   }
 

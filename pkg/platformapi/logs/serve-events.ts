@@ -49,7 +49,7 @@ export function createEventApi(options: EventApiOptions): Handler {
         filter && exportHits(store, { filter, order, limit: exportLimit || Number.POSITIVE_INFINITY }, limits)
       return sendEvents(exchange, pages)
     }
-    sendJsonText(exchange.res, 200, await answer(kind, question, { store, filter, limits }))
+    sendJsonText(exchange.res, 200, await respond(kind, question, { store, filter, limits }))
   }
 
   return async exchange => {
@@ -59,7 +59,7 @@ export function createEventApi(options: EventApiOptions): Handler {
   }
 }
 
-async function answer(
+async function respond(
   kind: EventKind,
   question: Exclude<EventQueryParameters, { readonly operation: 'export' }>,
   asked: Asked,

@@ -77,7 +77,7 @@ describe('createLogApi', () => {
   const ask = async (query: string, readable: Readable = 'everywhere', given?: Partial<LogApiOptions>) =>
     (await start(readable, given)).get(`/logs?${query.replaceAll(' ', '+')}`)
 
-  const answers: Readonly<Record<string, object>> = {
+  const responses: Readonly<Record<string, object>> = {
     '': { query: { total: 4, records: [four, three, two, one] } },
     'operation=&size=&from=&sort=&namespaces=&log_query=&q=&cursor=': {
       query: { total: 4, records: [four, three, two, one] },
@@ -122,10 +122,10 @@ describe('createLogApi', () => {
       context: { before: [], after: [] },
     },
   }
-  for (const [query, answer] of Object.entries(answers)) {
+  for (const [query, response] of Object.entries(responses)) {
     it(`returns the result of ${query || 'no parameters'}`, async () => {
       const { code, headers, text } = await ask(query)
-      expect(JSON.parse(text)).to.deep.equal(answer)
+      expect(JSON.parse(text)).to.deep.equal(response)
       expect([code, headers['content-type']]).to.deep.equal([200, 'application/json'])
     })
   }
@@ -178,8 +178,8 @@ describe('createLogApi', () => {
     }
     for (const [query, text] of Object.entries(nothing)) {
       it(`is empty: ${query || 'query'}`, async () => {
-        const answer = await ask(query, [])
-        expect([answer.code, answer.text]).to.deep.equal([200, text])
+        const response = await ask(query, [])
+        expect([response.code, response.text]).to.deep.equal([200, text])
         expect((await ask(`${query}&namespaces=shop`, ['new'])).text).to.equal(text)
       })
     }
@@ -201,9 +201,9 @@ describe('createLogApi', () => {
     }
     for (const [query, text] of Object.entries(exports)) {
       it(query || 'plain', async () => {
-        const answer = await ask(`operation=export&${query}`)
-        expect(answer.text).to.equal(text)
-        expect(answer.headers['content-disposition']).to.equal('attachment')
+        const response = await ask(`operation=export&${query}`)
+        expect(response.text).to.equal(text)
+        expect(response.headers['content-disposition']).to.equal('attachment')
       })
     }
 

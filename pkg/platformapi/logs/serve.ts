@@ -75,7 +75,7 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
       return sendJsonText(exchange.res, 200, text)
     }
     if (question.operation !== 'follow') {
-      return sendJsonText(exchange.res, 200, await answer(question, { store, filter, limits }))
+      return sendJsonText(exchange.res, 200, await respond(question, { store, filter, limits }))
     }
     const tail = places.tail(exchange.identity.username)
     const isPermitted = async () => same(await filterNow(), filter)
@@ -92,7 +92,7 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
   }
 }
 
-async function answer(
+async function respond(
   question: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' | 'patterns' }>,
   asked: Asked,
 ): Promise<string> {

@@ -48,11 +48,11 @@ type Request = {
   readonly reading: Reading
 }
 
-type Answer = (request: Request) => Promise<string>
+type Endpoint = (request: Request) => Promise<string>
 
 const asked = ({ parameters, nowNs }: Request): Asked => readQuery(parameters, nowNs)
 
-const answers: Readonly<Record<string, Answer>> = {
+const responses: Readonly<Record<string, Endpoint>> = {
   hits: async request => {
     const bucket = readBucket(request.parameters)
     const question = readQuery(request.parameters, request.nowNs, bucket)
@@ -80,7 +80,7 @@ const answers: Readonly<Record<string, Answer>> = {
   },
 }
 
-export const logsqlEndpoints: readonly string[] = ['query', 'tail', ...Object.keys(answers)]
+export const logsqlEndpoints: readonly string[] = ['query', 'tail', ...Object.keys(responses)]
 
 /** @throws Status 400 */
 function fieldOf(parameters: LogsqlParameters): string {
@@ -133,7 +133,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
       if (res.destroyed) return
       reading.timeSlices.restart()
       if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
-      else sendJsonText(res, 200, (await answers[endpoint]?.(request)) ?? '')
+      else sendJsonText(res, 200, (await responses[endpoint]?.(request)) ?? '')
     } finally {
       place.leave()
     }

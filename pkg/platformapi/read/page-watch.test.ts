@@ -38,11 +38,11 @@ describe('watchPage', () => {
       printerColumns: async () => undefined,
       narrowed: () => visible,
     }
-    const started = await startLoopback(async (req, answer) => {
+    const started = await startLoopback(async (req, response) => {
       try {
-        await readCollection(store, tools, toExchange(req, answer), { list: 'items' })
+        await readCollection(store, tools, toExchange(req, response), { list: 'items' })
       } catch (error) {
-        renderKube(answer, error)
+        renderKube(response, error)
       }
     })
     loopback = started

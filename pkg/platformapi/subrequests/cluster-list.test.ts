@@ -133,10 +133,14 @@ describe('createClusterList', () => {
   ]
   for (const [query, names, total] of pages)
     it(`${query} is ${names.join(', ') || 'empty'}`, async () => {
-      const answer = await ask(`?${query}`)
-      expect(answer.body.message).to.equal(undefined)
-      expect(answer.names).to.deep.equal(names)
-      expect([answer.code, answer.body.totalItems, answer.warning]).to.deep.equal([200, total, undefined])
+      const response = await ask(`?${query}`)
+      expect(response.body.message).to.equal(undefined)
+      expect(response.names).to.deep.equal(names)
+      expect([response.code, response.body.totalItems, response.warning]).to.deep.equal([
+        200,
+        total,
+        undefined,
+      ])
     })
 
   it('asks each cluster for the objects up to the end of the page', async () => {
@@ -280,8 +284,8 @@ describe('createClusterList', () => {
   ]
   for (const [query, code, message] of refused)
     it(`rejects ${query.slice(0, 60)}`, async () => {
-      const answer = await ask(query)
-      expect([answer.code, answer.body.message]).to.deep.equal([code, message])
+      const response = await ask(query)
+      expect([response.code, response.body.message]).to.deep.equal([code, message])
     })
 
   it('shows nothing to a caller whose permissions change again and again', async () => {

@@ -74,10 +74,10 @@ describe('createMergedList', () => {
   ]
   for (const [query, names] of pages)
     it(`${query} returns ${names.join(', ') || 'nothing'}`, async () => {
-      const answer = await ask(`?kinds=deployments,statefulsets&${query}`)
-      expect(answer.code).to.equal(200)
-      expect(answer.names).to.deep.equal(names)
-      expect(answer.body.totalItems).to.equal(6)
+      const response = await ask(`?kinds=deployments,statefulsets&${query}`)
+      expect(response.code).to.equal(200)
+      expect(response.names).to.deep.equal(names)
+      expect(response.body.totalItems).to.equal(6)
     })
 
   it('returns for each kind the number of objects, or why none is shown', async () => {

@@ -205,7 +205,7 @@ describe('createWorkspaceViews', () => {
   const written: readonly (readonly [
     request: readonly [method: string, path: string, body?: unknown, type?: string],
     call: object,
-    answer: readonly [code: number, body: unknown],
+    response: readonly [code: number, body: unknown],
   ])[] = [
     [
       ['POST', `${now}/workspacetemplates?dryRun=All`, made],
@@ -333,7 +333,7 @@ describe('createWorkspaceViews', () => {
   ]
   for (const [request, call, [code, body]] of written)
     it(`sends ${request[0]} ${request[1]} to kube-apiserver as the caller`, async () => {
-      const answer = await write(...request)
+      const response = await write(...request)
       expect(calls).to.deep.equal([['jane', call]])
       const isNew = request[0] === 'POST' && request[1].endsWith('/namespaces')
       const isWorkspace = request[0] === 'POST' && !isNew && !request[1].includes('dryRun')
@@ -342,7 +342,10 @@ describe('createWorkspaceViews', () => {
       // The response of kube-apiserver to a write is sent unchanged, without selfLink.
       const { metadata: meta, ...rest } = Object(body)
       const { selfLink: _, ...plain } = Object(meta)
-      expect(answer).to.deep.include({ code, body: meta === undefined ? rest : { ...rest, metadata: plain } })
+      expect(response).to.deep.include({
+        code,
+        body: meta === undefined ? rest : { ...rest, metadata: plain },
+      })
     })
 
   it('warns about the namespaces of a deleted workspace', async () => {
@@ -470,9 +473,9 @@ describe('createWorkspaceViews', () => {
   ]
   for (const [request, code, message] of refused)
     it(`${request[0]} ${request[1]} ${JSON.stringify(request[2])} is ${code}`, async () => {
-      const answer = await write(...request)
-      expect(answer).to.deep.include({ code })
-      expect(answer.message).to.equal(message)
+      const response = await write(...request)
+      expect(response).to.deep.include({ code })
+      expect(response.message).to.equal(message)
       expect(calls).to.deep.equal([])
     })
 })

@@ -7,12 +7,12 @@ import { withAuditOfWrites } from './audited-calls.ts'
 type Line = Readonly<Record<string, unknown>>
 const bindings = '/apis/rbac.authorization.k8s.io/v1/namespaces/n/rolebindings'
 
-async function linesOf(call: Parameters<CallAs>[1], answer: () => string, more: object = {}) {
+async function linesOf(call: Parameters<CallAs>[1], respond: () => string, more: object = {}) {
   const lines: Line[] = []
   const logger: Parameters<typeof withAuditOfWrites>[1]['logger'] = Object.assign(Object.create(null), {
     info: (fields: object, msg: string) => lines.push({ ...fields, msg }),
   })
-  const callAs = withAuditOfWrites(async () => ({ code: 200, text: answer() }), {
+  const callAs = withAuditOfWrites(async () => ({ code: 200, text: respond() }), {
     logger,
     clientAddress: () => '192.0.2.1',
   })

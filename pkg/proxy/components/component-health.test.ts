@@ -35,19 +35,19 @@ describe('checkComponent', () => {
   for (const code of [200, 401, 403, 404]) {
     it(`reports a server as available that answers ${code}`, async () => {
       const asked: (string | undefined)[] = []
-      const answer = await check((req, res) => {
+      const response = await check((req, res) => {
         asked.push(req.method, req.url)
         res.writeHead(code).end('{}')
       })
-      expect(answer).to.deep.equal({ status: 'True', reason: 'Passed', message: 'the component responds' })
+      expect(response).to.deep.equal({ status: 'True', reason: 'Passed', message: 'the component responds' })
       expect(asked).to.deep.equal(['GET', path])
     })
   }
 
   it('reports a server as unavailable that answers with its own error', async () => {
-    const answer = await check((_req, res) => void res.writeHead(503).end())
+    const response = await check((_req, res) => void res.writeHead(503).end())
     const message = `GET ${path} responded with 503`
-    expect(answer).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
+    expect(response).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
   })
 
   it('reports why there is no response', async () => {

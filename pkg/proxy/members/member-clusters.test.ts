@@ -47,7 +47,7 @@ class Host {
   readonly statuses: { readonly name: string; readonly status: unknown }[] = []
   readonly queries: string[] = []
 
-  answer(req: IncomingMessage, res: ServerResponse): void {
+  respond(req: IncomingMessage, res: ServerResponse): void {
     const { pathname, searchParams } = new URL(req.url ?? '', 'https://h')
     const found = this.objects.get(pathname)
     if (req.method === 'PATCH') return void this.#patch(req, res, pathname)
@@ -138,7 +138,7 @@ describe('MemberClusters', function () {
     isEndless = false
     remaining = 2
     respond = (req, res) => answerCheck(req, res, { uid: memberUid, remaining })
-    server = await startFakeKubeApiserver((req, res) => host.answer(req, res))
+    server = await startFakeKubeApiserver((req, res) => host.respond(req, res))
     member = await startFakeKubeApiserver((req, res) => {
       if (isDown) return req.socket.destroy()
       if (req.headers.authorization === 'Bearer other')
@@ -277,7 +277,7 @@ describe('MemberClusters', function () {
   })
 
   // The URL may be that of any server: the status contains nothing that it sent.
-  const servers: readonly (readonly [what: string, answer: typeof respond, message: string])[] = [
+  const servers: readonly (readonly [what: string, behavior: typeof respond, message: string])[] = [
     [
       'redirects',
       (_req, res) => res.writeHead(302, { location: 'https://secret.example.org' }).end(),
@@ -300,9 +300,9 @@ describe('MemberClusters', function () {
       'the cluster closed the connection before the response was complete (connection_terminated)',
     ],
   ]
-  for (const [what, answer, message] of servers)
+  for (const [what, behavior, message] of servers)
     it(`is not ready if the server ${what}`, async () => {
-      respond = answer
+      respond = behavior
       await startWith(await toKubeconfig('good'))
       expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
     })

@@ -13,14 +13,14 @@ function trickle(_req: IncomingMessage, res: ServerResponse): void {
 
 describe('createMemberList', () => {
   let kapis: FakeKubeApiserver
-  let answer: (req: IncomingMessage, res: ServerResponse) => unknown
+  let respond: (req: IncomingMessage, res: ServerResponse) => unknown
   let seen: IncomingMessage['headers'] = {}
   const text = '{"items":[{"metadata":{"name":"a"},"n":1.0}],"totalItems":1}'
 
   before(async () => {
     kapis = await startFakeKubeApiserver((req, res) => {
       seen = req.headers
-      return answer(req, res)
+      return respond(req, res)
     })
   })
   after(() => kapis.close())
@@ -49,7 +49,7 @@ describe('createMemberList', () => {
   }
 
   it('reads a list as the caller, as it was sent', async () => {
-    answer = (_req, res) => res.writeHead(200).end(text)
+    respond = (_req, res) => res.writeHead(200).end(text)
     expect(await read()).to.deep.equal({
       list: JSON.parse(text),
       sources: ['{"metadata":{"name":"a"},"n":1.0}'],
@@ -65,7 +65,7 @@ describe('createMemberList', () => {
   })
 
   it('reports why a list is missing', async () => {
-    const cases: readonly (readonly [typeof answer, readonly [number, string]])[] = [
+    const cases: readonly (readonly [typeof respond, readonly [number, string]])[] = [
       [
         fails(403, 'pods is forbidden: User "jane" cannot list'),
         [403, 'pods is forbidden: User "jane" cannot list'],
@@ -109,12 +109,12 @@ describe('createMemberList', () => {
       ],
     ]
     for (const [serve, expected] of cases) {
-      answer = serve
+      respond = serve
       expect(await read()).to.deep.equal(expected)
     }
     // The second sends a part of the list now and then, which no idle timeout ends.
     for (const slow of [() => undefined, trickle]) {
-      answer = slow
+      respond = slow
       expect(await read({ signal: AbortSignal.timeout(50) })).to.deep.equal([
         504,
         'the Kapis of the cluster "east" did not respond in time',
@@ -123,7 +123,7 @@ describe('createMemberList', () => {
   })
 
   it('sends the name of a caller in Unicode, and none that a header cannot carry', async () => {
-    answer = (_req, res) => res.writeHead(200).end(text)
+    respond = (_req, res) => res.writeHead(200).end(text)
     await read({ username: 'jörg 日本 🐳' })
     expect(Buffer.from(String(seen['impersonate-user']), 'latin1').toString('utf8')).to.equal('jörg 日本 🐳')
     const before = kapis.requests.length
@@ -133,7 +133,7 @@ describe('createMemberList', () => {
   })
 
   it('sends nothing for callers and clusters for which requests are denied', async () => {
-    answer = (_req, res) => res.writeHead(200).end(text)
+    respond = (_req, res) => res.writeHead(200).end(text)
     const before = kapis.requests.length
     expect(await read({ via: '1.1 kapis-clusters' })).to.deep.equal([
       508,

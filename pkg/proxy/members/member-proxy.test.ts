@@ -16,7 +16,7 @@ type Listener = Parameters<typeof startFakeKubeApiserver>[0]
 
 describe('createMemberProxy', function () {
   this.timeout(20_000)
-  let answer: Listener
+  let respond: Listener
   let member: FakeKubeApiserver
   let proxy: MemberProxy
   let front: Loopback
@@ -40,7 +40,7 @@ describe('createMemberProxy', function () {
   before(async () => {
     member = await startFakeKubeApiserver((req, res) => {
       seen.push(req)
-      return answer(req, res)
+      return respond(req, res)
     })
     member.server.on('upgrade', (req: IncomingMessage, socket: Duplex) => {
       seen.push(req)
@@ -64,7 +64,7 @@ describe('createMemberProxy', function () {
   beforeEach(() => {
     seen.length = 0
     identity = jane
-    answer = (_req, res) => respondJson(res, 200, {})
+    respond = (_req, res) => respondJson(res, 200, {})
     connect({ problem: 'it has no kubesphereAPIEndpoint' })
   })
   afterEach(() => proxy.close())
@@ -135,7 +135,7 @@ describe('createMemberProxy', function () {
   })
 
   it('ends a watch when the Cluster is deleted', async () => {
-    answer = (_req, res) => void res.writeHead(200).write('{}\n')
+    respond = (_req, res) => void res.writeHead(200).write('{}\n')
     const watch = await front.open('/clusters/m/api/v1/pods?watch=true')
     proxy.close()
     expect(await watch.toArray().catch(error => error)).to.have.property('code', 'ECONNRESET')
@@ -155,7 +155,7 @@ describe('createMemberProxy', function () {
       code: 403,
       message: 'pods is forbidden: User "jane" …',
     }
-    answer = (_req, res) => {
+    respond = (_req, res) => {
       for (const name of unwanted) res.setHeader(name, 'x')
       res.setHeader('x-own', 'kept')
       respondJson(res, 403, status)
@@ -168,7 +168,7 @@ describe('createMemberProxy', function () {
   })
 
   it('prevents scripts in documents of a member from running at the origin of Kapis', async () => {
-    answer = (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<script></script>')
+    respond = (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<script></script>')
     const { headers } = await front.get('/clusters/m/api/v1/namespaces/a/services/s/proxy/')
     expect(headers).to.have.property(
       'content-security-policy',
@@ -186,7 +186,7 @@ describe('createMemberProxy', function () {
     [403, notAllowed],
   ] as const) {
     it(`answers that the member rejects the credential of Kapis, for ${code}`, async () => {
-      answer = (_req, res) => respondJson(res, code, body)
+      respond = (_req, res) => respondJson(res, code, body)
       const refused = await front.get('/clusters/m/api/v1/pods')
       expect(refused.code).to.equal(503)
       expect(JSON.parse(refused.text).message).to.equal(
@@ -229,14 +229,14 @@ describe('createMemberProxy', function () {
 
   it('neither follows nor passes on redirects', async () => {
     for (const location of ['https://elsewhere.example.org/', '/api/v1/pods', '//elsewhere.example.org']) {
-      answer = (_req, res) => void res.writeHead(307, { location }).end()
+      respond = (_req, res) => void res.writeHead(307, { location }).end()
       const { code, headers, text } = await front.get('/clusters/m/api/v1/pods')
       expect([code, headers.location]).to.deep.equal([502, undefined])
       expect(JSON.parse(text).message).to.equal(
         'the cluster "m" redirects, which is not supported: request the path with a trailing slash',
       )
     }
-    answer = (_req, res) => void res.writeHead(304).end()
+    respond = (_req, res) => void res.writeHead(304).end()
     expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(304)
   })
 
@@ -285,7 +285,7 @@ describe('createMemberProxy', function () {
 
   it('limits the requests that wait for a slow member, but not its watches', async () => {
     const waiting: Parameters<Listener>[1][] = []
-    answer = (req, res) => {
+    respond = (req, res) => {
       if (req.url?.includes('watch') === true) respondJson(res, 200, {})
       else waiting.push(res)
     }
@@ -302,7 +302,7 @@ describe('createMemberProxy', function () {
         ...['1', 'the cluster "m" has 100 requests in flight'],
       ])
     expect((await front.get('/clusters/m/api/v1/pods?watch=true')).code).to.equal(200)
-    answer = (_req, res) => respondJson(res, 200, {})
+    respond = (_req, res) => respondJson(res, 200, {})
     for (const res of waiting) respondJson(res, 200, {})
     expect((await Promise.all(slow)).filter(code => code === 200)).to.have.length(100)
     expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(200)

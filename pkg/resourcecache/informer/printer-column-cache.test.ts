@@ -45,10 +45,10 @@ describe('createPrinterColumns', () => {
   })
 
   it('returns nothing for kinds without a CRD, and retries after a failure', async () => {
-    const answers = [new Status(500, 'InternalError', 'no'), new Status(404, 'NotFound', 'none')]
+    const responses = [new Status(500, 'InternalError', 'no'), new Status(404, 'NotFound', 'none')]
     const columns = createPrinterColumns({
       async call() {
-        throw answers.shift()
+        throw responses.shift()
       },
     })
     const failed = await columns(widgets).catch((error: unknown) => error)

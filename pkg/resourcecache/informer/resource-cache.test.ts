@@ -41,7 +41,7 @@ describe('ResourceCache', () => {
   })
 
   async function start(
-    answer: (path: string) => readonly KubeObject[] | number | undefined,
+    respond: (path: string) => readonly KubeObject[] | number | undefined,
     limits: Partial<CacheLimits> = {},
     groups: Readonly<Record<string, readonly object[]>> = {},
   ) {
@@ -57,7 +57,7 @@ describe('ResourceCache', () => {
       if (pathname === '/api' || pathname === '/apis')
         return respondJson(res, 200, { kind: 'APIGroupDiscoveryList', items: groups[pathname] ?? [] })
       lists.push(pathname)
-      const items = answer(pathname)
+      const items = respond(pathname)
       if (items === undefined) return respondJson(res, 503, { message: 'busy' })
       if (typeof items === 'number') return respondJson(res, items, { message: 'no', reason: 'Forbidden' })
       respondJson(res, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '10' }, items })
@@ -114,14 +114,14 @@ describe('ResourceCache', () => {
       metadata: { ...at(version, name), namespace: 'ns' },
       spec: { storageClassName },
     })
-    const answer = (path: string) => {
+    const respond = (path: string) => {
       if (path === '/api/v1/persistentvolumeclaims') return [claim(3, 'a', 'fast'), claim(4, 'b', 'gone')]
       return path.endsWith('/storageclasses') ? [{ metadata: at(5, 'fast') }] : sample(path)
     }
     const resource = { resource: 'persistentvolumeclaims', scope: 'Namespaced', verbs: ['list', 'watch'] }
     const version = { version: 'v1', resources: [{ ...resource, responseKind: { kind: 'Claim' } }] }
     const core = [{ metadata: { name: '' }, versions: [version] }]
-    const { cache, watches, emit } = await start(answer, {}, { '/api': core })
+    const { cache, watches, emit } = await start(respond, {}, { '/api': core })
     await cache.start()
     const kind: Kind = {
       ...{ plural: 'storageclasses', singular: 'storageclass', kind: 'StorageClass', namespaced: false },

@@ -79,9 +79,9 @@ export function traceWith(options: TracingOptions): Tracing {
           },
         }
         try {
-          const answer = await sendOn(watched)
+          const response = await sendOn(watched)
           child.end({ code })
-          return answer
+          return response
         } catch (error) {
           child.end(code === undefined ? { error: toErrorType(error) } : { code })
           throw error

@@ -44,13 +44,13 @@ describe('tracing', function () {
     readonly rate?: number
     readonly caller?: Identity
     readonly continues?: 'privileged' | 'everybody'
-    readonly answer?: (tracing: Tracing, req: IncomingMessage, res: ServerResponse) => Promise<void>
+    readonly response?: (tracing: Tracing, req: IncomingMessage, res: ServerResponse) => Promise<void>
   }
 
   /**
    * Starts a server that authenticates each request at kube-apiserver, then requests the resource.
    */
-  async function start({ rate = 1_000_000, caller = anonymous, continues = 'privileged', answer }: Scene) {
+  async function start({ rate = 1_000_000, caller = anonymous, continues = 'privileged', response }: Scene) {
     const registry = createRegistry()
     const lines: string[] = []
     const tracing = await startTracing({
@@ -77,7 +77,7 @@ describe('tracing', function () {
       tracing.listener(async (req: IncomingMessage, res: ServerResponse) => {
         res.setHeader('audit-id', 'a-1')
         if (continues === 'privileged') await authenticate(req)
-        if (answer) return answer(tracing, req, res)
+        if (response) return response(tracing, req, res)
         await client.call({ path: `${req.url}` }).catch(() => res.writeHead(404))
         res.end('done')
       }),
@@ -195,7 +195,7 @@ describe('tracing', function () {
   it('sends the trace context to upstream servers, in the forwarded headers', async () => {
     const seen: string[] = []
     const { front, tracing } = await start({
-      async answer(given, req, res) {
+      async response(given, req, res) {
         const info = parseRequestInfo('GET', '/api/v1/nodes')
         const exchange: Exchange = {
           req,
@@ -231,7 +231,7 @@ describe('tracing', function () {
   it('omits calls after the end of the response', async () => {
     let later: Promise<unknown> | undefined
     const { front, tracing } = await start({
-      async answer(given, _req, res) {
+      async response(given, _req, res) {
         const client = given.client(kubeApiserver.client, { name: 'late', url: kubeApiserver.endpoint.url })
         later = new Promise(resolve => res.once('close', () => setImmediate(resolve))).then(() =>
           client.call({ path: '/api/v1/nodes' }),
@@ -253,7 +253,7 @@ describe('tracing', function () {
   })
 
   it('does not affect responses when the collector fails, counts lost spans, and logs it once', async () => {
-    collector.answer(400)
+    collector.respond(400)
     const { front, tracing, registry, lines } = await start({})
     for (let i = 0; i < 3; i++) expect((await front.get('/api/v1/nodes')).code).to.equal(200)
     await tracing.stop()

@@ -43,8 +43,8 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
     })
   }
 
-  async function expectOnlyPermitted(caller: Caller, request: Generated, answer: Seen, what: string) {
-    for (const object of objectsIn(answer, request)) {
+  async function expectOnlyPermitted(caller: Caller, request: Generated, response: Seen, what: string) {
+    for (const object of objectsIn(response, request)) {
       const { resource, namespace, name } = object
       expect(await maySee(caller, object), `${what} shows ${resource} ${namespace}/${name}`).to.equal(true)
       const count = shown.get(request.root)
@@ -61,26 +61,26 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
         target,
         headers: [...caller.credential, ...request.headers],
       })
-      const answer = await kapis.ask(asCaller(request.target))
+      const response = await kapis.ask(asCaller(request.target))
       const { method, headers, body, root } = request
-      const what = `${caller.what}: ${method} ${request.target} ${JSON.stringify(headers)} ${body} -> ${toText(answer)}`
-      await expectOnlyPermitted(caller, request, answer, what)
+      const what = `${caller.what}: ${method} ${request.target} ${JSON.stringify(headers)} ${body} -> ${toText(response)}`
+      await expectOnlyPermitted(caller, request, response, what)
       const target = targetAtKube(request)
       if (target === undefined) return
       let expected = await kube.ask(asCaller(target))
       // The request is repeated, since kube-apiserver was overloaded.
       if (isUnclear(expected)) expected = await kube.ask(asCaller(target))
       // A narrowed list, which kube-apiserver rejects, is judged by the objects that it contains.
-      if (isUnclear(expected) || isTooBusy(answer) || answer.isNarrowed) return
+      if (isUnclear(expected) || isTooBusy(response) || response.isNarrowed) return
       const both = `${what}; kube-apiserver -> ${toText(expected)}`
-      if (isSuccess(answer.code)) expect(isSuccess(expected.code), both).to.equal(true)
+      if (isSuccess(response.code)) expect(isSuccess(expected.code), both).to.equal(true)
       if (!isServedByBoth(root)) return
-      const isAccountError = isOwnError(request, answer)
+      const isAccountError = isOwnError(request, response)
       if (!isAccountError) {
-        expect(answer.code, both).to.equal(expected.code)
+        expect(response.code, both).to.equal(expected.code)
         // Reasons in YAML and protobuf are not parsed.
-        if (answer.reason !== '' && expected.reason !== '')
-          expect(answer.reason, both).to.equal(expected.reason)
+        if (response.reason !== '' && expected.reason !== '')
+          expect(response.reason, both).to.equal(expected.reason)
       }
       if (headers.includes('Audit-Id')) return
       const isWrite = !['GET', 'HEAD'].includes(method)
@@ -89,7 +89,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
         isWrite,
         isOwnError: isAccountError,
         kube: expected.auditId,
-        kapis: answer.auditId,
+        kapis: response.auditId,
       })
     },
   }

@@ -67,7 +67,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
   const { groupDomain } = config
   const deletedPodLogs: DeletedPodLogs = {
     asks: exchange => logs.deletedPodLogs.asks(exchange),
-    answer: exchange => logs.deletedPodLogs.answer(exchange),
+    respond: exchange => logs.deletedPodLogs.respond(exchange),
   }
   const toKube = kubeApiserver.proxy(deletedPodLogs)
   const proxy: typeof toKube = exchange => {

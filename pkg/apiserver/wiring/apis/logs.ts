@@ -180,8 +180,8 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     recordings: recordings.proxied,
     deletedPodLogs:
       reading === undefined
-        ? { asks: () => false, answer: async () => false }
-        : { asks: asksForPodLog, answer: createDeletedPodLogs(reading) },
+        ? { asks: () => false, respond: async () => false }
+        : { asks: asksForPodLog, respond: createDeletedPodLogs(reading) },
     admit(req) {
       if (req.url?.startsWith('/select/logsql/')) req.url = `/kapis/${logging}/${version}${req.url}`
     },

@@ -26,10 +26,10 @@ describe('createListenerMetrics', () => {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  function listen(answer: string): Promise<void> {
+  function listen(response: string): Promise<void> {
     const server = createServer((req, res) => {
       asked.push(req)
-      res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(answer)
+      res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(response)
     })
     listener = server
     return new Promise(resolve => server.listen(socket, resolve))
@@ -57,9 +57,9 @@ describe('createListenerMetrics', () => {
   it('requests the metrics of kapis-oauth without headers of the caller', async () => {
     const text = '# TYPE kapis_logins_total counter\nkapis_logins_total 3\n'
     await listen(text)
-    const answer = await (await startFront()).get('/metrics/oauth?path=/oauth/keys')
-    expect([answer.code, answer.text]).to.deep.equal([200, text])
-    expect(answer.headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8')
+    const response = await (await startFront()).get('/metrics/oauth?path=/oauth/keys')
+    expect([response.code, response.text]).to.deep.equal([200, text])
+    expect(response.headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8')
     expect(asked.map(({ method, url }) => [method, url])).to.deep.equal([['GET', '/metrics']])
   })
 

@@ -16,12 +16,12 @@ const json =
 
 describe('a login at GitHub or GitLab', () => {
   let server: Awaited<ReturnType<typeof startTlsServer>>
-  let answers: Readonly<Record<string, Respond>>
+  let responses: Readonly<Record<string, Respond>>
   before(async () => {
     server = await startTlsServer(base => (req, res) => {
       const url = new URL(req.url ?? '/', base)
-      const answer = answers[url.pathname] ?? json('[]')
-      answer(res, url)
+      const respond = responses[url.pathname] ?? json('[]')
+      respond(res, url)
     })
   })
   after(() => server.close())
@@ -77,7 +77,7 @@ describe('a login at GitHub or GitLab', () => {
   }
 
   it('returns the account and its groups', async () => {
-    answers = { '/token': token, '/user': user('7'), '/groups': json(group) }
+    responses = { '/token': token, '/user': user('7'), '/groups': json(group) }
     expect(await logIn('GitlabIdentityProvider')).to.deep.include({
       uid: '7',
       username: 'ann',
@@ -88,7 +88,7 @@ describe('a login at GitHub or GitLab', () => {
   // 9007199254740993 and 9007199254740992 are one number in JavaScript.
   for (const id of ['9007199254740993', '1e400', '-1', '0', '1.5', '"7"', 'null'])
     it(`rejects the account number ${id}`, async () => {
-      answers = { '/token': token, '/user': user(id) }
+      responses = { '/token': token, '/user': user(id) }
       for (const type of ['GitHubIdentityProvider', 'GitlabIdentityProvider'] as const)
         expect(await failure(type)).to.deep.equal({
           code: 503,
@@ -99,7 +99,7 @@ describe('a login at GitHub or GitLab', () => {
 
   it('rejects a next page on another server, instead of dropping its groups', async () => {
     const link = { link: '<http://127.0.0.1:1/groups?page=2>; rel="next"' }
-    answers = { '/token': token, '/user': user('7'), '/groups': json(group, link) }
+    responses = { '/token': token, '/user': user('7'), '/groups': json(group, link) }
     const { code, why } = await failure('GitlabIdentityProvider')
     expect([code, why]).to.deep.equal([
       503,
@@ -113,7 +113,7 @@ describe('a login at GitHub or GitLab', () => {
       count++
       json(group, { link: `<${url}>; rel="next"` })(res, url)
     }
-    answers = { '/token': token, '/user': user('7'), '/groups': endless }
+    responses = { '/token': token, '/user': user('7'), '/groups': endless }
     expect(await failure('GitlabIdentityProvider')).to.deep.equal({
       code: 400,
       reason: 'provider_groups_incomplete',
@@ -122,7 +122,7 @@ describe('a login at GitHub or GitLab', () => {
     expect(count).to.equal(20)
   })
 
-  for (const [what, answer, code, why] of [
+  for (const [what, respond, code, why] of [
     ['HTML', json('<h1>502</h1>', { 'content-type': 'text/html' }, 502), 503, /status 502/],
     ['HTML with status 200', json('<h1>the-token</h1>', { 'content-type': 'text/html' }), 503, /./],
     [
@@ -138,7 +138,7 @@ describe('a login at GitHub or GitLab', () => {
     ['an unknown token type', json('{"access_token":"a","token_type":"mac"}'), 400, /token_type/],
   ] as const)
     it(`rejects a token endpoint that returns ${what}, and logs the reason`, async () => {
-      answers = { '/token': answer, '/user': user('7') }
+      responses = { '/token': respond, '/user': user('7') }
       const failed = await failure('GitlabIdentityProvider')
       expect(failed.code, failed.why).to.equal(code)
       expect(failed.why).to.match(why)

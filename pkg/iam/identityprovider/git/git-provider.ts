@@ -64,15 +64,15 @@ function toOAuthClient(config: AppConfig, fetch: UpstreamFetch): Configuration {
     token_endpoint_auth_methods_supported: ['client_secret_post'],
   }
   return toClient(server, config, async (url, init) => {
-    const answer = await fetch(url, init)
-    return url === tokenURL ? asOAuth(answer) : answer
+    const response = await fetch(url, init)
+    return url === tokenURL ? asOAuth(response) : response
   })
 }
 
 /** Converts errors of GitHub's token endpoint, which have status 200 and other codes. */
-async function asOAuth(answer: Response): Promise<Response> {
-  const text = await answer.text()
-  const { status, headers } = answer
+async function asOAuth(response: Response): Promise<Response> {
+  const text = await response.text()
+  const { status, headers } = response
   try {
     const { error } = JSON.parse(text) ?? {}
     if (status === 200 && typeof error === 'string') {
@@ -96,9 +96,9 @@ function createApi({
 }): Api {
   async function get(url: string): Promise<Response> {
     const headers = { accept: 'application/json', authorization: `Bearer ${token}` }
-    const answer = await fetch(url, { headers, signal })
-    if (answer.status !== 200) throw new Error(`${new URL(url).pathname} responded with ${answer.status}`)
-    return answer
+    const response = await fetch(url, { headers, signal })
+    if (response.status !== 200) throw new Error(`${new URL(url).pathname} responded with ${response.status}`)
+    return response
   }
   return {
     read: async url => (await get(url)).json(),
@@ -112,12 +112,12 @@ function createApi({
             'the identity provider returned too much data about this account',
             new Error(`${new URL(url).pathname} has more than ${maxPages} pages`),
           )
-        const answer: Response = await get(next)
-        const list: unknown = await answer.json()
+        const response: Response = await get(next)
+        const list: unknown = await response.json()
         if (!Array.isArray(list))
           throw new Error(`${new URL(next).pathname} returned a response that is not a list`)
         items.push(...list)
-        next = nextPage(answer.headers.get('link'), next)
+        next = nextPage(response.headers.get('link'), next)
       }
       return items
     },

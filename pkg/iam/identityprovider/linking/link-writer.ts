@@ -24,14 +24,14 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
   async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {
     const { name, uid: userUid, resourceVersion } = user.metadata
     const annotations = { [linkAnnotation(groupDomain, provider)]: uid }
-    const answer = await client.call({
+    const response = await client.call({
       method: 'PATCH',
       path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
       contentType: 'application/merge-patch+json',
       body: { metadata: { uid: userUid, resourceVersion, annotations } },
     })
     logger.info({ audit: 'user', user: name, provider }, 'user linked their identity provider account')
-    return toUser(parseObject(answer))
+    return toUser(parseObject(response))
   }
 
   return ({ name: provider, displayName }, { uid }, { name, uid: userUid }) =>

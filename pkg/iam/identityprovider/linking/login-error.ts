@@ -73,7 +73,7 @@ function toCause(reason: string, cause: unknown): Error {
   for (let error: unknown = cause; error instanceof Error && messages.length < 5; error = error.cause) {
     const parts = error instanceof AggregateError ? error.errors : [error]
     messages.push(...parts.map(part => (part instanceof Error ? `${part.name}: ${part.message}` : 'unknown')))
-    messages.push(...answerOf(error), ...comparisonOf(error))
+    messages.push(...responseOf(error), ...comparisonOf(error))
   }
   return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
 }
@@ -82,8 +82,8 @@ function toCause(reason: string, cause: unknown): Error {
  * Returns status, error and description of an OAuth error response (RFC 6749 section 5.2), such as
  * invalid_client; neither contains a credential.
  */
-function answerOf(error: Error): readonly string[] {
-  const { status, error: code, error_description: description, cause }: Answer = error
+function responseOf(error: Error): readonly string[] {
+  const { status, error: code, error_description: description, cause }: ResponseError = error
   const at = status ?? (cause instanceof Response ? cause.status : undefined)
   const parts = [at === undefined ? undefined : `status ${at}`, code, description]
   return parts
@@ -91,7 +91,7 @@ function answerOf(error: Error): readonly string[] {
     .map(part => JSON.stringify(part.slice(0, 256)).slice(1, -1))
 }
 
-type Answer = Error & {
+type ResponseError = Error & {
   readonly status?: unknown
   readonly error?: unknown
   readonly error_description?: unknown

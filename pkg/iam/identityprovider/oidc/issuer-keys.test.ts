@@ -49,10 +49,10 @@ describe('createIssuerKeys', () => {
     ['a JWKS URL without TLS', () => Response.json({ issuer, jwks_uri: 'http://ci.example.org/keys' })],
     ['a missing JWKS URL', () => Response.json({ issuer })],
   ]
-  for (const [what, answer] of bad) {
+  for (const [what, respond] of bad) {
     it(`sends no request for some seconds after ${what}`, async () => {
       const keysOf = create()
-      metadata = answer
+      metadata = respond
       for (let i = 0; i < 5; i++) expect(await keysOf(issuer).catch(error => error)).to.be.instanceOf(Error)
       expect(asked).to.have.length(1)
       metadata = good

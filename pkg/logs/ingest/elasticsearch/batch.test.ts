@@ -14,8 +14,8 @@ describe('readBulk', () => {
       [1, { reason: 'the quota is used up', cause: 'quota' }],
       [2, { reason: 'too old', cause: 'time' }],
     ])
-    const answer = joinPieces(reading.answer(problems, new Map(), false)).toString()
-    const { items } = JSON.parse(`{${answer}}`)
+    const response = joinPieces(reading.respond(problems, new Map(), false)).toString()
+    const { items } = JSON.parse(`{${response}}`)
     expect(items.map(({ create: { status, error } }: Item) => [status, error])).to.deep.equal([
       [400, { type: 'document_parsing_exception', reason: 'not a JSON object' }],
       [400, { type: 'validation_exception', reason: 'the quota is used up' }],

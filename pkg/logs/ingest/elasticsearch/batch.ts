@@ -29,7 +29,7 @@ export function readBulk(
   const [filterOfErrors, filterOfItems] = ['errors', 'items'].map(name => filterOfMember(filter, name))
   return {
     lines: remember(parseBulk(body, index, limits), names),
-    *answer(problems, changes, isRepeat) {
+    *respond(problems, changes, isRepeat) {
       const toItem = createItemWriter()
       let between = ''
       if (filterOfErrors?.includes === 'all') {

@@ -10,7 +10,7 @@ export function readDocument(
 ): BatchReading {
   return {
     lines: [parseDocument(body.toString('utf8').replace(/^\ufeff/, ''), limits)],
-    *answer(_, changes, isRepeat) {
+    *respond(_, changes, isRepeat) {
       const [changed] = changes.values()
       yield JSON.stringify({
         ...{ _index: index, _id: id, _version: 1, result: 'created' },

@@ -5,9 +5,9 @@ import { filterValue, parseFilterPath } from './filter-path.ts'
 describe('filter_path', () => {
   const error = { type: 'document_parsing_exception', reason: 'no' }
   const items = [{ create: { _index: 'a', status: 201 } }, { index: { _index: 'b', status: 400, error } }]
-  const answer = { took: 1, errors: true, items }
+  const response = { took: 1, errors: true, items }
   const table: readonly (readonly [filter: string, kept: unknown])[] = [
-    ['', answer],
+    ['', response],
     ['errors', { errors: true }],
     ['took,errors', { took: 1, errors: true }],
     ['items', { items }],
@@ -19,7 +19,7 @@ describe('filter_path', () => {
     ],
     ['items.cr*te.st*', { items: [{ create: { status: 201 } }] }],
     ['**.status', { items: [{ create: { status: 201 } }, { index: { status: 400 } }] }],
-    ['**', answer],
+    ['**', response],
     [`${'**.'.repeat(2000)}status`, { items: [{ create: { status: 201 } }, { index: { status: 400 } }] }],
     [`-${'**.'.repeat(2000)}_index,-**.**`, undefined],
     ['-items', { took: 1, errors: true }],
@@ -32,7 +32,7 @@ describe('filter_path', () => {
   ]
   for (const [filter, kept] of table) {
     it(`${filter.slice(0, 60) || 'without a path'} selects the named fields`, () => {
-      expect(filterValue(answer, parseFilterPath(filter))).to.deep.equal(kept)
+      expect(filterValue(response, parseFilterPath(filter))).to.deep.equal(kept)
     })
   }
 

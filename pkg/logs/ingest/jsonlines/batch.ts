@@ -14,7 +14,7 @@ export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading 
       .map(([i, { reason }]) => ({ line: numbers[i] ?? i + 1, reason }))
   return {
     lines: number(parseJsonLines(body, limits), numbers),
-    *answer(problems, changes, isRepeat) {
+    *respond(problems, changes, isRepeat) {
       const errors = problems.size === 0 ? {} : { errors: toErrors(problems) }
       const counts = { accepted: numbers.length - problems.size, rejected: problems.size }
       const changed = [...changes]

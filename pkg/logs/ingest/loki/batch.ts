@@ -41,7 +41,7 @@ export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: In
       yield line
     }
   }
-  return { lines: counted(), answer: () => [], rejection: problems => rejectionMessage(problems, count) }
+  return { lines: counted(), respond: () => [], rejection: problems => rejectionMessage(problems, count) }
 }
 
 function rejectionMessage(problems: Problems, count: number): string | undefined {

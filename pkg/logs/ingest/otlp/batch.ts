@@ -15,7 +15,7 @@ export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: In
   const isJson = encoding === 'json'
   return {
     lines: linesOf(body, isJson, limits),
-    *answer(problems, changes, isRepeat) {
+    *respond(problems, changes, isRepeat) {
       const message = isRepeat && problems.size === 0 ? repeated : toMessage(problems, changes)
       if (!isJson) return yield writeExportResponse(problems.size, message)
       const partialSuccess = { rejectedLogRecords: String(problems.size), errorMessage: message }

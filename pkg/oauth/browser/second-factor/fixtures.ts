@@ -1,14 +1,14 @@
 import { totpCode } from '../../../iam/factors/fixtures.ts'
 import type { CeremonyOptions, createAuthenticator } from '../../../iam/factors/passkey-fixtures.ts'
-import type { Answer } from '../../request-fixtures.ts'
+import type { HttpResponse } from '../../request-fixtures.ts'
 import { type Browser, hiddenFieldsOf } from '../fixtures.ts'
 
 /** Returns the secret on the page that sets up an app. */
-export function secretOf({ body }: Answer): string {
+export function secretOf({ body }: HttpResponse): string {
   return /secret=([A-Z2-7]{32})/.exec(body)?.[1] ?? ''
 }
 
-export function codesOf({ body }: Answer): readonly string[] {
+export function codesOf({ body }: HttpResponse): readonly string[] {
   return [...body.matchAll(/<li>([\w-]{14})<\/li>/g)].map(([, code = '']) => code)
 }
 
@@ -17,7 +17,7 @@ export async function changeFactors(
   browser: Browser,
   action: string,
   more: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const page = await browser.get('/oauth/factors')
   return browser.post('/oauth/factors', { ...hiddenFieldsOf(page.body), action, ...more })
 }
@@ -37,7 +37,7 @@ export async function setUpApp(browser: Browser) {
 }
 
 /** What the form of a page hands to the browser, and the fields to send with the answer. */
-export function ceremonyOf({ body }: Answer, kind: 'create' | 'get') {
+export function ceremonyOf({ body }: HttpResponse, kind: 'create' | 'get') {
   const [, form = '', escaped = ''] =
     new RegExp(`(<form[^>]* data-passkey="${kind}" data-options="([^"]*)".*?</form>)`, 's').exec(body) ?? []
   const options: CeremonyOptions = JSON.parse(escaped.replaceAll('&quot;', '"') || '{}')
@@ -47,13 +47,18 @@ export function ceremonyOf({ body }: Answer, kind: 'create' | 'get') {
 type Key = ReturnType<typeof createAuthenticator>
 
 /** Makes a passkey on a page that offers it. */
-export function makePasskey(browser: Browser, page: Answer, key: Key, name = 'laptop'): Promise<Answer> {
+export function makePasskey(
+  browser: Browser,
+  page: HttpResponse,
+  key: Key,
+  name = 'laptop',
+): Promise<HttpResponse> {
   const { options, fields } = ceremonyOf(page, 'create')
   return browser.post('/oauth/factor/passkey', { ...fields, name, passkey: key.create(options) })
 }
 
 /** Uses a passkey on the page of the second factor. */
-export function takePasskey(browser: Browser, page: Answer, key: Key): Promise<Answer> {
+export function takePasskey(browser: Browser, page: HttpResponse, key: Key): Promise<HttpResponse> {
   const { options, fields } = ceremonyOf(page, 'get')
   return browser.post('/oauth/factor', { ...fields, passkey: key.get(options) })
 }

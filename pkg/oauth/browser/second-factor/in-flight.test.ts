@@ -5,7 +5,7 @@ import { createAuthenticator } from '../../../iam/factors/passkey-fixtures.ts'
 import { issuer } from '../../../jwt/fixtures.ts'
 import { type Authorization, authorizePath, startAuthorization } from '../../authorize/fixtures.ts'
 import { memoryUser } from '../../memory-fixtures.ts'
-import type { Answer } from '../../request-fixtures.ts'
+import type { HttpResponse } from '../../request-fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
 import { changeFactors, makePasskey, secretOf, setUpApp, takePasskey } from './fixtures.ts'
 
@@ -32,8 +32,8 @@ describe('a login whose second factor is pending', () => {
       .filter(({ audit }) => audit === endpoint)
       .map(({ outcome, reason }) => [outcome, reason].filter(word => word !== undefined).join(' '))
   const isLoggedIn = () => setup.browser.cookies.has(session)
-  const expectLoginPage = (answer: Answer) =>
-    expect([answer.code, locationOf(answer).pathname, isLoggedIn()]).to.deep.equal([
+  const expectLoginPage = (response: HttpResponse) =>
+    expect([response.code, locationOf(response).pathname, isLoggedIn()]).to.deep.equal([
       303,
       '/oauth/login',
       false,
@@ -118,12 +118,12 @@ describe('a login whose second factor is pending', () => {
       await end()
       setup.browser.cookies.delete(session)
       const replaced = { ...hiddenFieldsOf(totp.body), code: totpCode(secretOf(totp)) }
-      for (const answer of [
+      for (const response of [
         await setup.browser.post('/oauth/factor/totp', replaced),
         await makePasskey(setup.browser, passkey, createAuthenticator(new URL(issuer).origin)),
         await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body)),
       ])
-        expectLoginPage(answer)
+        expectLoginPage(response)
       expect(await setup.app.tools.factors.read(memoryUser('alice'))).to.deep.include({
         totp: own,
         passkeys: [],
@@ -152,18 +152,18 @@ describe('a login whose second factor is pending', () => {
   it('continues without a factor when an administrator has reset the factors, and never ends on an empty page', async () => {
     const { fields } = await pending()
     await reset()
-    const answer = await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
-    expect([answer.code, isLoggedIn()]).to.deep.equal([303, true])
+    const response = await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
+    expect([response.code, isLoggedIn()]).to.deep.equal([303, true])
   })
 
   it('sets up another factor when the policy requires one and an administrator has reset it', async () => {
     const { fields, secret } = await pending()
     setup.app.requiredGroups.push('dev')
     await reset()
-    const answer = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
-    expect([answer.code, isLoggedIn()]).to.deep.equal([200, false])
-    expect(answer.body).to.include('Set up a second factor')
-    expect(secretOf(answer)).to.not.equal(secret)
+    const response = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
+    expect([response.code, isLoggedIn()]).to.deep.equal([200, false])
+    expect(response.body).to.include('Set up a second factor')
+    expect(secretOf(response)).to.not.equal(secret)
   })
 
   it('is not completed with a factor that an administrator has removed since', async () => {
@@ -172,9 +172,9 @@ describe('a login whose second factor is pending', () => {
     const code = totpCode(secretOf(page))
     const codes = await setup.browser.post('/oauth/factor/totp', { ...hiddenFieldsOf(page.body), code })
     await reset()
-    const answer = await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
-    expect([answer.code, isLoggedIn()]).to.deep.equal([400, false])
-    expect(answer.body).to.include('The second factor was removed in the meantime: log in again')
+    const response = await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
+    expect([response.code, isLoggedIn()]).to.deep.equal([400, false])
+    expect(response.body).to.include('The second factor was removed in the meantime: log in again')
     expect(audited('second-factor').at(-1)).to.equal('failure second_factor_removed')
   })
 
@@ -187,17 +187,17 @@ describe('a login whose second factor is pending', () => {
     setup.browser.cookies.delete(session)
     const page = await setup.browser.logIn('alice', 'right')
     await setup.app.tools.factors.removePasskey(memoryUser('alice'), key.id)
-    const answer = await takePasskey(setup.browser, page, key)
-    expect([answer.code, answer.body.includes('data-passkey'), isLoggedIn()]).to.deep.equal([
+    const response = await takePasskey(setup.browser, page, key)
+    expect([response.code, response.body.includes('data-passkey'), isLoggedIn()]).to.deep.equal([
       400,
       false,
       false,
     ])
-    expect(answer.body).to.include('The passkey was not accepted.')
+    expect(response.body).to.include('The passkey was not accepted.')
     pass(30)
     const code = totpCode(secret)
     expect(
-      (await setup.browser.post('/oauth/factor', { ...hiddenFieldsOf(answer.body), code })).code,
+      (await setup.browser.post('/oauth/factor', { ...hiddenFieldsOf(response.body), code })).code,
     ).to.equal(303)
   })
 
@@ -228,8 +228,8 @@ describe('a login whose second factor is pending', () => {
     const code = totpCode(secret, 1)
     expect((await bob.post('/oauth/factor', { ...hiddenFieldsOf(asked.body), code })).code).to.equal(303)
     const late = { ...hiddenFieldsOf(page.body), code: totpCode(secretOf(page)) }
-    const answer = await bob.post('/oauth/factor/totp', late)
-    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+    const response = await bob.post('/oauth/factor/totp', late)
+    expect([response.code, locationOf(response).pathname]).to.deep.equal([303, '/oauth/login'])
     expect(await setup.app.tools.factors.read(memoryUser('bob'))).to.deep.equal(noFactors)
     expect((await bob.get('/oauth/session')).body).to.include('You are <strong>alice</strong>')
   })

@@ -10,7 +10,7 @@ import {
   web,
 } from '../../authorize/fixtures.ts'
 import { memoryUser } from '../../memory-fixtures.ts'
-import type { Answer } from '../../request-fixtures.ts'
+import type { HttpResponse } from '../../request-fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
 import { ceremonyOf, changeFactors, makePasskey, takePasskey } from './fixtures.ts'
 
@@ -28,14 +28,14 @@ describe('passkeys in the login', () => {
 
   /** Adds a passkey for alice, who is logged in; the login goes on when she has stored the codes. */
   async function enrol(browser = setup.browser, added = key): Promise<void> {
-    const answer = await makePasskey(browser, await changeFactors(browser, 'set-up-passkey'), added)
+    const response = await makePasskey(browser, await changeFactors(browser, 'set-up-passkey'), added)
     const done =
-      answer.code === 303 ? answer : await browser.post('/oauth/factor', hiddenFieldsOf(answer.body))
+      response.code === 303 ? response : await browser.post('/oauth/factor', hiddenFieldsOf(response.body))
     expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/factors'])
   }
 
   /** Alice, who has a passkey, enters the password: the page of the second factor. */
-  async function begin(browser = setup.browser, returnTo?: string): Promise<Answer> {
+  async function begin(browser = setup.browser, returnTo?: string): Promise<HttpResponse> {
     browser.cookies.delete(session)
     return browser.logIn('alice', 'right', returnTo)
   }
@@ -54,9 +54,9 @@ describe('passkeys in the login', () => {
     expect(page.headers['content-security-policy']).to.include("script-src 'self'; ")
     expect(page.body).to.match(/<script src="\/oauth\/passkey\.js\?v=[\w-]+" defer>/)
     expect(page.body).to.include('Use a passkey of <strong>alice</strong>').and.not.include('name="code"')
-    const answer = await takePasskey(setup.browser, page, key)
-    expect(answer.code).to.equal(303)
-    const sent = locationOf(await setup.browser.get(String(answer.headers.location)))
+    const response = await takePasskey(setup.browser, page, key)
+    expect(response.code).to.equal(303)
+    const sent = locationOf(await setup.browser.get(String(response.headers.location)))
     const tokens = JSON.parse((await setup.exchange(sent.searchParams.get('code') ?? '')).body)
     const methods = { amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'mfa' }
     expect(decode(tokens.id_token)).to.deep.include(methods)
@@ -79,8 +79,8 @@ describe('passkeys in the login', () => {
     expect(asked.body).to.include('name="code"').and.include('data-passkey="get"')
     const { fields } = ceremonyOf(asked, 'get')
     delete fields.passkey
-    const answer = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
-    expect(answer.code).to.equal(303)
+    const response = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
+    expect(response.code).to.equal(303)
     expect((await takePasskey(setup.browser, await begin(), key)).code).to.equal(303)
   })
 
@@ -138,8 +138,11 @@ describe('passkeys in the login', () => {
     await enrol()
     const { options, fields } = ceremonyOf(await begin(), 'get')
     const passkey = key.get(options, { counter: 1 })
-    const answer = await setup.browser.post('/oauth/factor', { ...fields, passkey })
-    expect([answer.code, answer.body.includes('since it may have been copied')]).to.deep.equal([400, true])
+    const response = await setup.browser.post('/oauth/factor', { ...fields, passkey })
+    expect([response.code, response.body.includes('since it may have been copied')]).to.deep.equal([
+      400,
+      true,
+    ])
     expect(audited('second-factor').at(-1)).to.equal('failure passkey_counter')
   })
 
@@ -161,11 +164,11 @@ describe('passkeys in the login', () => {
     const page = await begin()
     setup.app.users.set('alice', memoryUser('alice', { uid: 'uid-of-a-later-user' }))
     const added = { ...ceremonyOf(page, 'get').fields, name: 'x', passkey: key.create({ challenge: '' }) }
-    for (const answer of [
+    for (const response of [
       await takePasskey(setup.browser, page, key),
       await setup.browser.post('/oauth/factor/passkey', added),
     ])
-      expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+      expect([response.code, locationOf(response).pathname]).to.deep.equal([303, '/oauth/login'])
   })
 
   it('are added by one of two concurrent browsers, and the other must then use it', async () => {
@@ -175,11 +178,11 @@ describe('passkeys in the login', () => {
     setup.app.requiredGroups.pop()
     await setup.browser.logIn('alice', 'right')
     await enrol()
-    const answer = await makePasskey(other, late, createAuthenticator(origin))
-    expect([answer.code, answer.body.includes('data-passkey="get"')]).to.deep.equal([200, true])
+    const response = await makePasskey(other, late, createAuthenticator(origin))
+    expect([response.code, response.body.includes('data-passkey="get"')]).to.deep.equal([200, true])
     expect(audited('second-factor-enrolment').at(-1)).to.equal('failure second_factor_required')
     // The ticket of the page that asks for it adds none either.
-    const { options, fields } = ceremonyOf(answer, 'get')
+    const { options, fields } = ceremonyOf(response, 'get')
     const passkey = createAuthenticator(origin).create({ ...options, rp: { id: options.rpId ?? '' } })
     const skipped = await other.post('/oauth/factor/passkey', { ...fields, name: 'x', passkey })
     expect(skipped.body).to.include('data-passkey="get"')
@@ -275,12 +278,12 @@ describe('passkeys in the login', () => {
       ['/oauth/factors', { action: 'remove-passkey', passkey: '' }, 'The parameter passkey is required'],
       ['/oauth/factors', { action: 'x' }, 'supported: set-up-totp, remove-totp, set-up-passkey'],
     ] as const) {
-      const answer = await setup.browser.post(path, { ...fields, ...form })
-      expect([answer.code, answer.body.includes(words)], `${path} ${words} ${answer.body}`).to.deep.equal([
-        400,
-        true,
-      ])
-      expect(answer.body)
+      const response = await setup.browser.post(path, { ...fields, ...form })
+      expect(
+        [response.code, response.body.includes(words)],
+        `${path} ${words} ${response.body}`,
+      ).to.deep.equal([400, true])
+      expect(response.body)
         .to.include('invalid_request')
         .and.not.match(/node_modules|\.ts:/)
     }

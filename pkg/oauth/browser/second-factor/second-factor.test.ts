@@ -10,7 +10,7 @@ import {
 } from '../../authorize/fixtures.ts'
 import { kapis } from '../../fixtures.ts'
 import { memoryUser } from '../../memory-fixtures.ts'
-import type { Answer } from '../../request-fixtures.ts'
+import type { HttpResponse } from '../../request-fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
 import { codesOf, secretOf, setUpApp } from './fixtures.ts'
 
@@ -37,9 +37,9 @@ describe('second factors', () => {
       .filter(({ audit }) => audit === endpoint)
       .map(({ outcome, reason }) => [outcome, reason].filter(word => word !== undefined).join(' '))
 
-  async function claimsAfter(answer: Answer) {
-    expect(answer.code).to.equal(303)
-    const sent = await setup.browser.get(String(answer.headers.location))
+  async function claimsAfter(response: HttpResponse) {
+    expect(response.code).to.equal(303)
+    const sent = await setup.browser.get(String(response.headers.location))
     const code = locationOf(sent).searchParams.get('code') ?? ''
     const { id_token, access_token, refresh_token } = JSON.parse((await setup.exchange(code)).body)
     return { id: decode(id_token), access: decode(access_token), refresh_token }
@@ -57,8 +57,8 @@ describe('second factors', () => {
     const wrong = await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
     expect(wrong.code).to.equal(400)
     expect(wrong.body).to.include('The code is wrong, or was used before.')
-    const answer = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
-    const { id, access, refresh_token } = await claimsAfter(answer)
+    const response = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
+    const { id, access, refresh_token } = await claimsAfter(response)
     const methods = { amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' }
     expect(id).to.deep.include(methods)
     expect(access).to.deep.include({ ...methods, auth_time: id.auth_time })
@@ -81,11 +81,11 @@ describe('second factors', () => {
     setup.browser.cookies.delete(session)
     const page = await setup.browser.logIn('alice', 'right')
     const fields = hiddenFieldsOf(page.body)
-    const answer = await setup.browser.post('/oauth/factor', {
+    const response = await setup.browser.post('/oauth/factor', {
       ...fields,
       recovery_code: recoveryCodes[0] ?? '',
     })
-    expect(answer.code).to.equal(303)
+    expect(response.code).to.equal(303)
     setup.browser.cookies.delete(session)
     for (const [recovery_code, words] of [
       [recoveryCodes[0] ?? '', 'The code is wrong, or was used before.'],
@@ -103,12 +103,12 @@ describe('second factors', () => {
     const { recoveryCodes } = await enrol()
     setup.browser.cookies.delete(session)
     const fields = hiddenFieldsOf((await setup.browser.logIn('alice', 'right')).body)
-    const answerWith = (recovery_code = '') =>
+    const respondWith = (recovery_code = '') =>
       setup.browser.post('/oauth/factor', { ...fields, recovery_code })
-    expect((await answerWith(recoveryCodes[0])).code).to.equal(303)
+    expect((await respondWith(recoveryCodes[0])).code).to.equal(303)
     setup.app.users.set('bob', memoryUser('bob'))
     await setup.browser.logIn('bob', 'right')
-    expect((await answerWith(recoveryCodes[1])).body).to.include('This login was completed before')
+    expect((await respondWith(recoveryCodes[1])).body).to.include('This login was completed before')
     expect((await setup.browser.get('/oauth/session')).body).to.include('You are <strong>bob</strong>')
   })
 
@@ -145,8 +145,8 @@ describe('second factors', () => {
     const before = setup.app.users.get('alice')?.credential
     const asked = await setup.browser.logIn('alice', 'right', authorizationPath)
     const fields = { ...hiddenFieldsOf(asked.body), new_password: 'Another-Pass1', repeat: 'Another-Pass1' }
-    const answer = await setup.browser.post('/oauth/password', fields)
-    expect([answer.code, answer.body.includes('name="code"')]).to.deep.equal([200, true])
+    const response = await setup.browser.post('/oauth/password', fields)
+    expect([response.code, response.body.includes('name="code"')]).to.deep.equal([200, true])
     expect(setup.app.users.get('alice')?.credential).to.equal(before)
     const again = await setup.browser.logIn('alice', 'right', authorizationPath)
     expect(again.body.includes('name="code"')).to.equal(true)
@@ -160,8 +160,8 @@ describe('second factors', () => {
     const other = createBrowser(setup.app)
     const { csrf = '' } = hiddenFieldsOf((await other.get('/oauth/login')).body)
     const form = { csrf, ticket, return_to: '/oauth/session', code: totpCode(secret, 1) }
-    const answer = await other.post('/oauth/factor', form)
-    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+    const response = await other.post('/oauth/factor', form)
+    expect([response.code, locationOf(response).pathname]).to.deep.equal([303, '/oauth/login'])
   })
 
   it('are required again before they are changed, unless the session used one', async () => {
@@ -173,11 +173,11 @@ describe('second factors', () => {
     expect(page.body).to.include('authenticator app shows for')
     const stolen = await other.post('/oauth/factors', { ...hiddenFieldsOf(page.body), action: 'remove-totp' })
     expect(stolen.body).to.include('authenticator app shows for')
-    const answer = await other.post('/oauth/factor', {
+    const response = await other.post('/oauth/factor', {
       ...hiddenFieldsOf(page.body),
       code: totpCode(secret, 1),
     })
-    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/factors'])
+    expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/factors'])
     const fields = hiddenFieldsOf((await other.get('/oauth/factors')).body)
     expect((await other.post('/oauth/factors', { ...fields, action: 'remove-totp' })).code).to.equal(303)
     expect((await other.get('/oauth/factors')).body).to.include('No app is set up.')
@@ -193,8 +193,8 @@ describe('second factors', () => {
     await enrol()
     expect(locationOf(await other.get('/oauth/session')).pathname).to.equal('/oauth/login')
     expect((await setup.browser.get('/oauth/session')).code).to.equal(200)
-    const answer = await setup.app.token({ grant_type: 'refresh_token', refresh_token })
-    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+    const response = await setup.app.token({ grant_type: 'refresh_token', refresh_token })
+    expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       400,
       { error: 'invalid_grant', error_description: 'the login has ended' },
     ])
@@ -214,14 +214,14 @@ describe('second factors', () => {
         Date.now = now
       })
     setup.browser.cookies.set(session, old)
-    for (const answer of [
+    for (const response of [
       await setup.browser.get('/oauth/factors'),
       await setup.browser.post('/oauth/factors', {
         ...hiddenFieldsOf((await setup.browser.get('/oauth/session')).body),
         action: 'set-up-totp',
       }),
     ])
-      expect(answer.headers.location).to.equal('/oauth/login?return_to=%2Foauth%2Ffactors')
+      expect(response.headers.location).to.equal('/oauth/login?return_to=%2Foauth%2Ffactors')
   })
 
   describe('that the policy requires', () => {
@@ -284,8 +284,8 @@ describe('second factors', () => {
       expect((await setup.browser.get('/oauth/session')).code).to.equal(200)
       setup.app.requiredGroups.push('system:authenticated')
       expect(locationOf(await setup.browser.get('/oauth/session')).pathname).to.equal('/oauth/login')
-      const answer = await setup.app.token({ grant_type: 'refresh_token', refresh_token })
-      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      const response = await setup.app.token({ grant_type: 'refresh_token', refresh_token })
+      expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'this user needs a second factor: log in again' },
       ])
@@ -314,10 +314,10 @@ describe('second factors', () => {
       const wrong = await setup.app.form('/oauth/token', { ...grant, password: 'wrong' })
       expect(JSON.parse(wrong.body).error_description).to.equal('incorrect password')
       const basic = `Basic ${Buffer.from('alice:right').toString('base64')}`
-      const answer = await setup.app.ask('GET', '/oauth/userinfo', { headers: { authorization: basic } })
-      expect(answer.code).to.equal(401)
-      expect(answer.headers['www-authenticate']).to.match(/^Basic /)
-      expect(answer.body).to.include(description)
+      const response = await setup.app.ask('GET', '/oauth/userinfo', { headers: { authorization: basic } })
+      expect(response.code).to.equal(401)
+      expect(response.headers['www-authenticate']).to.match(/^Basic /)
+      expect(response.body).to.include(description)
       expect(audited('token')).to.deep.equal(['failure second_factor_required', 'failure wrong_password'])
     })
 
@@ -335,11 +335,11 @@ describe('second factors', () => {
         authorizePath({ scope: 'openid', acr_values: 'mfa' }),
       )
       expect(login.body).to.include('authenticator app shows for')
-      const answer = await setup.browser.post('/oauth/factor', {
+      const response = await setup.browser.post('/oauth/factor', {
         ...hiddenFieldsOf(login.body),
         code: totpCode(secret, 1),
       })
-      expect((await claimsAfter(answer)).id.acr).to.equal('mfa')
+      expect((await claimsAfter(response)).id.acr).to.equal('mfa')
       const again = await setup.authorize({ acr_values: 'mfa', prompt: 'none' })
       expect(locationOf(again).searchParams.get('code')).to.be.a('string')
     })
@@ -363,8 +363,8 @@ describe('second factors', () => {
 
     it('that are unknown have no effect', async () => {
       await setup.browser.logIn('alice', 'right')
-      const answer = locationOf(await setup.authorize({ acr_values: '1 2' }))
-      expect(answer.searchParams.get('code')).to.be.a('string')
+      const response = locationOf(await setup.authorize({ acr_values: '1 2' }))
+      expect(response.searchParams.get('code')).to.be.a('string')
     })
   })
 })

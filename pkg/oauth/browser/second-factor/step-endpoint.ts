@@ -86,9 +86,9 @@ export function createPasskeyEnrolment(options: BrowserOptions): RequestHandler 
   return createEnrolment(options, 'passkey', passkeyMethods, async ({ progress, form }) => {
     const { user, challenge } = progress
     if (challenge === undefined) return { outcome: 'refused' }
-    const answer = { response: readRegistration(form), challenge }
+    const response = { response: readRegistration(form), challenge }
     const mayReplace = hasOwnFactor(progress.amr)
-    return options.tools.factors.addPasskey(user, { ...answer, name: readPasskeyName(form), mayReplace })
+    return options.tools.factors.addPasskey(user, { ...response, name: readPasskeyName(form), mayReplace })
   })
 }
 

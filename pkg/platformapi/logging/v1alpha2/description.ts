@@ -17,11 +17,15 @@ const index = segment('index', 'Accepted for compatibility with log shippers, an
 
 function ingest(
   summary: string,
-  { taken, answer, parameters = [] }: { taken: Content; answer: Content; parameters?: readonly Parameter[] },
+  {
+    taken,
+    response,
+    parameters = [],
+  }: { taken: Content; response: Content; parameters?: readonly Parameter[] },
 ): Operation {
   return operation(
     summary,
-    { 200: { description: 'Result for each line.', content: answer } },
+    { 200: { description: 'Result for each line.', content: response } },
     {
       description:
         'Requires the permission to create `ingest` in the group. Status 200 means that the lines are on the disk of the log store. Bodies may be compressed with gzip, deflate, zstd or snappy.',
@@ -34,7 +38,7 @@ function ingest(
 }
 
 const lines = text('One JSON object per line.')
-const bulkAnswer = object(
+const bulkResponse = object(
   {
     took: integer(),
     errors: boolean(),
@@ -54,7 +58,7 @@ const bulk = (parameters: readonly Parameter[]) =>
       ],
       lines,
     ),
-    answer: content(['application/json'], bulkAnswer),
+    response: content(['application/json'], bulkResponse),
     parameters,
   })
 
@@ -77,7 +81,7 @@ const document = (parameters: readonly Parameter[]) =>
   )
 const id = segment('id', 'The ID of the document.')
 
-const linesAnswer = object(
+const linesResponse = object(
   {
     accepted: integer(),
     rejected: integer(),
@@ -98,7 +102,7 @@ const jsonLines = ingest('Ingests log lines as one JSON object per line', {
     ['application/x-ndjson', 'application/jsonl', 'application/jsonlines', 'application/json', 'text/plain'],
     lines,
   ),
-  answer: content(['application/json'], linesAnswer),
+  response: content(['application/json'], linesResponse),
 })
 
 const partial: Schema = object(
@@ -110,7 +114,7 @@ const otlp = ingest('Ingests log lines by OTLP/HTTP', {
     ...content(['application/json'], anyObject('An ExportLogsServiceRequest.')),
     ...content(['application/x-protobuf'], {}),
   },
-  answer: { ...content(['application/json'], partial), ...content(['application/x-protobuf'], {}) },
+  response: { ...content(['application/json'], partial), ...content(['application/x-protobuf'], {}) },
 })
 
 const loki = operation(

@@ -193,8 +193,8 @@ describe('Elasticsearch clients', () => {
   ]
   for (const [method, path, code] of paths) {
     it(`${method} ${path || '/'} is ${code} with the product header that they require`, async () => {
-      const { headers, ...answer } = await loopback.get(base + path, { method })
-      expect([answer.code, headers['x-elastic-product']]).to.deep.equal([code, 'Elasticsearch'])
+      const { headers, ...response } = await loopback.get(base + path, { method })
+      expect([response.code, headers['x-elastic-product']]).to.deep.equal([code, 'Elasticsearch'])
     })
   }
 

@@ -7,9 +7,9 @@ import { compressSync as compressSnappy } from 'snappy'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { insufficientStorage, tooManyRequests } from '../../../apierrors/status.ts'
 import {
-  type Answer,
+  type HttpResponse,
   type Loopback,
-  readAnswer,
+  readResponse,
   startLoopback,
   toExchange,
 } from '../../../apirequest/fixtures.ts'
@@ -43,7 +43,7 @@ describe('createIngest', () => {
     path: string,
     body: string | Buffer | null,
     given: { headers?: Record<string, string>; method?: string; ingest?: object } = {},
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const ingest = createIngest({
       store,
       limits: { ...defaultLimits, batchBytes: 10_000, batchLines: 50, lineBytes: 100 },
@@ -59,10 +59,10 @@ describe('createIngest', () => {
         renderKube(res, error)
       }
     })
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
     const options = { host: '127.0.0.1', port: loopback.port, path: base + path, agent: false }
     const { method = 'POST', headers = ndjson } = given
-    const client = request({ ...options, method, headers }, res => readAnswer(res).then(resolve, reject))
+    const client = request({ ...options, method, headers }, res => readResponse(res).then(resolve, reject))
     client.on('error', reject)
     if (body === null) client.flushHeaders()
     else client.end(body)
@@ -72,7 +72,7 @@ describe('createIngest', () => {
     })
   }
   const logs = () => store.records.map(({ log }) => log)
-  const rejection = ({ code, text }: Answer) => [code, JSON.parse(text).message]
+  const rejection = ({ code, text }: HttpResponse) => [code, JSON.parse(text).message]
 
   describe('with many concurrent senders', () => {
     let came = 0
@@ -92,18 +92,18 @@ describe('createIngest', () => {
       })
     }
     const begin = (headers: Record<string, string | number>) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
       const options = { host: '127.0.0.1', port: loopback?.port, path: `${base}/jsonlines`, agent: false }
       const client = request({ ...options, method: 'POST', headers: { ...ndjson, ...headers } }, res =>
-        readAnswer(res).then(resolve, reject),
+        readResponse(res).then(resolve, reject),
       ).on('error', reject)
       promise.catch(() => undefined)
-      return { client, answer: promise }
+      return { client, response: promise }
     }
     const sendOne = () => {
-      const { client, answer } = begin({})
+      const { client, response } = begin({})
       client.end(document('a'))
-      return answer
+      return response
     }
     const sendSlowly = () => {
       const { client } = begin({ 'content-length': 8_000_000 })
@@ -143,10 +143,10 @@ describe('createIngest', () => {
         return store.ingest(batch)
       }
       await started({ ingest }, 4 * 40, 30_000)
-      const answers = Array.from({ length: 60 }, sendOne)
+      const responses = Array.from({ length: 60 }, sendOne)
       await until(() => came === 60)
       storing.resolve()
-      const codes = (await Promise.all(answers)).map(({ code }) => code)
+      const codes = (await Promise.all(responses)).map(({ code }) => code)
       expect(codes).to.deep.equal(Array(60).fill(200))
       expect(Math.max(...stored)).to.equal(8)
     })
@@ -156,10 +156,10 @@ describe('createIngest', () => {
     it('returns a result for each item, in order', async () => {
       const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n["b"]\n`
       const { code, text } = await send('/logs-2020/_bulk', body)
-      const { took, ...answer } = JSON.parse(text)
-      const generated = answer.items[1].index._id
+      const { took, ...response } = JSON.parse(text)
+      const generated = response.items[1].index._id
       expect([code, typeof took, generated]).to.deep.equal([200, 'number', generated])
-      expect(answer).to.deep.equal({
+      expect(response).to.deep.equal({
         errors: true,
         items: [
           { create: { _index: 'logs-2020', _id: '7', _version: 1, result: 'created', status: 201 } },
@@ -186,8 +186,11 @@ describe('createIngest', () => {
     })
 
     it('stores nothing of an unreadable body', async () => {
-      const answer = await send('/_bulk', `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`)
-      expect(rejection(answer)).to.deep.equal([
+      const response = await send(
+        '/_bulk',
+        `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`,
+      )
+      expect(rejection(response)).to.deep.equal([
         400,
         'line 3: not an action; expected an action such as {"create":{}}, and the document on the next line',
       ])
@@ -309,8 +312,8 @@ describe('createIngest', () => {
         throw insufficientStorage('full')
       }
       const body = readFileSync(join(fixtures, 'otlp-logs.bin'))
-      const answer = await send('/v1/logs', body, { headers: protobuf, ingest: { store: storeOf(full) } })
-      expect([answer.code, answer.headers['retry-after']]).to.deep.equal([503, '5'])
+      const response = await send('/v1/logs', body, { headers: protobuf, ingest: { store: storeOf(full) } })
+      expect([response.code, response.headers['retry-after']]).to.deep.equal([503, '5'])
       const lines = await send('/jsonlines', document('a'), { ingest: { store: storeOf(full) } })
       expect(rejection(lines)).to.deep.equal([507, 'full'])
 
@@ -343,8 +346,8 @@ describe('createIngest', () => {
       const body = compressSnappy(Buffer.concat([protobuf, Buffer.from('line 2')]))
       const type = { 'content-type': 'application/x-protobuf' }
       for (const headers of [{}, type, { ...type, 'content-encoding': 'snappy' }]) {
-        const answer = await send('/loki/api/v1/push', body, { headers })
-        expect([answer.code, answer.text]).to.deep.equal([204, ''])
+        const response = await send('/loki/api/v1/push', body, { headers })
+        expect([response.code, response.text]).to.deep.equal([204, ''])
       }
       expect(logs()).to.deep.equal(['line 1', 'line 2', 'line 2', 'line 2'])
       expect(store.records.every(({ pod, timeNs }) => pod === 'web-0' && timeNs === 1n)).to.equal(true)
@@ -352,11 +355,11 @@ describe('createIngest', () => {
 
     it('reports the rejected lines, and stores the others', async () => {
       const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'too old' }] })
-      const answer = await send('/loki/api/v1/push', push('2', '1'), {
+      const response = await send('/loki/api/v1/push', push('2', '1'), {
         headers: json,
         ingest: { store: storeOf(append) },
       })
-      expect(rejection(answer)).to.deep.equal([400, '1 of 2 lines were rejected; line 2: too old'])
+      expect(rejection(response)).to.deep.equal([400, '1 of 2 lines were rejected; line 2: too old'])
     })
   })
 
@@ -418,8 +421,8 @@ describe('createIngest', () => {
 
     it('with a body that cannot be decompressed', async () => {
       const headers = { ...ndjson, 'content-encoding': 'gzip' }
-      const answer = await send('/jsonlines', document('a'), { headers })
-      expect(rejection(answer)).to.deep.equal([
+      const response = await send('/jsonlines', document('a'), { headers })
+      expect(rejection(response)).to.deep.equal([
         400,
         'the request body is truncated or does not match its Content-Encoding',
       ])
@@ -464,17 +467,17 @@ describe('createIngest', () => {
 
     for (const path of ['/v1/logs', '/loki/api/v1/push']) {
       it(`of an unauthorized caller at ${path} is answered so that exporters retry`, async () => {
-        const answer = await send(path, null, { ingest: { authorize: forbidden403 } })
-        expect(rejection(answer)).to.deep.equal([429, 'no'])
-        expect(answer.headers['retry-after']).to.equal('5')
+        const response = await send(path, null, { ingest: { authorize: forbidden403 } })
+        expect(rejection(response)).to.deep.equal([429, 'no'])
+        expect(response.headers['retry-after']).to.equal('5')
         expect(logs()).to.deep.equal([])
       })
     }
 
     it('for an overloaded store is answered with Retry-After', async () => {
       const ingest = { store: storeOf(tooMany) }
-      const answer = await send('/jsonlines', document('a'), { ingest })
-      expect([answer.code, answer.headers['retry-after']]).to.deep.equal([429, '7'])
+      const response = await send('/jsonlines', document('a'), { ingest })
+      expect([response.code, response.headers['retry-after']]).to.deep.equal([429, '7'])
     })
   })
 })

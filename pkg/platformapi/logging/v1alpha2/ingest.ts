@@ -113,10 +113,10 @@ export function createIngest(options: IngestOptions): Handler {
     const isElastic = handle === undefined || handle === ingestBulk || handle === ingestDocument
     if (isElastic) res.setHeader('x-elastic-product', 'Elasticsearch')
     if (handle === undefined) {
-      const answer = responseToClient(parts, req.method ?? 'GET')
-      if (answer === undefined) throw unknownResource()
+      const response = responseToClient(parts, req.method ?? 'GET')
+      if (response === undefined) throw unknownResource()
       await authorize(identity)
-      return sendElastic(exchange, 200, filterValue(answer, filterOf(exchange)) ?? {})
+      return sendElastic(exchange, 200, filterValue(response, filterOf(exchange)) ?? {})
     }
     // As in Elasticsearch, PUT requires the ID of the document.
     const methods = handle === ingestDocument && parts.length === 2 ? ['POST'] : ['POST', 'PUT']
@@ -159,11 +159,11 @@ const ingestBulk: Handle = async (take, exchange) => {
   const startedAt = performance.now()
   const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
   const filterPath = query.first('filter_path') ?? ''
-  const { answer } = await take(req, bulkTypes, { protocol: 'bulk', index, filterPath })
+  const { response } = await take(req, bulkTypes, { protocol: 'bulk', index, filterPath })
   const hasTook = filterOfMember(filterOf(exchange), 'took')?.includes === 'all'
   const took = hasTook ? `"took":${Math.round(performance.now() - startedAt)}` : ''
-  const head = Buffer.from(`{${took}${took !== '' && answer.length > 0 ? ',' : ''}`)
-  sendParts(res, 200, [head, answer, Buffer.from('}\n')], { 'content-type': contentTypeOf(req) })
+  const head = Buffer.from(`{${took}${took !== '' && response.length > 0 ? ',' : ''}`)
+  sendParts(res, 200, [head, response, Buffer.from('}\n')], { 'content-type': contentTypeOf(req) })
 }
 
 function filterOf({ query }: AuthenticatedExchange): PathFilter {
@@ -174,30 +174,30 @@ function filterOf({ query }: AuthenticatedExchange): PathFilter {
 const ingestDocument: Handle = async (take, exchange) => {
   const [index = '', , id = randomUUID()] = exchange.info.parts.slice(1)
   const form = { protocol: 'document', index, id } as const
-  const { answer, rejection: reason, causes } = await take(exchange.req, documentTypes, form)
+  const { response, rejection: reason, causes } = await take(exchange.req, documentTypes, form)
   if (reason === undefined) {
-    const document: unknown = JSON.parse(Buffer.from(answer).toString())
+    const document: unknown = JSON.parse(Buffer.from(response).toString())
     return sendElastic(exchange, 201, filterValue(document, filterOf(exchange)) ?? {})
   }
   const error = { type: errorTypeOf(causes?.quota ? 'quota' : causes?.time ? 'time' : undefined), reason }
   sendElastic(exchange, 400, { error: { root_cause: [error], ...error }, status: 400 })
 }
 
-function sendElastic({ req, res }: AuthenticatedExchange, code: number, answer: unknown): void {
-  send(res, code, Buffer.from(`${JSON.stringify(answer)}\n`), { 'content-type': contentTypeOf(req) })
+function sendElastic({ req, res }: AuthenticatedExchange, code: number, response: unknown): void {
+  send(res, code, Buffer.from(`${JSON.stringify(response)}\n`), { 'content-type': contentTypeOf(req) })
 }
 
 const ingestLines: Handle = async (take, { req, res }) => {
-  const { answer, rejection } = await take(req, lineTypes, { protocol: 'jsonlines' })
+  const { response, rejection } = await take(req, lineTypes, { protocol: 'jsonlines' })
   if (rejection !== undefined) throw badRequest(rejection)
-  sendParts(res, 200, [answer], { 'content-type': json })
+  sendParts(res, 200, [response], { 'content-type': json })
 }
 
 const ingestOtlp: Handle = async (take, { req, res }) => {
   const isProtobuf = mediaTypeOf(req) === protobuf
   const encoding = isProtobuf ? 'protobuf' : 'json'
-  const { answer } = await take(req, [json, protobuf], { protocol: 'otlp', encoding }).catch(throwRetryable)
-  sendParts(res, 200, [answer], { 'content-type': isProtobuf ? protobuf : json })
+  const { response } = await take(req, [json, protobuf], { protocol: 'otlp', encoding }).catch(throwRetryable)
+  sendParts(res, 200, [response], { 'content-type': isProtobuf ? protobuf : json })
 }
 
 const ingestLoki: Handle = async (take, { req, res }) => {

@@ -4,7 +4,12 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
-import { type Answer, type Loopback, readAnswer, startLoopback } from '../../../apirequest/fixtures.ts'
+import {
+  type HttpResponse,
+  type Loopback,
+  readResponse,
+  startLoopback,
+} from '../../../apirequest/fixtures.ts'
 import { readBody } from './read-body.ts'
 
 const megabyte = 1024 * 1024
@@ -36,20 +41,20 @@ describe('readBody', () => {
     })
   }
 
-  function begin(length: number): { client: ClientRequest; answer: Promise<Answer> } {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  function begin(length: number): { client: ClientRequest; response: Promise<HttpResponse> } {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
     const options = { host: '127.0.0.1', port: loopback?.port, method: 'POST', agent: false }
     const client = request({ ...options, headers: { 'content-length': length } }, res =>
-      readAnswer(res).then(resolve, reject),
+      readResponse(res).then(resolve, reject),
     ).on('error', reject)
     client.flushHeaders()
-    return { client, answer: promise }
+    return { client, response: promise }
   }
 
   it('allocates for what has arrived, not for the declared length', async () => {
     await start()
-    const { client, answer } = begin(20 * megabyte)
-    answer.catch(() => undefined)
+    const { client, response } = begin(20 * megabyte)
+    response.catch(() => undefined)
     const sent = 400 * 1024
     await new Promise(resolve => client.write(Buffer.alloc(sent), resolve))
     while (held.at(-1) !== sent) await new Promise(resolve => setTimeout(resolve, 5))
@@ -60,9 +65,9 @@ describe('readBody', () => {
   it('reads all of a large body', async () => {
     await start()
     const body = Buffer.from(Array.from({ length: 3_000_000 }, (_, i) => i % 251))
-    const { client, answer } = begin(body.length)
+    const { client, response } = begin(body.length)
     client.end(body)
-    expect((await answer).code).to.equal(200)
+    expect((await response).code).to.equal(200)
     expect(came.map(bytes => bytes.equals(body))).to.deep.equal([true])
     expect(held.at(-1)).to.equal(body.length)
   })
@@ -100,9 +105,9 @@ describe('readBody', () => {
 
   it('answers 408 to a client that sends too slowly, and closes the connection', async () => {
     await start({ withinMs: 50 })
-    const { client, answer } = begin(100)
+    const { client, response } = begin(100)
     client.write('x')
-    const { code, headers, text } = await answer
+    const { code, headers, text } = await response
     expect([code, headers.connection, JSON.parse(text).message]).to.deep.equal([
       408,
       'close',

@@ -2,9 +2,9 @@ import { request } from 'node:http'
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import {
-  type Answer,
+  type HttpResponse,
   type Loopback,
-  readAnswer,
+  readResponse,
   startLoopback,
   toExchange,
 } from '../../../apirequest/fixtures.ts'
@@ -24,13 +24,17 @@ describe('readForm', () => {
   })
   after(() => loopback?.close())
 
-  function ask(method: string, body?: string, type = 'application/x-www-form-urlencoded'): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  function ask(
+    method: string,
+    body?: string,
+    type = 'application/x-www-form-urlencoded',
+  ): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
     const options = {
       ...{ host: '127.0.0.1', port: loopback?.port, path: '/x?limit=1', method, agent: false },
       headers: body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) },
     }
-    request(options, res => readAnswer(res).then(resolve, reject))
+    request(options, res => readResponse(res).then(resolve, reject))
       .on('error', reject)
       .end(body)
     return promise

@@ -26,8 +26,8 @@ describe('createLoggingApi', () => {
   })
   after(() => loopback?.close())
   const ask = async (path: string) => {
-    const answer = await loopback?.get(base + path)
-    return { code: answer?.code, body: JSON.parse(answer?.text ?? '') }
+    const response = await loopback?.get(base + path)
+    return { code: response?.code, body: JSON.parse(response?.text ?? '') }
   }
   const isOneOf = (field: string, value: string) => ({
     op: 'match',

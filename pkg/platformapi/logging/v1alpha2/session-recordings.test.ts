@@ -48,8 +48,8 @@ describe('createSessionRecordingApi', () => {
     createdAt = 1_795_780_000
   })
   const ask = async (path: string, method = 'GET') => {
-    const answer = await loopback?.get(base + path, { method })
-    return { code: answer?.code, text: answer?.text ?? '', headers: answer?.headers }
+    const response = await loopback?.get(base + path, { method })
+    return { code: response?.code, text: response?.text ?? '', headers: response?.headers }
   }
   const names = async (path: string) => {
     const { items } = JSON.parse((await ask(path)).text)
@@ -126,8 +126,8 @@ describe('createSessionRecordingApi', () => {
     ['/sessionrecordings?user=a&user=b', 400, 'user is given more than once'],
   ] as const) {
     it(`answers ${path} with ${code}`, async () => {
-      const answer = await ask(path)
-      expect([answer.code, JSON.parse(answer.text).message]).to.deep.equal([code, message])
+      const response = await ask(path)
+      expect([response.code, JSON.parse(response.text).message]).to.deep.equal([code, message])
     })
   }
 

@@ -6,7 +6,7 @@ import { clearCookie, fitsInCookie, readCookie, setCookie } from '../../../https
 import { textOf } from '../../../kubeclient/object/object.ts'
 import { begunCookie, tokenCookie } from './cookies.ts'
 import type { LogPageDocuments } from './page.ts'
-import { type IssuerAnswer, postForm } from './post-to-oauth.ts'
+import { type IssuerResponse, postForm } from './post-to-oauth.ts'
 
 export type LogPageLoginOptions = {
   /** URL of the issuer, whose host is also the address of this server for browsers. */
@@ -80,16 +80,16 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: redirectUri },
         ...{ code, code_verifier: verifier },
       }
-      const answer = await postForm(socket, '/oauth/token', { form, from: clientAddress(req) }).catch(
-        toAnswer,
+      const response = await postForm(socket, '/oauth/token', { form, from: clientAddress(req) }).catch(
+        toResponse,
       )
-      const token = textOf(answer.body.access_token)
-      if (answer.code !== 200 || !/^[\w.-]+$/.test(token)) {
-        const why = textOf(answer.body.error_description) || `the issuer responded with ${answer.code}`
-        documents.sendProblem(res, answer.code >= 500 ? 503 : 400, `Login failed: ${why}`)
+      const token = textOf(response.body.access_token)
+      if (response.code !== 200 || !/^[\w.-]+$/.test(token)) {
+        const why = textOf(response.body.error_description) || `the issuer responded with ${response.code}`
+        documents.sendProblem(res, response.code >= 500 ? 503 : 400, `Login failed: ${why}`)
         return
       }
-      const lifeSeconds = readLife(answer.body.expires_in)
+      const lifeSeconds = readLife(response.body.expires_in)
       if (!fitsInCookie(tokenCookie, token, lifeSeconds)) {
         documents.sendProblem(
           res,
@@ -113,7 +113,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       clearCookie(res, tokenCookie)
       if (token !== undefined) {
         const form = { client_id: clientId, token }
-        await postForm(socket, '/oauth/revoke', { form, from: clientAddress(req) }).catch(toAnswer)
+        await postForm(socket, '/oauth/revoke', { form, from: clientAddress(req) }).catch(toResponse)
       }
       // Leads to the page on which the user can end the session at the issuer. With that session,
       // the next login would succeed without a password.
@@ -131,7 +131,7 @@ function toReturnPath(text: string): string {
   return `/logs${page === 'recordings' ? '/recordings' : ''}?${new URLSearchParams(search)}`
 }
 
-function toAnswer(error: unknown): IssuerAnswer {
+function toResponse(error: unknown): IssuerResponse {
   const message = error instanceof Status ? error.message : 'it failed'
   return { code: 503, body: { error_description: message } }
 }

@@ -3,10 +3,10 @@ import { createPool } from '../../../http/pool.ts'
 import { readBody } from '../../../http/read-body.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 
-export type IssuerAnswer = { readonly code: number; readonly body: Readonly<Record<string, unknown>> }
+export type IssuerResponse = { readonly code: number; readonly body: Readonly<Record<string, unknown>> }
 
 const timeoutMs = 15_000
-const maxAnswerBytes = 256 * 1024
+const maxResponseBytes = 256 * 1024
 // Logins are rare, so the connection is closed soon.
 const connection = {
   ...{ connections: 1, connectMs: timeoutMs, headMs: timeoutMs, bodyMs: timeoutMs, idleMs: 1_000 },
@@ -23,7 +23,7 @@ export async function postForm(
   socketPath: string,
   path: string,
   { form, from }: { readonly form: Readonly<Record<string, string>>; readonly from: string },
-): Promise<IssuerAnswer> {
+): Promise<IssuerResponse> {
   const pool = createPool(new URL('http://localhost'), {}, { ...connection, socketPath })
   try {
     const response = await pool.request({
@@ -32,7 +32,7 @@ export async function postForm(
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': from },
       body: String(new URLSearchParams(form)),
     })
-    const text = (await readBody(response.body, maxAnswerBytes)).toString('utf8')
+    const text = (await readBody(response.body, maxResponseBytes)).toString('utf8')
     const parsed: unknown = text === '' ? {} : JSON.parse(text)
     return { code: response.statusCode, body: isRecord(parsed) ? parsed : {} }
   } catch (error) {

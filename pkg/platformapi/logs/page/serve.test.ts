@@ -19,15 +19,15 @@ describe('createLogPage', () => {
   let loopback: Loopback | undefined
   let listener: Server | undefined
   const forms: string[] = []
-  let answer: { code: number; body: object } = { code: 200, body: {} }
+  let response: { code: number; body: object } = { code: 200, body: {} }
 
   beforeEach(async () => {
     forms.length = 0
-    answer = { code: 200, body: { access_token: 'the.token', expires_in: 7200 } }
+    response = { code: 200, body: { access_token: 'the.token', expires_in: 7200 } }
     const socket = join(tmpdir(), `kapis-log-page-${process.pid}.sock`)
     const server = createServer(async (req, res) => {
       forms.push(`${req.url} ${Buffer.concat(await req.toArray()).toString()}`)
-      res.writeHead(answer.code, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+      res.writeHead(response.code, { 'content-type': 'application/json' }).end(JSON.stringify(response.body))
     })
     listener = server
     await new Promise<void>(resolve => server.listen(socket, resolve))
@@ -174,13 +174,13 @@ describe('createLogPage', () => {
   }
 
   it('explains that the issuer rejected the code, or sent a token too large for a cookie', async () => {
-    const answers: [number, object, string][] = [
+    const responses: [number, object, string][] = [
       [400, { error_description: 'the code has expired' }, 'Login failed: the code has expired'],
       [200, { access_token: 'a;b' }, 'Login failed: the issuer responded with 200'],
       [200, { access_token: 'x'.repeat(4050) }, 'You have too many groups'],
     ]
-    for (const [code, body, says] of answers) {
-      answer = { code, body }
+    for (const [code, body, says] of responses) {
+      response = { code, body }
       const { url, cookie } = await begin()
       const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
       const page = await get(path, { headers: { cookie } })

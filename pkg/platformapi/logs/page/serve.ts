@@ -60,7 +60,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
     isAudited: path => path === '/logs/callback' || path === '/logs/logout',
     async handle(exchange) {
       try {
-        await answer(exchange)
+        await respond(exchange)
       } catch (error) {
         // Browsers show the response to the user, except to the script, which parses a Status.
         if (!(error instanceof Status) || exchange.info.path.startsWith('/logs/api/')) throw error
@@ -70,7 +70,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
     },
   }
 
-  async function answer(exchange: Exchange): Promise<void> {
+  async function respond(exchange: Exchange): Promise<void> {
     const { req, res, info } = exchange
     const { path } = info
     if (path === '/logs/login') return login.begin(exchange)

@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { Status } from '../../../apierrors/status.ts'
 import {
-  type Answer,
   type GetOptions,
+  type HttpResponse,
   jane,
   type Loopback,
   startLoopback,
@@ -101,7 +101,7 @@ describe('serveResources', () => {
     return loopback
   }
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
-  const json = ({ text }: Answer) => JSON.parse(text)
+  const json = ({ text }: HttpResponse) => JSON.parse(text)
 
   it('returns what the caller may see after a change of permissions while the request waits', async () => {
     for (const [path, code] of [
@@ -114,23 +114,23 @@ describe('serveResources', () => {
       const visibility = changingVisibility('a', 'b')
       const store = storeOf(items, { decorate, confirm: () => async () => visibility.give('a') })
       const { get } = await start(store, {}, visibility.visible)
-      const answer = await get(`/kapi/resources.kapis.io/v1alpha3${path}`)
-      expect(answer.code, path).to.equal(code)
-      if (code === 200) expect(answer.text).to.contain('"a"').and.not.contain('"b"')
-      if (path === '/nodes') expect(json(answer).totalItems).to.equal(1)
+      const response = await get(`/kapi/resources.kapis.io/v1alpha3${path}`)
+      expect(response.code, path).to.equal(code)
+      if (code === 200) expect(response.text).to.contain('"a"').and.not.contain('"b"')
+      if (path === '/nodes') expect(json(response).totalItems).to.equal(1)
       await loopback?.close()
     }
   })
 
   it('lists everything, newest first, with selfLink and computed annotations', async () => {
-    const answer = await ask(`${g}/nodes`)
-    expect(answer.code).to.equal(200)
-    expect(answer.headers).to.include({
+    const response = await ask(`${g}/nodes`)
+    expect(response.code).to.equal(200)
+    expect(response.headers).to.include({
       'content-type': 'application/json',
       'cache-control': 'no-cache, private',
       vary: 'Accept-Encoding',
     })
-    expect(json(answer)).to.deep.equal({
+    expect(json(response)).to.deep.equal({
       items: ['c', 'b', 'a'].map(name => platform(name)),
       totalItems: 3,
     })
@@ -281,9 +281,9 @@ describe('serveResources', () => {
   ]
   for (const [method, path, code, reason, message] of refused) {
     it(`rejects ${method} ${path} with ${code}`, async () => {
-      const answer = await ask(`${g}${path}`, { method })
-      expect(answer.code).to.equal(code)
-      expect(json(answer)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
+      const response = await ask(`${g}${path}`, { method })
+      expect(response.code).to.equal(code)
+      expect(json(response)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
     })
   }
 
@@ -299,9 +299,9 @@ describe('serveResources', () => {
   ]
   for (const [query, warning] of ignored) {
     it(`ignores ?${query}, with a warning`, async () => {
-      const [answer, whole] = [await ask(`${g}/nodes?${query}`), await ask(`${g}/nodes`)]
-      expect([answer.code, answer.text]).to.deep.equal([200, whole.text])
-      expect(answer.headers.warning).to.equal(`299 - "${warning.replaceAll('"', '\\"')}"`)
+      const [response, whole] = [await ask(`${g}/nodes?${query}`), await ask(`${g}/nodes`)]
+      expect([response.code, response.text]).to.deep.equal([200, whole.text])
+      expect(response.headers.warning).to.equal(`299 - "${warning.replaceAll('"', '\\"')}"`)
       expect(whole.headers).to.not.have.property('warning')
     })
   }
@@ -315,8 +315,8 @@ describe('serveResources', () => {
   })
 
   it('rejects a watch that could never send an event', async () => {
-    const answer = await ask(`${g}/nodes?watch=true`, { method: 'HEAD' })
-    expect([answer.code, answer.headers.allow]).to.deep.equal([405, 'GET'])
+    const response = await ask(`${g}/nodes?watch=true`, { method: 'HEAD' })
+    expect([response.code, response.headers.allow]).to.deep.equal([405, 'GET'])
   })
 
   it('lists the allowed methods', async () => {

@@ -76,7 +76,7 @@ describe('createWorkspaceRecords', () => {
 
   async function during(
     run: (records: ReturnType<typeof createWorkspaceRecords>, exchange: Parameters<CallAs>[0]) => unknown,
-    { answer, ...places }: Partial<Places> & { answer?: (path: string) => object } = {},
+    { response, ...places }: Partial<Places> & { response?: (path: string) => object } = {},
   ) {
     const calls: unknown[] = []
     let thrown: unknown
@@ -86,7 +86,7 @@ describe('createWorkspaceRecords', () => {
       async callAs(_exchange, { method = 'GET', path, body }) {
         const { roleRef, subjects } = Object(body)
         calls.push(method === 'GET' ? path : [path, roleRef?.name, subjects?.[0]?.name])
-        return { code: 201, text: JSON.stringify(answer?.(path) ?? {}) }
+        return { code: 201, text: JSON.stringify(response?.(path) ?? {}) }
       },
     })
     const server = await startLoopback(async (req, res) => {
@@ -123,7 +123,7 @@ describe('createWorkspaceRecords', () => {
 
   it('makes the manager of a new workspace its administrator, as its creator', async () => {
     const owner = { metadata: { name: 'blue', uid: 'u-blue', resourceVersion: '1', creationTimestamp: '' } }
-    const { calls, warning, thrown } = await addManager({ answer: () => owner })
+    const { calls, warning, thrown } = await addManager({ response: () => owner })
     expect([warning, thrown]).to.deep.equal([undefined, undefined])
     expect(calls.at(-1)).to.deep.equal([
       `/apis/${group}/v1/clusterrolebindings?x=1`,
@@ -133,7 +133,7 @@ describe('createWorkspaceRecords', () => {
   })
 
   it('warns the creator of a manager without a role', async () => {
-    const { warning, thrown } = await addManager({ answer: fail(403) })
+    const { warning, thrown } = await addManager({ response: fail(403) })
     expect([warning, thrown]).to.deep.equal([
       '299 - "the manager \\"mia\\" has no role in the workspace: no"',
       undefined,
@@ -141,7 +141,7 @@ describe('createWorkspaceRecords', () => {
   })
 
   it('warns the creator about members without a role', async () => {
-    const { warning } = await giveIn({ answer: fail(403) })
+    const { warning } = await giveIn({ response: fail(403) })
     expect(warning).to.equal(
       '299 - "1 of 1 members of the workspace have no role in the namespace: add them again"',
     )
@@ -167,7 +167,7 @@ describe('createWorkspaceRecords', () => {
     ] as const) {
       const { calls, warning } = await giveIn({
         recordsAt: recordsOfMany('admin', 9),
-        answer: fail(code),
+        response: fail(code),
       })
       expect(calls, String(code)).to.have.length(count)
       expect(warning).to.match(/"9 of 9 members/)
@@ -189,7 +189,7 @@ describe('createWorkspaceRecords', () => {
         for (const { run } of records.stepsFor(exchange, member, { held: [], isRequired: true })) await run()
       },
       {
-        answer: path => (path.includes('/workspaces/') ? object('Workspace', workspace) : {}),
+        response: path => (path.includes('/workspaces/') ? object('Workspace', workspace) : {}),
         ...options,
       },
     )
@@ -239,7 +239,7 @@ describe('createWorkspaceRecords', () => {
     const other = storeOf('clusterroles', [{ ...role('other', undefined), rules: [] }])
     const { calls, thrown } = await store('other', {
       latest: async () => (isMade ? other : roles),
-      answer(path) {
+      response(path) {
         if (path.includes('/workspaces/')) return object('Workspace', 'other')
         isMade = true
         throw new Status(409, 'AlreadyExists', 'there is one')

@@ -214,9 +214,9 @@ describe('createMemberHandlers', () => {
   ]
   for (const [method, path, body, expected] of writes)
     it(`${method} ${path} ${JSON.stringify(body)} writes bindings as the caller`, async () => {
-      const answer = await write(method, path, body)
+      const response = await write(method, path, body)
       expect(calls).to.deep.equal(expected)
-      expect(answer).to.deep.equal({
+      expect(response).to.deep.equal({
         code: 200,
         body: method === 'DELETE' ? { message: 'success' } : body,
       })
@@ -349,9 +349,9 @@ describe('createMemberHandlers', () => {
   for (const [method, path, body, most, causes] of failures)
     it(`${method} ${path} ${JSON.stringify(body)} reports what was written before call ${most + 1} failed`, async () => {
       rejectAfter(most)
-      const answer = await write(method, path, body)
-      const { message, details } = membersOf(answer.body)
-      expect([answer.code, membersOf(details).causes]).to.deep.equal([403, causes])
+      const response = await write(method, path, body)
+      const { message, details } = membersOf(response.body)
+      expect([response.code, membersOf(details).causes]).to.deep.equal([403, causes])
       if (causes !== undefined) expect(message).to.match(/^escalation: \d of \d writes were made before$/)
     })
 })

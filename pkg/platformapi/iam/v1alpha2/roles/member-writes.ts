@@ -131,8 +131,8 @@ async function read(
   exchange: AuthenticatedExchange,
   path: string,
 ): Promise<KubeObject | undefined> {
-  const answer = await orUndefined(callAs(exchange, { path }), 404)
-  return answer && parseObject(JSON.parse(answer.text))
+  const response = await orUndefined(callAs(exchange, { path }), 404)
+  return response && parseObject(JSON.parse(response.text))
 }
 
 /** Describes a scope in error messages. */

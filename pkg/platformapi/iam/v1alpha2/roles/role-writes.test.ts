@@ -102,14 +102,14 @@ describe('writeRole', () => {
   ]
   for (const [method, path, body, expected] of writes)
     it(`${method} ${path} ${JSON.stringify(body)} writes the role as the caller`, async () => {
-      const answer = await write(method, path, body)
+      const response = await write(method, path, body)
       expect(calls).to.deep.equal(expected)
-      const { kind, apiVersion } = membersOf(answer.body)
+      const { kind, apiVersion } = membersOf(response.body)
       const shown = path.startsWith('/globalroles')
         ? { kind: 'GlobalRole', apiVersion: 'iam.kapis.io/v1alpha2' }
         : { kind: 'Role', apiVersion: `${rbac}/v1` }
-      expect(answer.code).to.equal(200)
-      if (method === 'DELETE') expect(answer.body).to.deep.equal({ message: 'success' })
+      expect(response.code).to.equal(200)
+      if (method === 'DELETE') expect(response.body).to.deep.equal({ message: 'success' })
       else expect({ kind, apiVersion }).to.deep.equal(shown)
     })
 

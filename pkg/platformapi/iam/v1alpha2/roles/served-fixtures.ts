@@ -242,8 +242,8 @@ export function itRejects(
 ) {
   for (const [method, path, body, code, message] of refused)
     it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {
-      const answer = await write(method, path, body)
-      expect([answer.code, membersOf(answer.body).message]).to.deep.equal([code, message])
+      const response = await write(method, path, body)
+      expect([response.code, membersOf(response.body).message]).to.deep.equal([code, message])
       expect(calls).to.deep.equal([])
     })
 }

@@ -184,9 +184,9 @@ describe('patchOwnUser', () => {
   ]
   for (const [title, patch, how, code, message] of refused)
     it(`rejects a change ${title}`, async () => {
-      const answer = await send(patch, how)
-      expect([answer.code, answer.events]).to.deep.equal([code, []])
-      expect(answer.message).to.match(message)
+      const response = await send(patch, how)
+      expect([response.code, response.events]).to.deep.equal([code, []])
+      expect(response.message).to.match(message)
     })
 
   it('rejects a first password with a token that may have been stolen, and audits it', async () => {

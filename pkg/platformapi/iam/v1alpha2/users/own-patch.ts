@@ -13,7 +13,7 @@ import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
 import { mergePatch } from './merge-patch.ts'
 import { explainOwnFields, ownMembers, toOwnDraft } from './own-fields.ts'
-import { toAnswer } from './users.ts'
+import { toResponse } from './users.ts'
 
 const jsonPatchType = 'application/json-patch+json'
 const patchTypes = [jsonPatchType, 'application/merge-patch+json']
@@ -125,7 +125,7 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
     await writer.setPassword(info.name, password, { isDryRun: isTried, permit: undefined })
     changed('set password')
   }
-  sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
+  sendJson(res, 200, toResponse(await writer.read(info.name), groupDomain))
 }
 
 /**

@@ -6,7 +6,7 @@ import { stringifyExactly } from '../../../../json/stringify.ts'
 import { isRecord } from '../../../../kubeclient/object/object.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
-import { toAnswer, type UsersOptions } from './users.ts'
+import { toResponse, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']
 
@@ -26,5 +26,5 @@ export async function putState(options: UsersOptions, exchange: AuthenticatedExc
   const reason = state === 'Disabled' ? 'Disabled by an administrator' : ''
   const user = await writer.setState(info.name, state, { reason, isDryRun: isTried })
   if (!isTried) audit(exchange, `set ${state}`, info.name)
-  sendJson(res, 200, toAnswer(user, groupDomain))
+  sendJson(res, 200, toResponse(user, groupDomain))
 }

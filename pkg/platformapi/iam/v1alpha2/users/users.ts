@@ -58,7 +58,7 @@ export async function createUser(options: UsersOptions, exchange: AuthenticatedE
     await give?.().catch(afterwards('the user was created, without the platform role'))
     if (role !== '') audit(exchange, `give ${role}`, draft.name)
   }
-  sendJson(exchange.res, 201, toAnswer(user, groupDomain, role))
+  sendJson(exchange.res, 201, toResponse(user, groupDomain, role))
 }
 
 /** GET, PUT, PATCH and DELETE /users/{user}. */
@@ -82,7 +82,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   const change = method === 'PUT' ? put : patch
   const { user, role, finish } = await change(options, exchange)
   await finish?.()
-  sendJson(res, 200, toAnswer(user, groupDomain, role))
+  sendJson(res, 200, toResponse(user, groupDomain, role))
 }
 
 /** Sends a user as in lists, without fields that callers must not read. @throws Status 404, 503 */
@@ -225,7 +225,7 @@ function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['p
 }
 
 /** Returns the user for a response: with selfLink and a state, as in lists. */
-export function toAnswer(user: KubeObject, groupDomain: string, role = ''): object {
+export function toResponse(user: KubeObject, groupDomain: string, role = ''): object {
   const { apiVersion, kind, metadata, status, ...rest } = user
   const annotations = { ...metadata.annotations, [platformRoleAnnotation(groupDomain)]: role }
   return {
