@@ -6,9 +6,9 @@ import { anonymous } from '../apirequest/identity/identity.ts'
 import { QueryParameters } from '../apirequest/query/query-parameters.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { withClocks } from '../scheduling/clock-fixtures.ts'
+import type { ReviewSpec } from './attributes.ts'
 import { createAuthorizer, type Explain } from './authorizer.ts'
 import type { RbacCheck } from './review/rbac-check.ts'
-import type { ReviewSpec } from './subject-access-review.ts'
 
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
 const group = 'resources.kapis.io'

@@ -4,7 +4,6 @@ import type { RequestInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { toReviewSpec } from './attributes.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import { forbiddenFor } from './forbidden.ts'
 import type { NarrowingRole } from './narrowing/narrowing-role.ts'
@@ -113,8 +112,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     const generation = rbac?.generation() ?? 0
     const isGranted = rbac?.allows(info, identity)
     try {
-      const spec = toReviewSpec(info, identity)
-      const decision = await share(`${generation} ${key}`, () => review(options.client, spec))
+      const work = () => review(options.client, info, identity)
+      const decision = await share(`${generation} ${key}`, work)
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
       // Another authorizer may allow what RBAC does not; that RBAC is overruled is rare.
       const isExpected = isGranted === decision.isAllowed || (!isContested && isGranted !== true)

@@ -1,22 +1,19 @@
 import { badRequest, isStatus, unavailable } from '../apierrors/status.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
-
-/** The spec of a SubjectAccessReview of authorization.k8s.io/v1. */
-export type ReviewSpec = {
-  readonly user: string
-  readonly uid: string
-  readonly groups: readonly string[]
-  readonly extra: Readonly<Record<string, readonly string[]>>
-  readonly resourceAttributes?: Readonly<Record<string, unknown>>
-  readonly nonResourceAttributes?: { readonly path: string; readonly verb: string }
-}
+import { type ReviewedAttributes, type ReviewSpec, toReviewSpec } from './attributes.ts'
 
 export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
 /** Sends a SubjectAccessReview. @throws Status 503, or 400 for a request that is too long */
-export async function review(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
+export async function review(
+  client: KubeClient,
+  attributes: ReviewedAttributes,
+  identity: Identity,
+): Promise<Decision> {
+  const spec = toReviewSpec(attributes, identity)
   try {
     return await retryTransient(() => ask(client, spec))
   } catch (error) {

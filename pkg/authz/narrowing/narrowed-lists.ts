@@ -8,7 +8,6 @@ import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { TaskQueue } from '../../scheduling/task-queue.ts'
-import { toReviewSpec } from '../attributes.ts'
 import { createIdentityKey } from '../authorizer.ts'
 import { forbidden } from '../forbidden.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
@@ -138,7 +137,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     const { verb, group, version, resource, name: listed } = attributes
     const mayList = async (namespace: string, name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
-      return (await review(client, toReviewSpec(info, identity))).isAllowed
+      return (await review(client, info, identity)).isAllowed
     }
     // A permission to list all names includes a list of one name.
     const may = async (namespace: string) =>

@@ -2,10 +2,10 @@ import { unavailable } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { type KubeObject, membersOf } from '../../kubeclient/object/object.ts'
-import { Informer } from '../../kubeclient/watch/informer.ts'
+import { Informer, metaNamespaceKey } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { createRuleReader, type Rule } from '../review/rule.ts'
-import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
+import { keysOfCaller, type Permission, rulesGrant, subjectKeys } from './rbac-rules.ts'
 
 /** A RoleBinding or ClusterRoleBinding; `namespace` is '' for the latter. */
 export type Binding = {
@@ -76,12 +76,15 @@ export class RbacIndex {
     const of = (what: string) => ({ client, logger, what, path: `${rbac}/${what}` })
     const readRules = createRuleReader()
     // A new object for each version of a role, since its indexed permissions may have changed.
-    const parse = ({ metadata: { namespace = '', name }, rules }: KubeObject): Role => ({
-      key: namespace === '' ? name : `${namespace}/${name}`,
-      namespace,
-      permissions: new Set([...this.#permissions].filter(permission => ruleGrants(rules, permission))),
-      rules: readRules(rules),
-    })
+    const parse = (object: KubeObject): Role => {
+      const rules = readRules(object.rules)
+      return {
+        key: metaNamespaceKey(object),
+        namespace: object.metadata.namespace ?? '',
+        permissions: new Set([...this.#permissions].filter(permission => rulesGrant(rules, permission))),
+        rules,
+      }
+    }
     this.#clusterRoles = new Informer({
       ...of('clusterroles'),
       parse,

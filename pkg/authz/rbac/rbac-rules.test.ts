@@ -1,44 +1,32 @@
 import { expect } from 'chai'
 import { jane } from '../../apirequest/fixtures.ts'
-import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
+import { parseRules } from '../review/rule.ts'
+import { keysOfCaller, type Permission, rulesGrant, subjectKeys } from './rbac-rules.ts'
 
-const logs: Permission = { verb: 'get', group: '', resource: 'pods/log' }
+const logs: Permission = { verb: 'get', group: '', resource: 'pods', subresource: 'log' }
 const rule = { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }
 
-describe('ruleGrants', () => {
-  const given: Readonly<Record<string, unknown>> = {
-    exactly: [rule],
-    'the resource among others': [
-      { ...rule, verbs: ['list'] },
-      { apiGroups: ['apps', ''], resources: ['pods', 'pods/log'], verbs: ['watch', 'get'] },
+describe('rulesGrant', () => {
+  const cases: readonly [what: string, rules: unknown, isGranted: boolean, permission?: 'any'][] = [
+    ['the permission among others', [{ ...rule, verbs: ['list'] }, rule], true],
+    ['any resource with the subresource', [{ ...rule, resources: ['*/log'] }], true],
+    ['the resource without its subresource', [{ ...rule, resources: ['pods'] }], false],
+    [
+      'matching parts in different rules',
+      [
+        { ...rule, verbs: ['list'] },
+        { ...rule, resources: ['a'] },
+      ],
+      false,
     ],
-    'any verb': [{ ...rule, verbs: ['*'] }],
-    'any resource': [{ ...rule, resources: ['*'] }],
-    'any resource with the subresource': [{ ...rule, resources: ['*/log'] }],
-    'any group': [{ ...rule, apiGroups: ['*'] }],
-    'an empty list of names': [{ ...rule, resourceNames: [] }],
-  }
-  for (const [what, rules] of Object.entries(given)) {
-    it(`allows with ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(true))
-  }
-
-  const notGiven: Readonly<Record<string, unknown>> = {
-    nothing: [],
-    'missing lists': undefined,
-    'no rules': [null, 'pods/log'],
-    'the resource without its subresource': [{ ...rule, resources: ['pods'] }],
-    'another subresource': [{ ...rule, resources: ['pods/exec', '*/exec'] }],
-    'another verb': [{ ...rule, verbs: ['list', 'watch'] }],
-    'another group': [{ ...rule, apiGroups: ['apps'] }],
-    'matching parts in different rules': [
-      { ...rule, verbs: ['list'] },
-      { ...rule, resources: ['pods'] },
-    ],
-    'some resource names only': [{ ...rule, resourceNames: ['web-0'] }],
-    URLs: [{ nonResourceURLs: ['*'], verbs: ['get'] }],
-  }
-  for (const [what, rules] of Object.entries(notGiven)) {
-    it(`denies with ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(false))
+    ['some resource names only', [{ ...rule, resourceNames: ['web-0'] }], false],
+    ['no rules', undefined, false],
+    ['any resource, if any counts', [rule], true, 'any'],
+    ['only URLs, if any resource counts', [{ nonResourceURLs: ['*'], verbs: ['get'] }], false, 'any'],
+  ]
+  for (const [what, rules, isGranted, permission = logs] of cases) {
+    it(`${isGranted ? 'allows' : 'denies'} with ${what}`, () =>
+      expect(rulesGrant(parseRules(rules), permission)).to.equal(isGranted))
   }
 })
 

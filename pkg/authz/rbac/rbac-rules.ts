@@ -1,33 +1,21 @@
 import type { Identity } from '../../apirequest/identity/identity.ts'
+import { toResourceInfo } from '../../apirequest/request-info.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
+import { type Rule, ruleAllows } from '../review/rule.ts'
 
-/** A verb on a resource in any namespace; `resource` may be a subresource (`pods/log`). */
-export type Permission = { readonly verb: string; readonly group: string; readonly resource: string }
+/** A verb on all objects of a resource in any namespace. */
+export type Permission = {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+}
 
-/**
- * Reports whether the rules of a role grant a permission for all object names, like the RBAC
- * authorizer of k8s.io/kubernetes. With 'any', any permission on any resource counts.
- *
- * @param rules the unparsed field `rules` of a Role or ClusterRole
- */
-export function ruleGrants(rules: unknown, permission: Permission | 'any'): boolean {
-  if (!Array.isArray(rules)) return false
-  if (permission === 'any') return rules.some(rule => isRecord(rule) && Array.isArray(rule.resources))
-  const { verb, group, resource } = permission
-  const subresource = resource.includes('/') ? resource.slice(resource.indexOf('/')) : undefined
-  return rules.some(rule => {
-    if (!isRecord(rule)) return false
-    const has = (list: unknown, ...values: readonly string[]) =>
-      Array.isArray(list) && values.some(value => list.includes(value))
-    // resourceNames restrict a rule to single objects; only rules for whole namespaces count here.
-    const isForAllNames = !Array.isArray(rule.resourceNames) || rule.resourceNames.length === 0
-    return (
-      isForAllNames &&
-      has(rule.verbs, verb, '*') &&
-      has(rule.apiGroups, group, '*') &&
-      has(rule.resources, resource, '*', ...(subresource === undefined ? [] : [`*${subresource}`]))
-    )
-  })
+/** Reports whether rules grant a permission; 'any' stands for any permission on any resource. */
+export function rulesGrant(rules: readonly Rule[], permission: Permission | 'any'): boolean {
+  if (permission === 'any') return rules.some(({ resources }) => resources.length > 0)
+  const attributes = toResourceInfo(permission)
+  return rules.some(rule => ruleAllows(rule, attributes))
 }
 
 /** Returns keys of the subjects of a binding; equivalent subjects have the same key. */

@@ -3,7 +3,6 @@ import type { RbacReader } from '../rbac/rbac-index.ts'
 import { explainAccess } from './explain-access.ts'
 import { refText } from './grant.ts'
 import { listRequests } from './rbac-read-permission.ts'
-import { toAccessAttributes } from './rule.ts'
 
 /**
  * Creates explanations of 403 responses, for callers who may list all roles and bindings. An
@@ -12,7 +11,7 @@ import { toAccessAttributes } from './rule.ts'
 export function createForbiddenExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {
     for (const request of listRequests('everywhere')) if (!(await isAllowed(request))) return ''
-    const explanation = explainAccess(reader, identity, toAccessAttributes(info))
+    const explanation = explainAccess(reader, identity, info)
     // RBAC allows the request, so another authorizer has denied it.
     if (explanation.isAllowed) return ''
     const [closest] = explanation.nearest

@@ -2,7 +2,6 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
 import { appliesTo, createRuleFinder } from './grant.ts'
-import { toAccessAttributes } from './rule.ts'
 
 /** Detects changes of RBAC that may affect a cached decision. */
 export type RbacCheck = {
@@ -18,12 +17,11 @@ export function createRbacCheck(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf
   return {
     generation: () => generation,
     allows(info, identity) {
-      const attributes = toAccessAttributes(info)
-      const findRule = createRuleFinder(reader, attributes)
+      const findRule = createRuleFinder(reader, info)
       try {
         return reader
           .bindingsOf(identity)
-          .some(binding => appliesTo(binding, attributes) && findRule(binding.role) !== undefined)
+          .some(binding => appliesTo(binding, info) && findRule(binding.role) !== undefined)
       } catch {
         return undefined
       }

@@ -1,3 +1,4 @@
+import { createSharedResult } from '../../cache/shared-result.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 
@@ -13,20 +14,13 @@ const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
  * cached for a minute.
  */
 export function createRuleResolution(client: KubeClient): () => Promise<RuleResolution> {
-  let known: { readonly resolution: Promise<RuleResolution>; readonly atMs: number } | undefined
-  return () => {
-    const now = performance.now()
-    if (known !== undefined && now - known.atMs < cacheMs) return known.resolution
-    const resolution = resolve(client).catch((): RuleResolution => {
-      known = undefined
-      return {
-        incomplete: true,
-        evaluationError: 'the authorizers of kube-apiserver could not be determined',
-      }
-    })
-    known = { resolution, atMs: now }
-    return resolution
-  }
+  const shared = createSharedResult(() => resolve(client), { keepMs: cacheMs, failedForMs: 0 })
+  return () => shared().catch(() => undetermined)
+}
+
+const undetermined: RuleResolution = {
+  incomplete: true,
+  evaluationError: 'the authorizers of kube-apiserver could not be determined',
 }
 
 async function resolve(client: KubeClient): Promise<RuleResolution> {

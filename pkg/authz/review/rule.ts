@@ -1,4 +1,3 @@
-import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { isRecord, itemsOf } from '../../kubeclient/object/object.ts'
 
@@ -11,7 +10,7 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** The attributes of a request, as in a SubjectAccessReview; omitted ones are ''. */
+/** The attributes of a RequestInfo that rules are compared with; omitted ones are ''. */
 export type AccessAttributes =
   | {
       readonly isResource: true
@@ -24,13 +23,6 @@ export type AccessAttributes =
       readonly namespace: string
     }
   | { readonly isResource: false; readonly verb: string; readonly path: string }
-
-/** Returns the attributes of a request that rules are compared with. */
-export function toAccessAttributes(info: RequestInfo): AccessAttributes {
-  if (!info.isResource) return { isResource: false, verb: info.verb, path: info.path }
-  const { verb, group, resource, subresource, name, namespace } = info
-  return { isResource: true, verb, group, resource, subresource, name, namespace }
-}
 
 /**
  * Reports whether a rule allows a request, like k8s.io/kubernetes/pkg/apis/rbac/v1 (VerbMatches,

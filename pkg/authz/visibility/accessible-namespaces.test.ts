@@ -5,7 +5,7 @@ import { isRecord } from '../../kubeclient/object/object.ts'
 import { withClocks } from '../../scheduling/clock-fixtures.ts'
 import { createNamespaceFinder } from './accessible-namespaces.ts'
 
-const permission = { verb: 'get', group: '', resource: 'pods/log' }
+const permission = { verb: 'get', group: '', resource: 'pods', subresource: 'log' }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
 
 /**

@@ -1,8 +1,9 @@
 import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
+import { toResourceInfo } from '../../apirequest/request-info.ts'
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { authorizationExtra } from '../authorization-extra.ts'
+import { createIdentityKey } from '../authorizer.ts'
 import type { GrantIndex } from '../rbac/rbac-index.ts'
 import type { Permission } from '../rbac/rbac-rules.ts'
 import { review } from '../subject-access-review.ts'
@@ -37,15 +38,11 @@ export function createNamespaceFinder(
     sizeOf: reach => 8 * reach.length,
   })
   const share = createSingleFlight<NamespaceAccess>()
+  const identityKey = createIdentityKey()
 
   return async identity => {
     if (isSuperuser(identity)) return 'everywhere'
-    const key = JSON.stringify([
-      identity.username,
-      identity.uid,
-      identity.groups,
-      authorizationExtra(identity),
-    ])
+    const key = identityKey(identity)
     const found = known.get(key)
     if (found !== undefined) return found
     const reach = await share(key, () => findReach(options, identity))
@@ -58,20 +55,8 @@ async function findReach(
   { client, index, permission }: NamespaceFinderOptions,
   identity: Identity,
 ): Promise<NamespaceAccess> {
-  const [resource = '', subresource] = permission.resource.split('/')
-  const attributes = {
-    verb: permission.verb,
-    resource,
-    ...(permission.group === '' ? {} : { group: permission.group }),
-    ...(subresource === undefined ? {} : { subresource }),
-  }
-  const { username: user, uid, groups } = identity
-  const extra = authorizationExtra(identity)
-  const may = async (namespace: string) => {
-    const place = namespace === '' ? {} : { namespace }
-    const spec = { user, uid, groups, extra, resourceAttributes: { ...attributes, ...place } }
-    return (await review(client, spec)).isAllowed
-  }
+  const may = async (namespace: string) =>
+    (await review(client, toResourceInfo({ ...permission, namespace }), identity)).isAllowed
   if (await may('')) return 'everywhere'
   const names = [...new Set(index.grantsOf(identity).flatMap(({ namespaces }) => namespaces))]
   if (names.length > maxReviews && (await confirmSample(names, may))) return names

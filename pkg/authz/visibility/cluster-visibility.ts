@@ -1,8 +1,8 @@
 import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
-import type { RequestInfo } from '../../apirequest/request-info.ts'
+import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { authorizationExtra } from '../authorization-extra.ts'
+import { createIdentityKey } from '../authorizer.ts'
 import { review } from '../subject-access-review.ts'
 
 export type ClusterVisibilityOptions = {
@@ -44,6 +44,7 @@ export function createClusterVisibility({
   onClusterChange,
 }: ClusterVisibilityOptions): ClusterVisibility {
   const listeners = new Set<() => Promise<void>>()
+  const identityKey = createIdentityKey()
   let known = createKnown()
   let rounds = 0
   let isDue = false
@@ -54,14 +55,13 @@ export function createClusterVisibility({
     // cached after it.
     cache: BoundedCache<boolean>,
     identity: Identity,
-    resourceAttributes: Readonly<Record<string, string>>,
+    info: RequestInfo,
   ): Promise<boolean> {
-    const { username: user, uid, groups } = identity
-    const extra = authorizationExtra(identity)
-    const key = JSON.stringify([resourceAttributes, user, uid, groups, extra])
+    const { verb, resource, name } = info
+    const key = JSON.stringify([identityKey(identity), verb, resource, name])
     const found = cache.get(key)
     if (found !== undefined) return found
-    const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
+    const { isAllowed } = await review(client, info, identity)
     cache.set(key, isAllowed, cacheMs)
     return isAllowed
   }
@@ -88,11 +88,11 @@ export function createClusterVisibility({
     async of({ verb, resource, name }, identity) {
       if (isSuperuser(identity)) return true
       const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
-      if (await may(known.all, identity, { verb: 'list', group, resource })) return true
+      if (await may(known.all, identity, toResourceInfo({ verb: 'list', group, resource }))) return true
       if (name === '' || name.length > maxName) return false
       // For kube-apiserver a namespace is inside itself: a RoleBinding in it grants access to it.
       const namespace = resource === 'namespaces' ? { namespace: name } : {}
-      return may(known.named, identity, { verb, group, resource, name, ...namespace })
+      return may(known.named, identity, toResourceInfo({ verb, group, resource, name, ...namespace }))
     },
     round: () => rounds,
     onRound(listener) {

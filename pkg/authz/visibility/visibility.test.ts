@@ -152,7 +152,7 @@ describe('createVisibility', () => {
     expect(await everybody.find(list('workspaces'), jane)).to.equal(undefined)
     await everybody.find(list('workspaces'), jane)
     expect(everybody.asked).to.deep.equal([
-      { verb: 'list', group: '', resource: 'namespaces' },
+      { verb: 'list', resource: 'namespaces' },
       { verb: 'list', group: 'tenant.kapis.io', resource: 'workspaces' },
     ])
   })
@@ -266,8 +266,8 @@ describe('createVisibility', () => {
     expect(
       (await find({ verb: 'list', resource: 'namespaces', name: 'b' }, jane))?.has(namespace('b')),
     ).to.equal(false)
-    const all = { verb: 'list', group: '', resource: 'namespaces' }
-    const b = { group: '', resource: 'namespaces', namespace: 'b', name: 'b' }
+    const all = { verb: 'list', resource: 'namespaces' }
+    const b = { resource: 'namespaces', namespace: 'b', name: 'b' }
     expect(asked).to.deep.equal([
       all,
       { ...b, verb: 'get' },

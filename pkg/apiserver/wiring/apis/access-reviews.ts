@@ -1,5 +1,4 @@
 import type { Handler } from '../../../apirequest/request-context.ts'
-import { authorizationExtra } from '../../../authz/authorization-extra.ts'
 import type { RbacIndex } from '../../../authz/rbac/rbac-index.ts'
 import { createRuleResolution } from '../../../authz/review/rule-completeness.ts'
 import { review } from '../../../authz/subject-access-review.ts'
@@ -23,17 +22,7 @@ export function createAccessReviews(parts: {
     reader: bindings.reader(),
     authorize: access.authorize,
     resolution: createRuleResolution(client),
-    review(identity, attributes) {
-      const { username: user, uid, groups } = identity
-      const of = { user, uid, groups, extra: authorizationExtra(identity) }
-      const { isResource, ...asked } = attributes
-      if (!attributes.isResource) {
-        const { path, verb } = attributes
-        return review(client, { ...of, nonResourceAttributes: { path, verb } })
-      }
-      const given = Object.entries(asked).filter(([, value]) => value !== '')
-      return review(client, { ...of, resourceAttributes: Object.fromEntries(given) })
-    },
+    review: (identity, attributes) => review(client, attributes, identity),
     userGroup: `iam.${config.groupDomain}`,
     groupsOfUser: name => access.users.get(name)?.groups,
   }

@@ -37,7 +37,7 @@ const version = 'v1alpha2'
 const waitForPlaceMs = 10_000
 // Each request may occupy about 32 MiB.
 const maxLogsqlQueries = 8
-const permission = { verb: 'get', group: '', resource: 'pods/log' }
+const permission = { verb: 'get', group: '', resource: 'pods', subresource: 'log' }
 
 export type Logs = {
   /** The handlers of the log APIs, by `<group>/<version>`. */

@@ -1,3 +1,4 @@
+import { createSharedResult } from '../../../cache/shared-result.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
 
@@ -14,16 +15,8 @@ export function isAtLeast(info: unknown, wantedMinor: number): boolean {
  * resolves to undefined while kube-apiserver is not responding.
  */
 export function createKubernetesVersion(client: KubeClient): () => Promise<unknown> {
-  let known: { readonly value: unknown; readonly untilMs: number } | undefined
-  return async () => {
-    if (known && known.untilMs > performance.now()) return known.value
-    try {
-      const value = await client.call({ path: '/version', timeoutMs: 2_000 })
-      known = { value, untilMs: performance.now() + keepMs }
-    } catch {
-      // Not an error: other checks report a kube-apiserver that is not responding.
-      return undefined
-    }
-    return known.value
-  }
+  const read = () => client.call({ path: '/version', timeoutMs: 2_000 })
+  const shared = createSharedResult(read, { keepMs, failedForMs: 0 })
+  // A failure is not an error here: other checks report a kube-apiserver that is not responding.
+  return () => shared().catch(() => undefined)
 }
