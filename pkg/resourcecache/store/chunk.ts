@@ -1,4 +1,5 @@
 import { type CachedObject, toKeyPrefix } from './cached-object.ts'
+import { lowerBound } from './lower-bound.ts'
 
 /**
  * A range of neighbours in a sorted index. Chunks are immutable, so a copy of the list of chunks is
@@ -85,15 +86,8 @@ export function* entriesWithin(
 }
 
 function* entriesOfPrefix(chunks: readonly Chunk[], prefix: string): Generator<CachedObject> {
-  let low = 0
-  let high = chunks.length
-  // Binary search for the first chunk whose last object is not before the prefix.
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((chunks[middle]?.entries.at(-1)?.key ?? '') < prefix) low = middle + 1
-    else high = middle
-  }
-  for (let chunk = chunks[low]; chunk !== undefined; chunk = chunks[++low])
+  let at = lowerBound(chunks, ({ entries }) => (entries.at(-1)?.key ?? '') < prefix)
+  for (let chunk = chunks[at]; chunk !== undefined; chunk = chunks[++at])
     for (const entry of chunk.entries) {
       if (entry.key < prefix) continue
       if (!entry.key.startsWith(prefix)) return

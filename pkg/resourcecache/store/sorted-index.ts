@@ -1,5 +1,6 @@
 import type { CachedObject } from './cached-object.ts'
 import { Chunk, toChunks } from './chunk.ts'
+import { lowerBound } from './lower-bound.ts'
 
 export type Compare = (a: CachedObject, b: CachedObject) => number
 
@@ -76,26 +77,13 @@ export class SortedIndex {
 
   /** Returns the index of the first chunk that does not end before `entry`. */
   #findLeaf(entry: CachedObject): number {
-    let low = 0
-    let high = this.#leaves.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const last = this.#leaves[middle]?.entries.at(-1)
-      if (last !== undefined && this.#compare(last, entry) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(this.#leaves, ({ entries }) => {
+      const last = entries.at(-1)
+      return last !== undefined && this.#compare(last, entry) < 0
+    })
   }
 
   #findSlot(entries: readonly CachedObject[], entry: CachedObject): number {
-    let low = 0
-    let high = entries.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const found = entries[middle]
-      if (found !== undefined && this.#compare(found, entry) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(entries, found => this.#compare(found, entry) < 0)
   }
 }

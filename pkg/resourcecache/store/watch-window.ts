@@ -1,4 +1,5 @@
 import type { CachedObject } from './cached-object.ts'
+import { lowerBound } from './lower-bound.ts'
 
 /**
  * A change of an object. `entry` is the state after the change; for a deletion it is the last
@@ -51,14 +52,8 @@ export class History {
   /** Returns the changes after `version`, oldest first; undefined if some have been removed. */
   since(version: number): readonly Change[] | undefined {
     if (version < this.#horizon) return undefined
-    let low = 0
-    let high = this.#changes.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((this.#changes[middle]?.change.version ?? 0) <= version) low = middle + 1
-      else high = middle
-    }
-    return this.#changes.slice(low).map(item => item.change)
+    const first = lowerBound(this.#changes, ({ change }) => change.version <= version)
+    return this.#changes.slice(first).map(item => item.change)
   }
 
   #trim(now: number): void {
