@@ -31,6 +31,6 @@ function coerceMembers(members: Readonly<Record<string, z.core.$ZodType>>, value
   )
 }
 
-function isMapping(value: unknown): value is object {
+export function isMapping(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

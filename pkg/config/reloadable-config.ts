@@ -1,3 +1,4 @@
+import { isMapping } from './coerce.ts'
 import { type Config, document } from './config.ts'
 import { optionsOf } from './option-list.ts'
 
@@ -37,10 +38,6 @@ function flatten(value: object, prefix = ''): ReadonlyMap<string, string> {
     return isMapping(inner) ? [...flatten(inner, path)] : [[path, JSON.stringify(inner)]]
   })
   return new Map(members)
-}
-
-function isMapping(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function keysOf<T extends object>(value: T): readonly (keyof T)[] {
