@@ -6,7 +6,7 @@ import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
 import type { NamespaceRule } from './namespace-rules.ts'
 import { type Child, createChild } from './process/child.ts'
 import { createFeed, type ReadArrivals } from './read/follow.ts'
-import type { ReaderNotice, ReaderSettings, ReadRequest } from './read/read-request.ts'
+import type { Read, ReaderNotice, ReaderSettings, ReadRequest } from './read/read-request.ts'
 import { firstKeptDay } from './write/retention.ts'
 import type { StoreSettings } from './write/store-writer.ts'
 import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write/write-request.ts'
@@ -32,6 +32,7 @@ export type EmbeddedStores<Name extends string> = {
 // process has the highest.
 const nice = { reader: 5, writer: 10 }
 const tidyMs = 60_000
+const arrivalsMs = 30_000
 // The store reports a full disk until this much more space is free.
 const enoughBytes = 16 * 1024 * 1024
 
@@ -139,8 +140,9 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
     return result
   }
 
-  async function read<Result>(request: ReadRequest, signal: AbortSignal | undefined): Promise<Result> {
+  async function read<Result>(asked: Read, { signal, timeoutMs }: QueryLimits): Promise<Result> {
     if (isClosed()) throw closed()
+    const request: ReadRequest = { ...asked, store: name, timeoutMs }
     return (await reader.request(request, signal)) as Result
   }
 
@@ -155,7 +157,7 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
   }
 
   const readArrivals: ReadArrivals = (filter, ranges, signal) =>
-    read({ kind: 'arrivals', store: name, timeoutMs: 30_000, filter: kept(filter), ranges }, signal)
+    read({ kind: 'arrivals', filter: kept(filter), ranges }, { signal, timeoutMs: arrivalsMs })
   const feed = createFeed(readArrivals)
 
   const tidy = (): void => {
@@ -176,24 +178,13 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
       },
       ingest: async batch => store<Ingested>({ kind: 'ingest', store: name, batch, nowMs: now() }),
       query: (query, limits) =>
-        read(
-          { kind: 'query', store: name, query: { ...query, filter: kept(query.filter) }, ...timeOf(limits) },
-          limits.signal,
-        ),
+        read({ kind: 'query', query: { ...query, filter: kept(query.filter) } }, limits),
       rows: (query, limits) =>
-        read(
-          { kind: 'rows', store: name, query: { ...query, filter: kept(query.filter) }, ...timeOf(limits) },
-          limits.signal,
-        ),
-      origins: (filter, limits) =>
-        read({ kind: 'origins', store: name, filter: kept(filter), ...timeOf(limits) }, limits.signal),
-      statistics: (filter, limits) =>
-        read({ kind: 'statistics', store: name, filter: kept(filter), ...timeOf(limits) }, limits.signal),
+        read({ kind: 'rows', query: { ...query, filter: kept(query.filter) } }, limits),
+      origins: (filter, limits) => read({ kind: 'origins', filter: kept(filter) }, limits),
+      statistics: (filter, limits) => read({ kind: 'statistics', filter: kept(filter) }, limits),
       histogram: (filter, interval, limits) =>
-        read(
-          { kind: 'histogram', store: name, filter: kept(filter), interval, ...timeOf(limits) },
-          limits.signal,
-        ),
+        read({ kind: 'histogram', filter: kept(filter), interval }, limits),
       follow: feed.follow,
       check: async () => {
         if (isClosed()) return 'the log store is closed'
@@ -207,10 +198,6 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
-}
-
-function timeOf({ timeoutMs }: QueryLimits): { readonly timeoutMs: number } {
-  return { timeoutMs }
 }
 
 function closed(): Error {

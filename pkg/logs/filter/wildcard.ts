@@ -1,4 +1,4 @@
-import type { Range, RegexNode } from '../regex/parse.ts'
+import { literalNodes, type Range, type RegexNode, whiteSpace } from '../regex/parse.ts'
 import type { Test } from './expression.ts'
 
 export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
@@ -43,27 +43,12 @@ export function wildcardSource(test: WildcardTest): string {
 /** Returns an equivalent syntax tree, without anchors. */
 export function wildcardNode(test: WildcardTest): RegexNode {
   const { pieces, extent } = test
-  const any: RegexNode =
-    extent === 'value'
-      ? { kind: 'set', ranges: [], negated: true }
-      : // The white space that \S of RE2 excludes.
-        {
-          kind: 'set',
-          ranges: [
-            [9, 10],
-            [12, 13],
-            [32, 32],
-          ],
-          negated: true,
-        }
+  const any: RegexNode = { kind: 'set', ranges: extent === 'value' ? [] : whiteSpace, negated: true }
   const items = pieces.flatMap((piece, i): readonly RegexNode[] => {
     if (isInWord(test, i)) return [{ kind: 'set', ranges: punctuation, negated: true }]
     if (piece === '?') return [any]
     if (piece === '*') return [{ kind: 'repeat', item: any, min: 0, max: Number.POSITIVE_INFINITY }]
-    return [...piece.text].map(character => {
-      const code = character.codePointAt(0) ?? 0
-      return { kind: 'set', ranges: [[code, code]], negated: false }
-    })
+    return literalNodes(piece.text)
   })
   return { kind: 'sequence', items }
 }

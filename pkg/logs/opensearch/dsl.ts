@@ -2,7 +2,7 @@ import { badRequest, type Status } from '../../apierrors/status.ts'
 import type { Expression, Test } from '../filter/expression.ts'
 import type { LogFilter, PermittedNamespace, Scope } from '../filter/filter.ts'
 import type { Field } from '../record.ts'
-import { parseRegex } from '../regex/parse.ts'
+import { literalNodes, parseRegex } from '../regex/parse.ts'
 import { formatTime } from '../rfc3339.ts'
 import { escapeLucene, toLuceneRegexp, wildcardToLucene } from './regexp.ts'
 
@@ -176,13 +176,8 @@ function contains(field: string, text: string, caseSensitive: boolean, before = 
   // The search engine only folds the case of ASCII. Case variants of other characters are spelled
   // out.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
-  if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
-    const items = [...text].map(character => {
-      const code = character.codePointAt(0) ?? 0
-      return { kind: 'set', ranges: [[code, code]], negated: false } as const
-    })
-    return regexp(field, escapeLucene(before) + (toLuceneRegexp({ kind: 'sequence', items }, false) ?? ''))
-  }
+  if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text))
+    return regexp(field, escapeLucene(before) + foldedText(text))
   const value = [before, text, ''].map(part => part.replaceAll(/[\\*?]/g, '\\$&')).join('*')
   return { wildcard: { [field]: { value, ...(caseSensitive ? {} : { case_insensitive: true }) } } }
 }
@@ -238,18 +233,15 @@ function toPairQuery(pairs: string, name: string, test: Test): Dsl {
   }
 }
 
-function toText(text: string, caseSensitive: boolean): string {
-  const items = [...text].map(character => {
-    const code = character.codePointAt(0) ?? 0
-    return { kind: 'set', ranges: [[code, code]], negated: false } as const
-  })
-  return toLuceneRegexp({ kind: 'sequence', items }, caseSensitive) ?? ''
+/** Returns a regular expression for values that contain a text in any case. */
+function foldedText(text: string): string {
+  return toLuceneRegexp({ kind: 'sequence', items: literalNodes(text) }, false) ?? ''
 }
 
 /** Returns a regular expression for words in sequence, separated by `-`, `_` and `.`. */
 function toWords(words: readonly string[], prefix: boolean): string {
   const spelled = words.map(word =>
-    toText(word, false)
+    foldedText(word)
       .replace('(.|\n)*', '')
       .replace(/\(\.\|\n\)\*$/, ''),
   )

@@ -15,15 +15,24 @@ export type RegexNode =
   | { readonly kind: 'repeat'; readonly item: RegexNode; readonly min: number; readonly max: number }
   | { readonly kind: 'assert'; readonly at: 'start' | 'end' | 'boundary' | 'inside' }
 
+/** Returns a node for each character of a text. */
+export function literalNodes(text: string): readonly RegexNode[] {
+  return [...text].map(character => {
+    const code = character.codePointAt(0) ?? 0
+    return { kind: 'set', ranges: [[code, code]], negated: false }
+  })
+}
+
 const last = 0x10ffff
+/** The white space of RE2 (`\s`), which has fewer characters than that of JavaScript. */
+export const whiteSpace: readonly Range[] = [
+  [0x09, 0x0a],
+  [0x0c, 0x0d],
+  [0x20, 0x20],
+]
 const classes: Readonly<Record<'digit' | 'space' | 'word', readonly Range[]>> = {
   digit: [[0x30, 0x39]],
-  // The white space of RE2, which has fewer characters than that of JavaScript.
-  space: [
-    [0x09, 0x0a],
-    [0x0c, 0x0d],
-    [0x20, 0x20],
-  ],
+  space: whiteSpace,
   word: [
     [0x30, 0x39],
     [0x41, 0x5a],

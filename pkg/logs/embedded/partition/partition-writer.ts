@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { formatJson } from '../../field-values.ts'
 import type { LogRecord } from '../../record.ts'
@@ -15,7 +14,7 @@ import {
 import { timeInDay } from './day.ts'
 import { indexText } from './index-text.ts'
 import { type PartitionId, parsePartitionId } from './partition-id.ts'
-import { createPartition, noticeDamage, openPartition, partitionFiles } from './schema.ts'
+import { createPartition, noticeDamage, openPartition, partitionSize } from './schema.ts'
 import { streamKey, streamOf } from './stream.ts'
 
 const cacheBytes = 32 * 1024 * 1024
@@ -98,10 +97,7 @@ export class PartitionWriter {
   }
 
   get bytes(): number {
-    return partitionFiles(this.#folder, this.id).reduce(
-      (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    )
+    return partitionSize(this.#folder, this.id)
   }
 
   /** Names of recent batches, the newest first. */

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BlockError } from './block.ts'
@@ -67,6 +67,12 @@ export function partitionFile(folder: string, id: PartitionId): string {
 /** Returns the files of a partition. Those for the write-ahead log exist only while it is open. */
 export function partitionFiles(folder: string, id: PartitionId): readonly string[] {
   return ['', '-wal', '-shm'].map(end => partitionFile(folder, id) + end)
+}
+
+/** Returns the total size of the files of a partition. */
+export function partitionSize(folder: string, id: PartitionId): number {
+  const sizes = partitionFiles(folder, id).map(file => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 /** Creates an empty partition, renamed when complete so that readers never open a partial file. */

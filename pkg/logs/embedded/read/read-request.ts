@@ -12,13 +12,15 @@ export type ReaderSettings = {
   readonly windowLines?: number
 }
 
-export type ReadRequest = { readonly store: string; readonly timeoutMs: number } & (
+export type ReadRequest = Read & { readonly store: string; readonly timeoutMs: number }
+
+/** What is read, with its parameters. */
+export type Read =
   | { readonly kind: 'query'; readonly query: LogQuery }
   | { readonly kind: 'rows'; readonly query: RowQuery }
   | { readonly kind: 'origins' | 'statistics'; readonly filter: LogFilter }
   | { readonly kind: 'histogram'; readonly filter: LogFilter; readonly interval: Interval }
   | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }
-)
 
 /** Cancels the request with ID `of`, which then gets no response. */
 export type CancelRequest = { readonly kind: 'cancel'; readonly of: number }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import {
   type PartitionId,
   parsePartitionId,
@@ -6,7 +6,7 @@ import {
   partitionsAmong,
 } from '../partition/partition-id.ts'
 import { PartitionWriter } from '../partition/partition-writer.ts'
-import { openPartition, partitionFile, partitionFiles } from '../partition/schema.ts'
+import { openPartition, partitionFile, partitionFiles, partitionSize } from '../partition/schema.ts'
 import type { Stream } from '../partition/stream.ts'
 
 const maxOpen = 4
@@ -41,10 +41,7 @@ export class OpenPartitions {
   }
 
   sizeOf(id: PartitionId): number {
-    const sizes = partitionFiles(this.#folder, id).map(
-      file => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
-    )
-    return sizes.reduce((sum, size) => sum + size, 0)
+    return partitionSize(this.#folder, id)
   }
 
   /** Returns the first namespace in a partition for which `test` is true. @throws DamagedError */
