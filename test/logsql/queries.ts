@@ -76,6 +76,18 @@ function makeRowPipe(r: Random): string {
     () => `len(${r.one(['_msg', 'level', 'list'])}) as n`,
     () => `len ${r.one(['ratio', 'pod'])} n`,
     () => `${r.one(['where ', '', ''])}${r.one(numeric)}:>${r.below(500)}`,
+    () =>
+      r.one([
+        '-error',
+        'not level:error',
+        '"GET"',
+        '(level:info or status:>300)',
+        '{pod="web-1"} foo',
+        '!~"GET|foo"',
+      ]),
+    () =>
+      `format ${r.one(["'<hexnumencode:bytes> <hexnumdecode:status>'", "'<hexdecode:status> <hexdecode:ip>'", "'<q:level> <urlencode:_msg>'", "'<uc:_msg>'"])} as f`,
+    () => `math round(${r.one(['ratio, -0.5', 'bytes, -7', '-ratio, 0.1'])}) as x`,
     () => `extract if (${makeFieldFilter(r)}) '<method> /api/<api>/users/<plain:id> ' from _msg`,
     () => `extract '<q:level>=<rest>' from ${r.one(['_msg', 'http.path', 'missing'])}`,
     () => `unpack_json if (${makeFieldFilter(r)}) fields (code, user.*) preserve_keys (user.tags)`,
@@ -128,6 +140,10 @@ export function makeQuery(r: Random, firstNs: bigint): Asked {
         () => [`skip ${r.below(50)}`],
         () => [`uniq by (${r.one(groups)})${r.one(['', ' with hits'])}`],
         () => [`uniq by (${r.one(groups)}, status) hits`],
+        () => [
+          `uniq by (${r.one(groups)}) filter ${r.one(['e', '"0"', 'web-', 'Error'])}${r.one(['', ' hits'])}`,
+        ],
+        () => [`(${r.one(groups)}) ${makeFunction(r, 'a', firstNs)}`],
         () => [`top 1000 by (${r.one(groups)}, level)`],
         () => ['fields _time, _msg, namespace, level, http*'],
         () => [],

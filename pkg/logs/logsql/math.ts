@@ -214,6 +214,6 @@ function roundTo(value: number, nearest: number): number {
   const decimals = /\.(\d+)$/.exec(String(nearest))?.[1]?.length ?? 0
   const power = 10 ** decimals
   const step = Math.round(nearest * power)
-  const rounded = value + (Math.sign(value) * nearest) / 2
+  const rounded = value + (Math.sign(value) * Math.abs(nearest)) / 2
   return (Math.trunc(rounded * power) - (Math.trunc(rounded * power) % step)) / power
 }

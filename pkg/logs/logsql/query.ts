@@ -81,7 +81,14 @@ export type Pipe =
       readonly partitionBy: readonly string[]
     }
   | { readonly kind: 'limit' | 'offset'; readonly count: number }
-  | { readonly kind: 'uniq'; readonly by: readonly string[]; readonly hits?: string; readonly limit: number }
+  | {
+      readonly kind: 'uniq'
+      readonly by: readonly string[]
+      /** Text that the values contain, if there is only one field. */
+      readonly part: string
+      readonly hits?: string
+      readonly limit: number
+    }
   | {
       readonly kind: 'top'
       readonly count: number

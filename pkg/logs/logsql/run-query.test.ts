@@ -79,6 +79,46 @@ describe('runQuery', () => {
     expect(await rows('contains_all("") | count() n')).to.deep.equal([toComparable({ n: '3' })])
   })
 
+  // Each result is that of VictoriaLogs 1.52.1.
+  const converted: Readonly<Record<string, readonly [value: string | number, converted: string]>> = {
+    "format '<time:f>' as f": [-1717328141, '1915-08-01T12:24:19Z'],
+    "format '<time:f>' as f ": ['-1717328141.123', '1915-08-01T12:24:18.877Z'],
+    "format '<time:f>' as f # text": ['1717328141 s', '1717328141 s'],
+    "format '<hexnumencode:f>' as f": [1234, '00000000000004D2'],
+    "format '<hexnumencode:f>' as f # negative": [-1, '-1'],
+    "format '<hexnumdecode:f>' as f": ['00000000000004d2', '1234'],
+    "format '<hexnumdecode:f>' as f # long": ['00000000000004d20', '00000000000004d20'],
+    "format '<hexdecode:f>' as f": ['41zz4', 'Azz4'],
+    "format '<q:f>' as f": [`<a href='x'>\n`, String.raw`"\u003ca href=\u0027x\u0027>\n"`],
+    "format '<urlencode:f>' as f": ['a*b c~d', 'a%2Ab+c%7Ed'],
+    "format '<uc:f>' as f": ['straße ΑΣ', 'STRAßE ΑΣ'],
+    "format '<lc:f>' as f": ['STRASSE ΑΣ', 'strasse ασ'],
+    'math round(f, 0.01) as f': [1.2345, '1.23'],
+    'math round(f, -0.01) as f': [1.2389, '1.24'],
+    'math round(f, -5) as f': [-7.5, '-10'],
+  }
+  for (const [pipe, [value, result]] of Object.entries(converted)) {
+    it(`converts ${JSON.stringify(value)} by ${pipe}`, async () => {
+      const rows = await rowsOf(
+        createMemoryStore([record({ fields: { f: value } })]),
+        `* | ${pipe}\n | keep f`,
+      )
+      expect(rows).to.deep.equal([toComparable({ f: result })])
+    })
+  }
+
+  it('returns the unique values that contain a text', async () => {
+    const records = ['web-1', 'db-1', 'web-1', 'web-2'].map(pod => record({ pod })).reverse()
+    const rows = (query: string) => rowsOf(createMemoryStore(records), query)
+    expect(await rows('* | uniq by (pod) filter eb- with hits')).to.deep.equal([
+      toComparable({ pod: 'web-1', hits: '2' }),
+      toComparable({ pod: 'web-2', hits: '1' }),
+    ])
+    expect(await rows('* | uniq pod filter "b-1" limit 5')).to.deep.equal(
+      ['web-1', 'db-1'].map(pod => toComparable({ pod })),
+    )
+  })
+
   it('gives each field of a line a name of its own', async () => {
     const fields = {
       pod: 'a',

@@ -204,7 +204,7 @@ function parseNumberRange(tokens: Tokens): ValueTest {
 
 function parseLengthRange(tokens: Tokens): ValueTest {
   const [min, max] = parseTwo(tokens, 'len_range').map(text => {
-    const value = /^inf$/i.test(text) ? Infinity : parseCount(text)
+    const value = /^\+?inf$/i.test(text) ? Infinity : parseCount(text)
     if (value === undefined) throw tokens.error(`invalid length ${JSON.stringify(text)} before this`)
     return value
   })

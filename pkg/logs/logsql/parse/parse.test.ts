@@ -89,6 +89,8 @@ describe('parseLogsql', () => {
     '* | stats quantile(2, a)':
       'query: quantile() requires a number from 0 to 1, and then fields (at character 25)',
     '* | math abs(a, b)': 'query: abs() requires 1 arguments, not 2 (at character 19)',
+    '* | uniq by (a, b) filter c': 'query: uniq with filter requires one field (at character 28)',
+    '* | fields.x': 'query: missing space after fields (at character 11)',
     '* | limit x': 'query: invalid number "x" before this (at character 12)',
   }
   for (const [query, message] of Object.entries(refused)) {
@@ -96,6 +98,25 @@ describe('parseLogsql', () => {
       expect(messageOf(query)).to.equal(message)
     })
   }
+
+  it('parses filter and stats pipes without their names', () => {
+    const table: Readonly<Record<string, string>> = {
+      '* | "a b"': '* | filter "a b"',
+      '* | not a': '* | filter not a',
+      '* | -a b': '* | filter -a b',
+      '* | !~"a"': '* | filter !~"a"',
+      '* | ="a"': '* | filter ="a"',
+      '* | {pod="a"} b': '* | filter {pod="a"} b',
+      '* | *a*': '* | filter *a*',
+      '* | a.b-c/d:e': '* | filter a.b-c/d:e',
+      '* | "limit":5': '* | filter "limit":5',
+      '* | (pod) count() n': '* | stats by (pod) count() n',
+    }
+    for (const [short, long] of Object.entries(table)) expect(parse(short), short).to.deep.equal(parse(long))
+    // A word may be a pipe that is not supported.
+    for (const pipe of ['sample -1', 'time_add -1d', 'foo', 'foo bar:baz', 'rename a:b', 'split.x y'])
+      expect(messageOf(`* | ${pipe}`), pipe).to.match(/^query: unsupported pipe "\w+" \(at character 5\)/)
+  })
 
   it('names what is supported in the error for an unsupported function', () => {
     expect(messageOf('* | replace ("a", "b")')).to.match(

@@ -6,7 +6,7 @@ import type { Overwriting, Pipe } from '../query.ts'
 import { conditionOf, countOf, fieldOf, fieldOrPrefix, listOf, namesInParentheses } from './field-names.ts'
 import { parseFilter } from './filter.ts'
 import { isStatsFunction, parseStats } from './stats.ts'
-import type { Tokens } from './tokenizer.ts'
+import { isWord, type Tokens } from './tokenizer.ts'
 import { type FilterContext, messageField } from './values.ts'
 
 const maxPipes = 32
@@ -58,16 +58,28 @@ function parsePipe(context: FilterContext): Pipe {
   const parse = !isQuoted && Object.hasOwn(parsers, name) ? parsers[name] : undefined
   if (parse !== undefined) {
     tokens.advance()
+    if (!tokens.current.isSpaced && /^[.\-+/$]$/.test(tokens.current.raw))
+      throw tokens.error(`missing space after ${name}`)
     return parse(context)
   }
   // The names of the pipes `stats` and `filter` are optional.
-  if (!isQuoted && (name === 'by' || (isStatsFunction(name) && tokens.next.raw === '(')))
+  if (tokens.is('by', '(') || (!isQuoted && isStatsFunction(name) && tokens.next.raw === '('))
     return parseStats(context)
-  if (tokens.next.raw === ':' || (text !== '' && /^[.\-/]$/.test(tokens.next.raw)))
-    return parseFilterPipe(context)
+  if (isFilter(tokens)) return parseFilterPipe(context)
   throw badRequest(
     `query: unsupported pipe ${JSON.stringify(text.slice(0, 100))} (at character ${position}); supported: ${Object.keys(parsers).join(', ')}`,
   )
+}
+
+/** Reports whether a filter follows: it begins with a field, a quote, `not` or punctuation. */
+function isFilter(tokens: Tokens): boolean {
+  const { current, place } = tokens
+  if (tokens.isEnd) return false
+  if (current.isQuoted || tokens.is('not') || !isWord(current.raw)) return true
+  tokens.text('a field', [':'])
+  const hasField = tokens.is(':')
+  tokens.goTo(place)
+  return hasField
 }
 
 function overwritingOf(tokens: Tokens): Overwriting {
@@ -151,11 +163,13 @@ function uniqueName(name: string, taken: readonly string[]): string {
 
 function parseUniq({ tokens }: FilterContext): Pipe {
   const by = byFields(tokens, 'uniq')
+  const part = tokens.take('filter') ? tokens.text('a part of values') : ''
+  if (part !== '' && by.length > 1) throw tokens.error('uniq with filter requires one field')
   const isWith = tokens.take('with')
   const hasHits = tokens.take('hits')
   if (isWith && !hasHits) throw tokens.error('expected hits after with')
   const limit = tokens.take('limit') ? countOf(tokens) : 0
-  return { kind: 'uniq', by, limit, ...(hasHits ? { hits: uniqueName('hits', by) } : {}) }
+  return { kind: 'uniq', by, part, limit, ...(hasHits ? { hits: uniqueName('hits', by) } : {}) }
 }
 
 function parseTop({ tokens }: FilterContext): Pipe {

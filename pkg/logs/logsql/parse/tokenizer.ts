@@ -21,7 +21,7 @@ const quoted = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`[^`]*`/y
 
 /** Punctuation that unquoted texts may contain: `foo-bar`, `10.0.0.1`, `/a/b`. */
 const glue = ['+', '-', '/', ':', '.', '$']
-const isWord = (text: string) => /^[\p{L}\p{Nd}_]+$/u.test(text)
+export const isWord = (text: string) => /^[\p{L}\p{Nd}_]+$/u.test(text)
 
 export function syntaxError(reason: string, position: number): Status {
   return badRequest(`query: ${reason} (at character ${position})`)

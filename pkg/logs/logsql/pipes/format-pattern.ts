@@ -9,9 +9,9 @@ import type { Row } from '../row.ts'
 /** Conversions by option. They return a value unchanged if they cannot convert it. */
 const options: Readonly<Record<string, (value: string) => string>> = {
   '': value => value,
-  q: value => JSON.stringify(value),
-  uc: value => value.toUpperCase(),
-  lc: value => value.toLowerCase(),
+  q: value => JSON.stringify(value).replaceAll('<', '\\u003c').replaceAll("'", '\\u0027'),
+  uc: value => mapCharacters(value, character => character.toUpperCase()),
+  lc: value => mapCharacters(value, character => character.toLowerCase()),
   duration: value => {
     const ns = parseInteger(value)
     return ns === undefined ? value : formatDuration(ns)
@@ -21,8 +21,9 @@ const options: Readonly<Record<string, (value: string) => string>> = {
     return ns === undefined ? value : formatNumber(ns / 1e9)
   },
   time: value => {
-    const ns = parseTimestamp(value)
-    return ns === undefined || !/^\d+(?:[-.eE]|$)/.test(value) ? value : formatTime(ns)
+    const [, sign, count = ''] = /^(-?)(\d.*)$/s.exec(value) ?? []
+    const ns = /^\d+(?:[-.eE]|$)/.test(count) ? parseTimestamp(count) : undefined
+    return ns === undefined ? value : formatTime(sign === '-' ? -ns : ns)
   },
   ipv4: value => {
     const address = parseInteger(value)
@@ -30,15 +31,40 @@ const options: Readonly<Record<string, (value: string) => string>> = {
       ? value
       : formatIpv4(Number(address))
   },
-  urlencode: value => new URLSearchParams({ v: value }).toString().slice('v='.length),
+  urlencode: value => new URLSearchParams({ v: value }).toString().slice('v='.length).replaceAll('*', '%2A'),
   urldecode: value => new URLSearchParams(`v=${value.replaceAll('&', '%26')}`).get('v') ?? value,
   hexencode: value => Buffer.from(value).toString('hex').toUpperCase(),
-  hexdecode: value => (/^(?:[\da-fA-F]{2})*$/.test(value) ? Buffer.from(value, 'hex').toString() : value),
+  hexdecode: decodeHex,
+  hexnumencode: value => {
+    const number = parseInteger(value)
+    return number === undefined || number < 0n || number >= 2n ** 64n
+      ? value
+      : number.toString(16).toUpperCase().padStart(16, '0')
+  },
+  hexnumdecode: value => (/^[\da-fA-F]{1,16}$/.test(value) ? String(BigInt(`0x${value}`)) : value),
   base64encode: value => Buffer.from(value).toString('base64'),
   base64decode: value =>
     /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value)
       ? Buffer.from(value, 'base64').toString()
       : value,
+}
+
+/** Converts each character for itself, as Go does: `ß` has no upper case of one character. */
+function mapCharacters(value: string, convert: (character: string) => string): string {
+  return value.replaceAll(/[\s\S]/gu, character => {
+    const converted = convert(character)
+    return converted.length > character.length ? character : converted
+  })
+}
+
+/** Decodes pairs of hexadecimal digits. Keeps other pairs of bytes. */
+function decodeHex(value: string): string {
+  const pairs =
+    Buffer.from(value)
+      .toString('latin1')
+      .match(/[\s\S]{1,2}/g) ?? []
+  const bytes = pairs.map(pair => Buffer.from(pair, /^[\da-fA-F]{2}$/.test(pair) ? 'hex' : 'latin1'))
+  return Buffer.concat(bytes).toString()
 }
 
 /** Checks the options of a pattern. @throws Status 400 if one is unknown */

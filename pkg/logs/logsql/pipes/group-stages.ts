@@ -92,12 +92,16 @@ function createCounter(by: readonly string[], budget: Budget, mayBeEmpty: boolea
   }
 }
 
-export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage, budget: Budget): Stage {
+export function createUniqStage(
+  { by, part, hits, limit }: PipeOf<'uniq'>,
+  next: Stage,
+  budget: Budget,
+): Stage {
   const { counts, add } = createCounter(by, budget, hits !== undefined)
   return {
     push: (row, lines) => {
       if (limit > 0 && counts.size > limit) return false
-      add(row, lines)
+      if (part === '' || valuesOf(row, by).some(value => value.includes(part))) add(row, lines)
       return true
     },
     *end() {
