@@ -29,13 +29,20 @@ function kubeApiserver(isAllowed: (namespace: string) => boolean) {
 
 function finder(isAllowed: (namespace: string) => boolean, bound: readonly string[]) {
   const { client, asked } = kubeApiserver(isAllowed)
+  const granted = { names: bound, isEverywhere: false, generation: 0 }
   const index = {
     grantsOf: () => [
-      { role: 'view', namespaces: bound },
-      { role: 'shop/own', namespaces: bound.slice(0, 1) },
+      { role: 'view', namespaces: granted.names },
+      { role: 'shop/own', namespaces: granted.names.slice(0, 1) },
     ],
   }
-  return { find: createNamespaceFinder({ client, index, permission }), asked }
+  const rbac = { generation: () => granted.generation, allows: () => granted.isEverywhere }
+  /** Changes roles and bindings. */
+  const change = (what: Partial<typeof granted>) => {
+    Object.assign(granted, what)
+    granted.generation++
+  }
+  return { find: createNamespaceFinder({ client, index, permission, rbac }), asked, change }
 }
 
 describe('createNamespaceFinder', () => {
@@ -90,5 +97,48 @@ describe('createNamespaceFinder', () => {
     expect(asked).to.have.length(1)
     await find({ ...jane, groups: [] })
     expect(asked).to.have.length(2)
+  })
+
+  it('reviews again as soon as a change of roles or bindings affects the caller', async () => {
+    let allowed: readonly string[] = ['a', 'b']
+    const { find, asked, change } = finder(namespace => allowed.includes(namespace), ['a', 'b'])
+    const first = await find(jane)
+    change({})
+    expect(await find(jane)).to.equal(first)
+    expect(asked).to.have.length(3)
+    allowed = ['a']
+    change({ names: ['a'] })
+    expect(await find(jane)).to.deep.equal(['a'])
+    allowed = ['', 'a']
+    change({ isEverywhere: true })
+    expect(await find(jane)).to.equal('everywhere')
+    allowed = []
+    change({ isEverywhere: false, names: [] })
+    expect(await find(jane)).to.deep.equal([])
+  })
+
+  it('asks again soon if kube-apiserver has not received a change yet', async () => {
+    let allowed: readonly string[] = ['a', 'b']
+    const { find, change } = finder(namespace => allowed.includes(namespace), ['a', 'b'])
+    const soon = (work: () => Promise<void>) => withClocks({ wallMs: 0, monotonicMs: 1_001 }, work)
+    await find(jane)
+    change({ names: ['a'] })
+    // The review says what the bindings say, but not for the whole cluster.
+    allowed = ['', 'a', 'b']
+    expect(await find(jane)).to.equal('everywhere')
+    allowed = ['a']
+    await soon(async () => {
+      expect(await find(jane)).to.deep.equal(['a'])
+    })
+  })
+
+  it('asks again soon if a binding grants more than a first review allows', async () => {
+    let isAllowed = false
+    const { find } = finder(namespace => isAllowed && namespace === 'a', ['a'])
+    expect(await find(jane)).to.deep.equal([])
+    isAllowed = true
+    await withClocks({ wallMs: 0, monotonicMs: 1_001 }, async () => {
+      expect(await find(jane)).to.deep.equal(['a'])
+    })
   })
 })

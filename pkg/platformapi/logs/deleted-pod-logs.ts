@@ -5,11 +5,10 @@ import { addWarning } from '../../httpserver/response/warning.ts'
 import { exportHits } from '../../logs/export-records.ts'
 import { allOf, type Expression, isOneOf } from '../../logs/filter/expression.ts'
 import type { LogFilter } from '../../logs/filter/filter.ts'
-import { toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { withConcurrencyLimits } from './concurrency-limits.ts'
-import { withPermissionChecks } from './permission-checks.ts'
+import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
 import { type PodLogOptions, parsePodLogOptions } from './pod-log-options.ts'
 import type { LogApiOptions } from './serve.ts'
 
@@ -40,9 +39,8 @@ export function createDeletedPodLogs(
 ): (exchange: AuthenticatedExchange) => Promise<boolean> {
   return async exchange => {
     const { namespace } = exchange.info
-    const { readable, created, limits, places } = options
-    const scopeNow = async () =>
-      toFilter({ namespaces: [namespace] }, await readable(exchange.identity), created)
+    const { limits, places } = options
+    const scopeNow = createFilterNow({ namespaces: [namespace] }, exchange.identity, options)
     const scope = await scopeNow()
     if (scope === undefined) return false
     const { queryTimeoutSeconds, exportLimit } = limits()
@@ -50,7 +48,7 @@ export function createDeletedPodLogs(
     let isAnswered = false
     await withAbortOnDisconnect(exchange, async signal => {
       const source: Source = {
-        store: withPermissionChecks(limited, scope, scopeNow, options.permissionEveryMs),
+        store: withPermissionChecks(limited, exchange, scope, scopeNow, options.permissionEveryMs),
         limits: { timeoutMs: queryTimeoutSeconds * 1_000, signal },
         exportLimit: exportLimit || Number.POSITIVE_INFINITY,
         filter(expression, startNs) {

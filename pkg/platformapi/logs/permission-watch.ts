@@ -8,7 +8,7 @@ export type PermissionWatch = {
   readonly throwIfUnchecked: () => void
 }
 
-const defaultEveryMs = 30_000
+const defaultEveryMs = 1_000
 // The default time for which kube-apiserver caches allowed decisions of an authorization webhook.
 const defaultUncheckedMs = 300_000
 

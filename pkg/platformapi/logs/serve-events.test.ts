@@ -40,10 +40,14 @@ describe('createEventApi', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function ask(path: string, readable: Readable = 'everywhere', more: readonly string[] = []) {
+  async function ask(
+    path: string,
+    readable: Readable | (() => Readable) = 'everywhere',
+    more: readonly string[] = [],
+  ) {
     const options = {
-      places: freePlaces,
-      readable: async () => readable,
+      ...{ places: freePlaces, permissionEveryMs: 0 },
+      readable: async () => (typeof readable === 'function' ? readable() : readable),
       created: () =>
         new Map([
           ['shop', base - 1000],
@@ -56,7 +60,7 @@ describe('createEventApi', () => {
           ['bank', 'finance'],
           ['new', ''],
         ]),
-      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 100 }),
+      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 2000 }),
     }
     const apis = {
       events: createEventApi({
@@ -182,6 +186,19 @@ describe('createEventApi', () => {
       'application/x-ndjson',
       'attachment',
     ])
+  })
+
+  it('ends an export with an error when the permission is revoked', async () => {
+    const many = Array.from({ length: 1500 }, (_, i) => JSON.stringify(auditEvent({ auditID: `${i}` })))
+    for (const checks of [1, 2]) {
+      let asked = 0
+      const revoked = () => (asked++ < checks ? 'everywhere' : [])
+      const ended = ask('/auditing/events?operation=export', revoked, many).then(
+        ({ code }) => code,
+        error => error.code,
+      )
+      expect(await ended, `${checks}`).to.equal(checks === 1 ? 403 : 'ECONNRESET')
+    }
   })
 
   it('returns events of namespaces that the caller may read, since their creation, and no others', async () => {

@@ -8,10 +8,11 @@ import type { EventKind } from '../../logs/events/event-kind.ts'
 import { exportHits } from '../../logs/export-records.ts'
 import { type EventQueryParameters, type EventWhere, parseEventQuery } from '../../logs/query/event-query.ts'
 import type { Where } from '../../logs/query/log-query.ts'
-import { type Readable, toFilter } from '../../logs/query/scope.ts'
+import type { Readable } from '../../logs/query/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
+import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
 import { type Asked, queryHistogram, queryPage } from './responses.ts'
 
 export type EventApiOptions = {
@@ -26,6 +27,8 @@ export type EventApiOptions = {
   readonly workspaces: () => ReadonlyMap<string, string>
   /** Returns the time limit of a query, and the maximum of events of an export (0: none). */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
+  /** Interval at which searches of one request check its permission. Set only by tests. */
+  readonly permissionEveryMs?: number
 }
 
 /**
@@ -37,11 +40,13 @@ export type EventApiOptions = {
 export function createEventApi(options: EventApiOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
     const { kind, places } = options
-    const store = withConcurrencyLimits(options.store, places, exchange)
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseEventQuery(exchange.query, kind, text => addWarning(exchange.res, text))
     const where = inWorkspaces(question.where, options.workspaces)
-    const filter = toFilter(where, await options.readable(exchange.identity), options.created)
+    const filterNow = createFilterNow(where, exchange.identity, options)
+    const filter = await filterNow()
+    const limited = withConcurrencyLimits(options.store, places, exchange)
+    const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
     if (question.operation === 'export') {
       const { order } = question

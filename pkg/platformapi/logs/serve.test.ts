@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { unavailable } from '../../apierrors/status.ts'
@@ -264,6 +265,24 @@ describe('createLogApi', () => {
         expect(await readWith([])).to.be.oneOf([403, 'ECONNRESET'])
       })
     }
+
+    it('is aborted when the permission is revoked while a slow client reads', async () => {
+      const many = Array.from({ length: 900 }, (_, i) =>
+        record({ timeNs: at(base + i), log: 'x'.repeat(20_000) }),
+      )
+      let now: Readable = ['shop']
+      const given = { store: createMemoryStore(many), readable: async () => now, permissionEveryMs: 20 }
+      const { open } = await start('everywhere', given)
+      const res = await open('/logs?operation=export')
+      now = []
+      await sleep(100)
+      let received = 0
+      const ended = (async () => {
+        for await (const chunk of res) received += chunk.length
+      })()
+      expect(await ended.catch(error => error.code)).to.equal('ECONNRESET')
+      expect(received).to.be.below(900 * 20_000)
+    })
 
     it('is an error response if the store fails immediately, and is aborted if it fails later', async () => {
       const many = Array.from({ length: 1001 }, (_, i) => record({ log: `${i}\n` }))

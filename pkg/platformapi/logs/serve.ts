@@ -7,14 +7,14 @@ import { findContext } from '../../logs/context-lines.ts'
 import { allOf, type Expression } from '../../logs/filter/expression.ts'
 import type { LogFilter } from '../../logs/filter/filter.ts'
 import { type LogQueryParameters, parseLogQuery, type Where } from '../../logs/query/log-query.ts'
-import { type Readable, toFilter } from '../../logs/query/scope.ts'
+import type { Readable } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { type LogConcurrency, type Place, withConcurrencyLimits } from './concurrency-limits.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
-import { withPermissionChecks } from './permission-checks.ts'
+import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
 import { toRecordJson } from './record-json.ts'
 import { type Asked, queryHistogram, queryPage, queryPatterns } from './responses.ts'
 
@@ -54,11 +54,18 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
     const where = within(question.where, place)
-    const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
+    const filterNow = createFilterNow(where, exchange.identity, options)
     const filter = await filterNow()
     const limited = withConcurrencyLimits(options.store, places, exchange)
-    const store = withPermissionChecks(limited, filter, filterNow, options.permissionEveryMs)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
+    if (question.operation === 'follow') {
+      const tail = places.tail(exchange.identity.username)
+      const isPermitted = async () => same(await filterNow(), filter)
+      const signal = AbortSignal.any([closing, left])
+      const wanted = { ...question, filter, isPermitted }
+      return sendFollow(limited, exchange, wanted, { ...limits, signal }).finally(tail.leave)
+    }
+    const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     if (question.operation === 'export') {
       return sendExport(
         store,
@@ -74,15 +81,7 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
       const text = await queryPatterns(asked, question.size).finally(place.leave)
       return sendJsonText(exchange.res, 200, text)
     }
-    if (question.operation !== 'follow') {
-      return sendJsonText(exchange.res, 200, await respond(question, { store, filter, limits }))
-    }
-    const tail = places.tail(exchange.identity.username)
-    const isPermitted = async () => same(await filterNow(), filter)
-    const signal = AbortSignal.any([closing, left])
-    await sendFollow(store, exchange, { ...question, filter, isPermitted }, { ...limits, signal }).finally(
-      tail.leave,
-    )
+    sendJsonText(exchange.res, 200, await respond(question, { store, filter, limits }))
   }
 
   return async (exchange, place) => {
@@ -123,6 +122,7 @@ function within(where: Where, place: Expression | undefined): Where {
 
 /** Returns whether two filters have the same scope. */
 export function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
+  if (a === b) return true
   const text = (filter: LogFilter | undefined) =>
     JSON.stringify(filter?.scope ?? null, (_, value) => (typeof value === 'bigint' ? String(value) : value))
   return text(a) === text(b)

@@ -1,5 +1,4 @@
 import { badRequest, unknownResource } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { createPacedWriter, sendJsonText } from '../../httpserver/response/respond.ts'
@@ -9,11 +8,10 @@ import type { Pipe, Query } from '../../logs/logsql/query.ts'
 import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run-query.ts'
-import { toFilter } from '../../logs/query/scope.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
-import { withPermissionChecks } from '../logs/permission-checks.ts'
+import { createFilterNow, withPermissionChecks } from '../logs/permission-checks.ts'
 import { type LogApiOptions, type ScanOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { queryHits } from './hits.ts'
@@ -43,6 +41,7 @@ type Request = {
   readonly exchange: AuthenticatedExchange
   readonly parameters: LogsqlParameters
   readonly filter: LogFilter | undefined
+  readonly filterNow: () => Promise<LogFilter | undefined>
   readonly nowNs: bigint
   readonly run: Omit<Run, 'filter'>
   readonly reading: Reading
@@ -109,15 +108,16 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     warnOfUnknown(query, text => addWarning(res, text))
     const nowNs = BigInt(Date.now()) * 1_000_000n
     const parameters = readLogsqlParameters(query, nowNs)
-    const filter = await permitted(identity)
+    const filterNow = createFilterNow({}, identity, options)
+    const filter = await filterNow()
     const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
     const limited = withConcurrencyLimits(options.store, options.places, exchange)
+    const checked = () =>
+      withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     const run = {
-      ...{
-        store: withPermissionChecks(limited, filter, () => permitted(identity), options.permissionEveryMs),
-        timeSlices: options.timeSlices,
-        maxBytes,
-      },
+      // A tail checks its permission itself.
+      store: endpoint === 'tail' ? limited : checked(),
+      ...{ timeSlices: options.timeSlices, maxBytes },
       limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
     }
     // Without a filter the scope is empty, and the query returns no lines.
@@ -126,7 +126,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
       rows: (given: Query) => runQuery(within, given),
       timeSlices: createQueryTimeSlices(run),
     }
-    const request = { exchange, parameters, filter, nowNs, run, reading }
+    const request = { exchange, parameters, filter, filterNow, nowNs, run, reading }
     if (endpoint === 'tail') return follow(request, left)
     const place = await options.enter(identity.username, res)
     try {
@@ -139,10 +139,6 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     }
   }
 
-  async function permitted(identity: Identity): Promise<LogFilter | undefined> {
-    return toFilter({}, await options.readable(identity), options.created)
-  }
-
   async function follow(request: Request, left: AbortSignal): Promise<void> {
     const { exchange, parameters, filter, nowNs, run } = request
     const question = readQuery(parameters, nowNs)
@@ -151,7 +147,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     const within = filter ?? { scope: [] }
     const plan = planTail(question, within, { ...run, filter: within }, since)
     const tail = options.places.tail(exchange.identity.username)
-    const isPermitted = async () => same(await permitted(exchange.identity), filter)
+    const isPermitted = async () => same(await request.filterNow(), filter)
     const signal = AbortSignal.any([options.closing, left])
     const wanted = {
       filter: filter && plan.filter,

@@ -92,6 +92,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
   })
   const logs = await createLogs({
     ...{ client, config, live, secrets, logger, registry, bindings, clientAddress },
+    rbacCheck: rbac.rbacCheck,
     authorize: access.authorize,
     watchNamespaces: handler => resources.watch('/api/v1/namespaces', handler),
   })

@@ -1,5 +1,6 @@
 import type { Handler } from '../../../apirequest/request-context.ts'
 import type { RbacIndex } from '../../../authz/rbac/rbac-index.ts'
+import type { RbacCheck } from '../../../authz/review/rbac-check.ts'
 import { createNamespaceFinder } from '../../../authz/visibility/accessible-namespaces.ts'
 import type { NamespaceIndex } from '../../../authz/visibility/namespace-index.ts'
 import type { Config } from '../../../config/config.ts'
@@ -31,6 +32,7 @@ export type EventStreamOptions = {
   readonly live: () => Config
   readonly streams: LogStreams
   readonly bindings: RbacIndex
+  readonly rbac: RbacCheck
   readonly namespaces: NamespaceIndex
   readonly logger: Logger
   readonly registry: Registry
@@ -45,7 +47,7 @@ const auditPermission = { verb: 'list', group: 'audit.k8s.io', resource: 'events
 
 /** Connects events of kube-apiserver and the audit log with their streams and APIs. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  const { client, config, live, streams, bindings, namespaces, logger, registry, places } = options
+  const { client, config, live, streams, bindings, rbac, namespaces, logger, registry, places } = options
   const { events, auditing } = config.logs
   const lost = counter(registry, {
     name: 'kapis_logs_lost_events_total',
@@ -74,7 +76,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
       kind,
       store,
       places,
-      readable: createNamespaceFinder({ client, index: bindings.of(permission), permission }),
+      readable: createNamespaceFinder({ client, index: bindings.of(permission), permission, rbac }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,
       limits: () => live().logs,

@@ -5,6 +5,7 @@ import type { AuthenticatedExchange, Handler } from '../../../apirequest/request
 import { isPlatformPrefix, toResourceInfo } from '../../../apirequest/request-info.ts'
 import type { Authorize } from '../../../authz/authorizer.ts'
 import type { RbacIndex } from '../../../authz/rbac/rbac-index.ts'
+import type { RbacCheck } from '../../../authz/review/rbac-check.ts'
 import { createNamespaceFinder } from '../../../authz/visibility/accessible-namespaces.ts'
 import { NamespaceIndex } from '../../../authz/visibility/namespace-index.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
@@ -68,6 +69,7 @@ export type LogsOptions = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly bindings: RbacIndex
+  readonly rbacCheck: RbacCheck
   readonly clientAddress: ClientAddress
   readonly watchNamespaces: (handler: NamespaceIndex['handler']) => {
     start: () => Promise<void>
@@ -77,7 +79,8 @@ export type LogsOptions = {
 
 /** Wires the log store, the authorization of its readers, and the log APIs. */
 export async function createLogs(options: LogsOptions): Promise<Logs> {
-  const { client, config, live, secrets, logger, registry, authorize, bindings, clientAddress } = options
+  const { client, config, live, secrets, logger, registry, authorize, clientAddress } = options
+  const { bindings, rbacCheck: rbac } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
   const timeSlices = createTimeSlices()
@@ -85,7 +88,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const namespaces = new NamespaceIndex(groupDomain)
   const namespaceWatch = options.watchNamespaces(namespaces.handler)
   const places = createLogConcurrency()
-  const joined = { client, config, live, bindings, namespaces, logger, registry, places }
+  const joined = { client, config, live, bindings, rbac, namespaces, logger, registry, places }
   const events = streams && createEventStreams({ ...joined, streams })
   const recordings = createSessionRecordings({
     ...{ store: streams?.recordings, live, clientAddress, places, logger, registry },
@@ -121,7 +124,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const reading = streams && {
     store: streams.lines,
     places,
-    readable: createNamespaceFinder({ client, index: bindings.of(permission), permission }),
+    readable: createNamespaceFinder({ client, index: bindings.of(permission), permission, rbac }),
     created: () => namespaces.created,
     limits: () => live().logs,
     closing: closing.signal,
