@@ -17,7 +17,15 @@ const documents: Readonly<Record<string, object>> = {
     items: [
       {
         metadata: { name: 'apps' },
-        versions: [{ resources: [resource('deployments', 'deployment', 'Deployment', ['deploy'])] }],
+        versions: [
+          { version: 'v1', resources: [resource('deployments', 'deployment', 'Deployment', ['deploy'])] },
+        ],
+      },
+      {
+        metadata: { name: 'iam.kapis.io' },
+        versions: [
+          { version: 'v1alpha2', resources: [{ ...resource('users', 'user', 'User'), scope: 'Cluster' }] },
+        ],
       },
     ],
   },
@@ -38,16 +46,27 @@ describe('arguments of who-can and can-i', () => {
     return { attributes, warnings }
   }
 
-  const found: readonly [readonly string[], object][] = [
+  const found: readonly (readonly [args: readonly string[], attributes: object])[] = [
     [['get', 'pods'], { verb: 'get', resource: 'pods', namespace: 'shop' }],
     [['get', 'po', 'web-0'], { verb: 'get', resource: 'pods', name: 'web-0', namespace: 'shop' }],
     [['get', 'Pod/web-0'], { verb: 'get', resource: 'pods', name: 'web-0', namespace: 'shop' }],
     [['list', 'deploy'], { verb: 'list', group: 'apps', resource: 'deployments', namespace: 'shop' }],
-    [
-      ['list', 'things.example.io'],
-      { verb: 'list', group: 'example.io', resource: 'things', namespace: 'shop' },
-    ],
+    ...['deploy.apps', 'Deployment.apps', 'deployments.v1.apps', 'deployments.V1.Apps'].map(
+      text =>
+        [
+          ['list', text],
+          { verb: 'list', group: 'apps', resource: 'deployments', namespace: 'shop' },
+        ] as const,
+    ),
     [['*', '*'], { verb: '*', resource: '*', namespace: 'shop' }],
+    [['get', '*.apps'], { verb: 'get', group: 'apps', resource: '*', namespace: 'shop' }],
+    ...(['users', 'groups', 'serviceaccounts'] as const).map(
+      text => [['impersonate', text], { verb: 'impersonate', resource: text, namespace: 'shop' }] as const,
+    ),
+    [
+      ['impersonate', 'uids'],
+      { verb: 'impersonate', group: 'authentication.k8s.io', resource: 'uids', namespace: 'shop' },
+    ],
   ]
   for (const [positionals, resourceAttributes] of found) {
     it(`accept ${positionals.join(' ')}`, async () => {
@@ -56,13 +75,45 @@ describe('arguments of who-can and can-i', () => {
   }
 
   it('accept a path', async () => {
+    const given = {
+      positionals: ['get', '/metrics'],
+      namespace: '',
+      subresource: '',
+      'all-namespaces': false,
+    }
     const nonResourceAttributes = { verb: 'get', path: '/metrics' }
-    expect((await read('get', '/metrics')).attributes).to.deep.equal({ nonResourceAttributes })
+    expect(await readAttributes(platform, given, () => {})).to.deep.equal({ nonResourceAttributes })
   })
 
-  it('cause a warning if the resource does not exist', async () => {
-    const { warnings } = await read('get', 'frobs')
-    expect(warnings).to.deep.equal(['Warning: the server does not have a resource type "frobs"\n'])
+  const warned: readonly (readonly [args: readonly string[], resource: string, warning: string])[] = [
+    [['get', 'frobs'], 'frobs', 'the server does not have a resource type "frobs"'],
+    [['get', 'things.example.io'], 'things', 'the server does not have a resource type "things.example.io"'],
+    [['get', 'pods.apps'], 'pods', 'the server does not have a resource type "pods.apps"'],
+    [
+      ['get', 'deployments.v2.apps'],
+      'deployments',
+      'the server does not have a resource type "deployments.v2.apps"',
+    ],
+    [['get', 'users'], 'users', 'the resource "users" is not namespaced'],
+    [['GET', 'pods'], 'pods', 'the verb "GET" is not known; verbs are case-sensitive'],
+    [['post', 'pods'], 'pods', 'the verb "post" is not known; verbs are case-sensitive'],
+  ]
+  for (const [args, name, warning] of warned)
+    it(`cause a warning: ${args.join(' ')}`, async () => {
+      const { attributes, warnings } = await read(...args)
+      expect(warnings).to.deep.equal([`Warning: ${warning}\n`])
+      expect(attributes).to.have.nested.property('resourceAttributes.resource', name)
+    })
+
+  it('reject a namespace or subresource of a path', async () => {
+    const given = { positionals: ['get', '/metrics'], 'all-namespaces': false }
+    for (const more of [
+      { namespace: 'shop', subresource: '' },
+      { namespace: '', subresource: 'log' },
+    ]) {
+      const error = await readAttributes(platform, { ...given, ...more }, () => {}).catch(Object)
+      expect(error.message).to.equal('a path takes no --subresource and no --namespace')
+    }
   })
 
   it('are for all namespaces, or for one', async () => {

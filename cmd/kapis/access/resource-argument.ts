@@ -28,9 +28,11 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 
 /**
  * Parses `VERB RESOURCE [NAME]`, `VERB RESOURCE/NAME` or `VERB /path`, like kubectl auth can-i. A
- * resource without a group is looked up in discovery, by its plural, singular, kind or short name.
+ * resource is looked up in discovery, by its plural, singular, kind or short name, with a group or
+ * without one.
  *
- * @param warn called with a warning if kube-apiserver does not serve the resource
+ * @param warn called with a warning about an unknown verb, a resource that kube-apiserver does not
+ * serve, and the namespace of a resource that is not namespaced
  * @throws UsageError
  */
 export async function readAttributes(
@@ -39,13 +41,21 @@ export async function readAttributes(
   warn: (text: string) => void,
 ): Promise<Attributes> {
   const { verb, target, name } = readPositionals(positionals)
+  const isPath = target.startsWith('/')
   if (isAll && namespace !== '')
     throw new UsageError('--namespace and --all-namespaces are mutually exclusive')
-  if (target.startsWith('/')) return { nonResourceAttributes: { verb, path: target } }
-  const found = await findResource(platform, target)
+  if (isPath && (subresource !== '' || namespace !== ''))
+    throw new UsageError('a path takes no --subresource and no --namespace')
+  const quoted = JSON.stringify(verb)
+  if (!(isPath ? pathVerbs : [...verbs, ...otherVerbs]).includes(verb))
+    warn(`Warning: the verb ${quoted} is not known; verbs are case-sensitive\n`)
+  if (isPath) return { nonResourceAttributes: { verb, path: target } }
+  const found = await findResource(platform, verb, target)
   if (found === undefined)
     warn(`Warning: the server does not have a resource type ${JSON.stringify(target)}\n`)
-  const { resource, group } = found ?? splitGroup(target)
+  const { resource, group, isNamespaced = true } = found ?? splitGroup(target)
+  if (!isNamespaced && namespace !== '')
+    warn(`Warning: the resource ${JSON.stringify(resource)} is not namespaced\n`)
   const given = Object.entries({ verb, group, resource, subresource, name, namespace })
   return { resourceAttributes: Object.fromEntries(given.filter(([, value]) => value !== '')) }
 }
@@ -65,7 +75,7 @@ export function readPositionals(positionals: readonly string[]) {
   return { verb, target: given.slice(0, slash), name: given.slice(slash + 1) }
 }
 
-type Resource = { readonly resource: string; readonly group: string }
+type Resource = { readonly resource: string; readonly group: string; readonly isNamespaced?: boolean }
 
 /** Splits a resource such as `deployments.apps`: the group follows the first dot. */
 function splitGroup(target: string): Resource {
@@ -74,16 +84,27 @@ function splitGroup(target: string): Resource {
   return { resource: target.slice(0, dot), group: target.slice(dot + 1) }
 }
 
-async function findResource(platform: Platform, target: string): Promise<Resource | undefined> {
-  if (target === '*' || target.includes('.')) return splitGroup(target)
-  const wanted = target.toLowerCase()
+/** What can be impersonated, by its API group. Discovery does not have it, or others by that name. */
+const impersonated: Readonly<Record<string, string>> = {
+  ...{ users: '', groups: '', serviceaccounts: '' },
+  ...{ uids: 'authentication.k8s.io', userextras: 'authentication.k8s.io' },
+}
+
+async function findResource(platform: Platform, verb: string, target: string): Promise<Resource | undefined> {
+  const given = splitGroup(target)
+  if (given.resource === '*') return given
+  if (verb === 'impersonate' && Object.hasOwn(impersonated, target))
+    return { resource: target, group: impersonated[target] ?? '' }
+  const wanted = splitGroup(target.toLowerCase())
   for (const path of ['/api', '/apis']) {
     const response = await platform.call('find the resource', path, { headers: { accept: aggregated } })
-    for (const group of itemsOf(response.items)) {
-      for (const version of itemsOf(group.versions)) {
-        const found = itemsOf(version.resources).find(resource => namesOf(resource).includes(wanted))
+    for (const item of itemsOf(response.items)) {
+      const group = String(Object(item.metadata).name ?? '')
+      for (const { version, resources } of itemsOf(item.versions)) {
+        if (target.includes('.') && ![group, `${version}.${group}`].includes(wanted.group)) continue
+        const found = itemsOf(resources).find(resource => namesOf(resource).includes(wanted.resource))
         if (found !== undefined)
-          return { resource: String(found.resource), group: String(Object(group.metadata).name ?? '') }
+          return { resource: String(found.resource), group, isNamespaced: found.scope !== 'Cluster' }
       }
     }
   }
@@ -101,3 +122,6 @@ export const verbs: readonly string[] = [
   ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
   ...['impersonate', 'bind', 'escalate', '*'],
 ]
+// The other verbs that kubectl knows.
+const otherVerbs: readonly string[] = ['use', 'approve', 'sign', 'attest']
+const pathVerbs: readonly string[] = ['get', 'put', 'post', 'head', 'options', 'delete', 'patch', '*']
