@@ -50,7 +50,10 @@ export function explainAccess(
   return { isAllowed: false, grants, nearest, missingRule: toMissingRule(attributes) }
 }
 
-/** Returns roles that would allow the request, smallest first, except those of Kubernetes. */
+/**
+ * Returns roles that would allow the request, except those of Kubernetes: those with the fewest
+ * wildcards first, then those with the fewest rules.
+ */
 export function rolesThatAllow(
   reader: Pick<RbacReader, 'rolesFor'>,
   attributes: AccessAttributes,
@@ -60,9 +63,13 @@ export function rolesThatAllow(
     .filter(
       ([role, rules]) => !role.startsWith('system:') && rules.some(rule => ruleAllows(rule, attributes)),
     )
-    .sort(([a, x], [b, y]) => x.length - y.length || (a < b ? -1 : 1))
+    .sort(([a, x], [b, y]) => wildcardsIn(x) - wildcardsIn(y) || x.length - y.length || (a < b ? -1 : 1))
     .slice(0, maxNearest)
     .map(([role]) => toRoleRef(role))
+}
+
+function wildcardsIn(rules: readonly Rule[]): number {
+  return rules.flatMap(rule => Object.values(rule).flat()).filter(value => value === '*').length
 }
 
 function compareNames(a: ObjectRef, b: ObjectRef): number {

@@ -18,6 +18,8 @@ const write = { apiGroups: [''], resources: ['pods'], verbs: ['delete'] }
 const objects = [
   role('view', [read]),
   role('edit', [read, write]),
+  role('pods', [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }]),
+  role('everything', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]),
   role('one', [{ ...read, resourceNames: ['web-0'] }]),
   role('metrics', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
   role('system:all', [write]),
@@ -263,11 +265,16 @@ describe('reviews of access', () => {
       expect(nearest).to.deep.equal([])
     })
 
-    it('returns the roles that would suffice, smallest first, without Kubernetes’ own', () => {
+    it('returns the roles that would suffice, those without wildcards first, without Kubernetes’ own', () => {
       const names = rolesThatAllow(reader, on('delete', 'pods', 'shop')).map(
         ({ kind, name }) => `${kind} ${name}`,
       )
-      expect(names).to.deep.equal(['Role own', 'ClusterRole edit'])
+      expect(names).to.deep.equal([
+        'Role own',
+        'ClusterRole edit',
+        'ClusterRole pods',
+        'ClusterRole everything',
+      ])
     })
   })
 
