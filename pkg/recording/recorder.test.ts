@@ -171,9 +171,27 @@ describe('createRecorder', function () {
     expect(await lost.output('stdout', Buffer.from('more')).catch(error => error.message)).to.equal('busy')
   })
 
-  it('pauses the output while the store is slow', async () => {
-    const gate = Promise.withResolvers<void>()
+  it('stores no end if a part of the output could not be stored', async () => {
+    let isFailing = false
     const append = async (batch: LogBatch) => {
+      if (isFailing) throw unavailable('busy')
+      return store.append(batch)
+    }
+    const flaky = createRecorder({ store: { ...store, append }, maxBytes: () => megabyte, retryMs: 1 })
+    const recording = await flaky.start(session())
+    isFailing = true
+    await recording.output('stdout', Buffer.from('lost'))
+    await new Promise(resolve => setTimeout(resolve, 700))
+    isFailing = false
+    expect(await recording.end().catch(error => error.message)).to.equal('busy')
+    expect(store.records.map(part)).to.deep.equal(['start'])
+  })
+
+  it('pauses the output while the store is slow, then stores what has arrived in one request', async () => {
+    const gate = Promise.withResolvers<void>()
+    const sizes: number[] = []
+    const append = async (batch: LogBatch) => {
+      sizes.push(batch.records.length)
       if (batch.records[0]?.fields?.part === 'output') await gate.promise
       return store.append(batch)
     }
@@ -189,6 +207,9 @@ describe('createRecorder', function () {
     await writing
     await recording.end()
     expect(textOf(store.records).length).to.equal(100 * 32 * 1024)
+    for (const { log } of store.records) expect(log.length).to.be.at.most(60_000)
+    const records = sizes.reduce((sum, size) => sum + size, 0)
+    expect([records, sizes.length < records / 3], `${sizes}`).to.deep.equal([store.records.length, true])
   })
 
   it('ends each recording once when it stops', async () => {

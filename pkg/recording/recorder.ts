@@ -1,5 +1,6 @@
 import { Status, unavailable } from '../apierrors/status.ts'
 import { retry } from '../kubeclient/retry.ts'
+import type { LogRecord } from '../logs/record.ts'
 import type { LogStore } from '../logs/store.ts'
 import type { AsciicastEvent } from './asciicast.ts'
 import { idOf, type Session, type SessionEnd, toRecord } from './session.ts'
@@ -48,10 +49,9 @@ const attempts = 6
 export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptions): Recorder {
   const open = new Set<Recording>()
 
-  async function append(...parts: Parameters<typeof toRecord>): Promise<void> {
-    const record = toRecord(...parts)
-    // Identifies the record, so that OpenSearch does not store a retry twice.
-    const batch = { records: [record], ids: [`${idOf(record)}/${record.timeNs}`] }
+  async function append(records: readonly LogRecord[]): Promise<void> {
+    // Identifies the records, so that OpenSearch does not store a retry twice.
+    const batch = { records, ids: records.map(record => `${idOf(record)}/${record.timeNs}`) }
     const { rejected } = await retry(() => store.append(batch), {
       isRetriable: error => error instanceof Status && (error.code === 429 || error.code >= 500),
       attempts,
@@ -72,11 +72,11 @@ export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptio
     },
     async start(session) {
       const clock = createClock()
-      await append(session, 'start', formatSession(session), clock.timeNs())
+      await append([toRecord(session, 'start', formatSession(session), clock.timeNs())])
       const recording = createRecording(session, {
         clock,
         maxBytes,
-        append: (part, log) => append(session, part, log, clock.timeNs()),
+        append: (part, logs) => append(logs.map(log => toRecord(session, part, log, clock.timeNs()))),
         closed: () => open.delete(recording),
       })
       open.add(recording)
@@ -121,7 +121,7 @@ function createClock(): Clock {
 type Means = {
   readonly clock: Clock
   readonly maxBytes: () => number
-  readonly append: (part: 'output' | 'end', log: string) => Promise<void>
+  readonly append: (part: 'output' | 'end', logs: readonly string[]) => Promise<void>
   /** Called when the recording has ended, whether its end was stored or not. */
   readonly closed: () => void
 }
@@ -148,7 +148,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
     timer ??= setTimeout(() => void store().catch(() => undefined), gatherMs)
   }
 
-  /** Stores all pending events, one record after the other. */
+  /** Stores all pending events. */
   function store(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -159,22 +159,16 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
   }
 
   async function drain(): Promise<void> {
+    if (failure !== undefined) throw failure
     while (lines.length > 0) {
-      if (failure !== undefined) throw failure
-      let [count, length] = [0, 0]
-      for (; count < lines.length; count++) {
-        length += (lines[count]?.length ?? 0) + 1
-        if (count > 0 && length > maxRecordChars) break
-      }
-      const text = lines.slice(0, count).join('\n')
-      try {
-        await append('output', text)
-      } catch (error) {
+      const stored = lines
+      lines = []
+      // All in one request: the output of the container waits while it is stored.
+      await append('output', toLogs(stored)).catch(error => {
         failure = error
         throw error
-      }
-      lines = lines.slice(count)
-      chars -= text.length + 1
+      })
+      chars -= stored.reduce((sum, line) => sum + line.length + 1, 0)
     }
   }
 
@@ -196,7 +190,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
     }
     await store()
     const endTimestamp = new Date(Date.parse(startTimestamp) + clock.seconds() * 1_000).toISOString()
-    await append('end', JSON.stringify({ endTimestamp, outputBytes, reason } satisfies SessionEnd))
+    await append('end', [JSON.stringify({ endTimestamp, outputBytes, reason } satisfies SessionEnd)])
   }
 
   return {
@@ -223,6 +217,20 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
       return ended
     },
   }
+}
+
+/** Joins lines to texts of at most `maxRecordChars`. */
+function toLogs(lines: readonly string[]): readonly string[] {
+  const logs: string[] = []
+  let [start, length] = [0, 0]
+  for (const [i, line] of lines.entries()) {
+    length += line.length + 1
+    if (i === start || length <= maxRecordChars) continue
+    logs.push(lines.slice(start, i).join('\n'))
+    start = i
+    length = line.length + 1
+  }
+  return [...logs, lines.slice(start).join('\n')]
 }
 
 /** Splits a text into pieces of at most `maxEventChars`, never within a surrogate pair. */
