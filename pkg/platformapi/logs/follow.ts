@@ -75,7 +75,11 @@ export async function sendFollow(
     }
   }
   const permission = watchPermission(wanted.isPermitted, () => end.abort(), limits)
-  const comments = isEvents ? setInterval(() => res.write(':\n\n'), commentEveryMs) : undefined
+  // Not within an event, which may be written in pieces.
+  const comment = () => {
+    if (!res.writableNeedDrain) res.write(':\n\n')
+  }
+  const comments = isEvents ? setInterval(comment, commentEveryMs) : undefined
   try {
     await send(newest)
     const seen = new Set(newest.map(({ cursor }) => cursor))

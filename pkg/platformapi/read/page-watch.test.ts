@@ -46,7 +46,7 @@ describe('watchPage', () => {
       }
     })
     loopback = started
-    return started
+    return { ...started, shutDown: () => tools.broadcaster.close() }
   }
 
   async function open(
@@ -184,6 +184,20 @@ describe('watchPage', () => {
       keys: [],
       changed: {},
     })
+  })
+
+  it('ends after the event that is being sent when the server ends', async () => {
+    const large = Array.from({ length: 40 }, (_, i) =>
+      node(`n${i}`, { spec: { text: 'x'.repeat(1_000_000) } }),
+    )
+    const { open: get, shutDown } = await start(storeOf(large))
+    const opened = await get(`${g}?watch=true&limit=40`)
+    res = opened
+    await new Promise(resolve => opened.once('data', resolve))
+    shutDown()
+    let length = 0
+    for await (const chunk of opened) length += chunk.length
+    expect(length).to.be.above(39_000_000)
   })
 
   it('aborts an event that is being sent when the visible objects of the caller change', async () => {

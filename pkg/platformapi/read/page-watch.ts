@@ -53,11 +53,11 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
   assertCurrent(visible)
   if (stream.isGone()) return
   const out = stream.open()
-  broadcaster.admit(out)
   const gone = new AbortController()
   const { signal } = gone
   out.once('close', () => gone.abort())
   const sender = createSender(out, watch)
+  broadcaster.admit(out, sender.end)
   const timer = setTimeout(sender.end, options.timeoutMs)
   const changes = followStore(store, signal)
   const unsubscribe = visible?.onChange(() => sender.fail(expired(visibilityChanged)))

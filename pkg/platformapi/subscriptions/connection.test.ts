@@ -39,8 +39,11 @@ const stallMs = () => 60_000
 describe('createConnection', () => {
   function connect(start: StartWatch, options: { stallMs?: () => number; startMs?: () => number } = {}) {
     const reader = createReader()
-    const { receive } = createConnection({ pieces }, { out: reader.out, start, startMs, stallMs, ...options })
-    return { ...reader, receive }
+    const { receive, end } = createConnection(
+      { pieces },
+      { out: reader.out, start, startMs, stallMs, ...options },
+    )
+    return { ...reader, receive, end }
   }
 
   it('sends each event with the subscription ID, whole lines at a time', async () => {
@@ -175,7 +178,7 @@ describe('createConnection', () => {
         setImmediate(done)
       },
     })
-    const { receive } = createConnection(
+    const { receive, end } = createConnection(
       { pieces: event => event },
       {
         ...{ out, startMs, stallMs },
@@ -188,7 +191,10 @@ describe('createConnection', () => {
     )
     await receive(subscribe('a'))
     await receive(subscribe('b'))
+    // Also when the server ends the connection in the meantime.
+    end()
     await delay(50)
+    expect(out.writableFinished).to.equal(true)
     expect(sent.some(chunk => chunk.buffer === large.buffer && chunk.length === large.length)).to.equal(true)
     const ids = Buffer.concat(sent)
       .toString()

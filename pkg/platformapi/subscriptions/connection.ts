@@ -30,6 +30,8 @@ export type ConnectionOptions = {
 export type Connection = {
   /** Handles a message; resolves when the client has read the preceding responses. */
   readonly receive: (read: () => SubscriptionMessage) => Promise<void>
+  /** Ends the connection after the events before it. */
+  readonly end: () => void
 }
 
 /** Maximum number of subscriptions per connection. */
@@ -113,6 +115,9 @@ export function createConnection(
   }
 
   return {
+    end() {
+      turn = turn.then(() => void out.end())
+    },
     async receive(read) {
       await turn
       if (out.destroyed || out.writableEnded) return

@@ -13,7 +13,7 @@ function createClient() {
   })
   out.on('error', () => undefined)
   const member: Member = {
-    ...{ out, waiting: undefined, waitingBytes: 0, opening: undefined },
+    ...{ out, end: () => undefined, waiting: undefined, waitingBytes: 0, opening: undefined },
     ...{ isOpened: true, writtenBytes: 0 },
   }
   const channel = new Channel({

@@ -53,7 +53,7 @@ describe('WatchBroadcaster', () => {
         if (Buffer.isBuffer(chunk)) writes.push(chunk)
         return write(chunk)
       }
-      const watcher = broadcaster.join(store, options, response)
+      const watcher = broadcaster.join(store, options, response, () => response.end())
       if (begins) await watcher.begin([])
       const res: IncomingMessage = await opening
       return { watcher, response, res, written: () => writes.map(String) }

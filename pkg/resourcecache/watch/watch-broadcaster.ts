@@ -43,7 +43,7 @@ const maxBehindBytes = 256 * 1024 * 1024
 /** All watches of a kind: a change is encoded once per channel, for all its watchers. */
 export class WatchBroadcaster {
   readonly #channels = new Map<ObjectStore, Channels>()
-  readonly #open = new Set<Writable>()
+  readonly #open = new Map<Writable, () => void>()
   readonly #guard: LagGuard
   /** Returns the time after which a client that reads no buffered data is disconnected. */
   readonly stallMs: () => number
@@ -59,14 +59,19 @@ export class WatchBroadcaster {
     return this.#watchers
   }
 
-  /** Registers a watch before its first state is available, so that close() ends it too. */
-  admit(out: Writable): void {
+  /**
+   * Registers a watch before its first state is available, so that close() ends it too.
+   *
+   * @param end ends the watch, but not within an event
+   */
+  admit(out: Writable, end: () => void): void {
     if (this.#open.has(out)) return
-    this.#open.add(out)
+    this.#open.set(out, end)
     out.once('close', () => this.#open.delete(out))
   }
 
-  join(store: ObjectStore, options: ChannelOptions, out: Writable): Watcher {
+  /** @param end ends the watch, but not within an event */
+  join(store: ObjectStore, options: ChannelOptions, out: Writable, end: () => void): Watcher {
     const channels = this.#channelsOf(store)
     const { byKey } = channels
     const channel = byKey.get(options.key) ?? new Channel(options)
@@ -74,11 +79,11 @@ export class WatchBroadcaster {
     // Queued changes are flushed first: the initial state of this watcher includes them.
     channel.flush()
     const member: Member = {
-      ...{ out, waiting: [], waitingBytes: 0, opening: undefined },
+      ...{ out, end, waiting: [], waitingBytes: 0, opening: undefined },
       ...{ isOpened: false, writtenBytes: 0 },
     }
     channel.members.add(member)
-    this.admit(out)
+    this.admit(out, end)
     this.#watchers++
     this.#timer ??= setInterval(() => this.#guard.look(this.#all()), lookEveryMs).unref()
     return {
@@ -109,7 +114,7 @@ export class WatchBroadcaster {
   /** Ends every watch regularly; clients resume at another replica from their last version. */
   close(): void {
     for (const channel of this.#all()) channel.flush()
-    for (const out of [...this.#open]) out.end()
+    for (const end of [...this.#open.values()]) end()
   }
 
   *#all(): Generator<Channel> {
@@ -158,6 +163,6 @@ function encodeReady(channels: Channels): void {
 function endAll({ byKey }: Channels): void {
   for (const channel of [...byKey.values()]) {
     channel.flush()
-    for (const { out } of [...channel.members]) out.end()
+    for (const { end } of [...channel.members]) end()
   }
 }

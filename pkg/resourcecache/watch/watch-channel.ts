@@ -17,6 +17,8 @@ export type Opening = { readonly bytes: number; readonly make: () => Buffer }
 
 export type Member = {
   readonly out: Writable
+  /** Ends the watch, but not within an event. */
+  readonly end: () => void
   waiting: Buffer[] | undefined
   waitingBytes: number
   /** Replacement for the start of the first event. */

@@ -4,6 +4,7 @@ import { toEventStream } from '../../httpserver/response/event-stream.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { changingVisibility, event, node, storeOf } from '../fixtures.ts'
 import type { Visible } from '../list/object-visibility.ts'
+import type { ObjectStore } from '../store/store.ts'
 import { serveWatch } from './watch.ts'
 import { WatchBroadcaster } from './watch-broadcaster.ts'
 import type { Encoder } from './watch-encoder.ts'
@@ -12,7 +13,11 @@ describe('serveWatch', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(visible?: Visible, names: readonly string[] = []) {
+  async function start(
+    visible?: Visible,
+    names: readonly string[] = [],
+    { text = '', timeoutSeconds = 60 } = {},
+  ) {
     const broadcaster = new WatchBroadcaster()
     const store = storeOf(names.map(name => node(name)))
     const encoded: string[] = []
@@ -20,7 +25,7 @@ describe('serveWatch', () => {
       name: 'test',
       event(type, { name }) {
         encoded.push(name)
-        return Buffer.from(`${type} ${name}\n`)
+        return Buffer.from(`${type} ${name}${text}\n`)
       },
       bookmark: version => Buffer.from(`BOOKMARK ${version}\n`),
     }
@@ -30,7 +35,7 @@ describe('serveWatch', () => {
           resourceVersion: new URL(req.url ?? '/', 'http://x').searchParams.get('from') ?? '',
           allowWatchBookmarks: false,
           sendInitialEvents: undefined,
-          timeoutSeconds: 60,
+          timeoutSeconds,
         },
         matches: () => true,
         encoder,
@@ -40,12 +45,15 @@ describe('serveWatch', () => {
       }),
     )
     const { open } = loopback
-    const watch = async (from: string) => {
+    const watch = async (from: string, { readsAfterMs = 0 } = {}) => {
       const res = await open(`/?from=${from}`)
       const client = { text: '', isEnded: false }
-      res.on('data', chunk => {
-        client.text += chunk
-      })
+      const read = () =>
+        res.on('data', chunk => {
+          client.text += chunk
+        })
+      if (readsAfterMs === 0) read()
+      else setTimeout(read, readsAfterMs)
       res.on('end', () => {
         client.isEnded = true
       })
@@ -82,6 +90,37 @@ describe('serveWatch', () => {
     for (const listener of listeners) listener()
     await until(() => clients.every(({ isEnded }) => isEnded) && broadcaster.size === 0)
     expect(listeners.size).to.equal(0)
+  })
+
+  describe('that ends while its initial events are written in pieces', () => {
+    type Started = { broadcaster: WatchBroadcaster; store: ObjectStore; hide: () => void }
+    const ends: readonly (readonly [what: string, timeoutSeconds: number, (started: Started) => void])[] = [
+      ['by its timeout', 1, () => undefined],
+      ['with the server', 60, ({ broadcaster }) => broadcaster.close()],
+      ['with its kind', 60, ({ store }) => store.end()],
+      ['since not everything is visible any more', 60, ({ hide }) => hide()],
+    ]
+    for (const [what, timeoutSeconds, end] of ends) {
+      it(`${what}, ends after an event`, async () => {
+        let hide = (): void => undefined
+        const onChange = (listener: () => void) => {
+          hide = listener
+          return () => undefined
+        }
+        const names = Array.from({ length: 200 }, (_, i) => `n${i + 100}`)
+        const options = { text: 'x'.repeat(90_000), timeoutSeconds }
+        const visible = { key: '', isAll: true, has: () => true, onChange } as const
+        const { broadcaster, store, watch } = await start(visible, names, options)
+        const client = await watch('0', { readsAfterMs: timeoutSeconds === 1 ? 1_200 : 100 })
+        await until(() => broadcaster.size === 1)
+        end({ broadcaster, store, hide })
+        await until(() => client.isEnded)
+        const events = client.text.split('\n')
+        expect(events.pop()).to.equal('')
+        expect(events.length).to.be.within(1, 199)
+        expect([...new Set(events.map(({ length }) => length))]).to.deep.equal(['ADDED n100'.length + 90_000])
+      })
+    }
   })
 
   describe('of a narrowed list', () => {

@@ -26,6 +26,7 @@ import {
   toFramed,
   toSelectedEvent,
 } from './watch-encoder.ts'
+import { createWatchEnd, type WatchEnd } from './watch-end.ts'
 
 /** The options of a watch, as in metav1.ListOptions. */
 export type WatchOptions = {
@@ -82,12 +83,13 @@ export async function serveWatch(
   assertCurrent(request.visible)
   if (stream.isGone()) return
   const out = stream.open()
-  broadcaster.admit(out)
+  const watchEnd = createWatchEnd(out)
+  broadcaster.admit(out, watchEnd.end)
   const gone = new AbortController()
   out.once('close', () => gone.abort())
   const endAtMs = performance.now() + watchMs(options)
-  const end = setTimeout(() => out.end(), endAtMs - performance.now())
-  out.once('close', () => clearTimeout(end))
+  const timer = setTimeout(watchEnd.end, endAtMs - performance.now())
+  out.once('close', () => clearTimeout(timer))
   // A version from another replica may be newer than this store: the client has already received
   // the events up to that version.
   if (Number(from) > store.version) {
@@ -96,14 +98,18 @@ export async function serveWatch(
   }
   if (!out.destroyed && !out.writableEnded) {
     const encoder = toFramed(request.encoder, stream)
-    await follow(store, broadcaster, { ...request, encoder, endAtMs, out })
+    await follow(store, broadcaster, { ...request, encoder, endAtMs, out, watchEnd })
   }
 }
 
-type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writable }
+type Followed = WatchRequest & {
+  readonly endAtMs: number
+  readonly out: Writable
+  readonly watchEnd: WatchEnd
+}
 
 async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request: Followed): Promise<void> {
-  const { options, stream, out, encoder } = request
+  const { options, stream, out, encoder, watchEnd } = request
   const visible = request.visible?.isAll ? undefined : request.visible
   // The kind may have been removed during the wait.
   if (store.isEnded) return void out.end()
@@ -123,13 +129,13 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
     hasChanged ||= !isCurrent(request.visible)
     return !hasChanged
   }
-  const first = firstEvents(store, { ...request, matches }, isShown)
+  const first = firstEvents(store, { ...request, matches }, () => isShown() && !watchEnd.isDue())
   if (first === undefined)
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
   // The watch joins in the event-loop turn in which the state was read: no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${visibility ? visible.key : randomUUID()}` : channel
-  const watcher = broadcaster.join(store, { key, matches, encoder }, out)
+  const watcher = broadcaster.join(store, { key, matches, encoder }, out, watchEnd.end)
   const { opening } = encoder
   const send = (encode: (encoder: EventEncoder) => Buffer) =>
     watcher.write(encode(encoder), opening && (() => encode(opening)))
@@ -140,11 +146,14 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
     if (isBegun && !out.writableEnded) out.end(end(visibilityChanged))
   }
   function* beginning(events: Iterable<Buffer>): Generator<Buffer> {
+    watchEnd.hold()
     yield* events
     isBegun = true
-    if (isShown()) return
-    yield end(visibilityChanged)
-    out.end()
+    if (!isShown()) {
+      yield end(visibilityChanged)
+      watchEnd.end()
+    }
+    watchEnd.release()
   }
   const unsubscribe = visibility
     ? visible?.onChange(endChanged)
@@ -155,7 +164,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
           send: (type, entry) => send(({ event }) => event(type, entry)),
         })
       : // If the caller may no longer see all objects, the rest follows with the next list.
-        request.visible?.onChange(() => out.end())
+        request.visible?.onChange(watchEnd.end)
   const stopBookmarks = startBookmarks(request, () => send(({ bookmark }) => bookmark(store.version, false)))
   out.once('close', () => {
     stopBookmarks()
@@ -169,22 +178,22 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
 function firstEvents(
   store: ObjectStore,
   { options, matches, encoder, visible }: Followed,
-  isShown: () => boolean,
+  goesOn: () => boolean,
 ): Iterable<Buffer> | undefined {
   const encodeInitial = openingOnce(encoder)
   const { resourceVersion } = options
   if (beginsWithState(options)) {
     const { version } = store
-    const state = whileShown(added(entriesWithin(store.snapshot(), visible?.namespaces), matches), isShown)
+    const state = stepsWhile(goesOn, added(entriesWithin(store.snapshot(), visible?.namespaces), matches))
     // Clients that accept bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, encodeInitial, () =>
-      options.allowWatchBookmarks && isShown() ? encodeInitial.bookmark(version, true) : undefined,
+      options.allowWatchBookmarks && goesOn() ? encodeInitial.bookmark(version, true) : undefined,
     )
   }
   // Without a version, sendInitialEvents=false starts with the next change.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = store.since(Number(resourceVersion))
-  return missed && encodeAll(whileShown(changed(missed, matches), isShown), encodeInitial, () => undefined)
+  return missed && encodeAll(stepsWhile(goesOn, changed(missed, matches)), encodeInitial, () => undefined)
 }
 
 function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): boolean {
@@ -208,9 +217,9 @@ function* changed(changes: readonly Change[], matches: (entry: CachedObject) => 
 }
 
 /** Stops between two events, so that none is truncated. */
-function* whileShown(steps: Iterable<Step>, isShown: () => boolean): Generator<Step> {
+function* stepsWhile(goesOn: () => boolean, steps: Iterable<Step>): Generator<Step> {
   for (const step of steps) {
-    if (step !== undefined && !isShown()) return
+    if (step !== undefined && !goesOn()) return
     yield step
   }
 }
