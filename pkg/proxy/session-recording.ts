@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 import { Status } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../apirequest/request-info.ts'
@@ -13,6 +14,7 @@ import { type ChannelCodec, channelCodec, parseTerminalSize } from '../recording
 import type { Session } from '../recording/session.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { HeaderLines } from './headers.ts'
+import { createReadAhead } from './read-ahead.ts'
 import type { OpenTaps, Taps } from './upgrade.ts'
 
 export type SessionRecordingOptions = {
@@ -53,9 +55,12 @@ export type SessionRecording = {
 const recorded = new Set(['exec', 'attach'])
 // kube-apiserver sends at most 32 KiB; clients may send input in larger messages.
 const maxMessageBytes = 1024 * 1024
+// Output that waits to be recorded, of all sessions.
+const maxAheadBytes = 64 * 1024 * 1024
 
 export function createSessionRecording(options: SessionRecordingOptions): SessionRecording {
   const { policies, recorder } = options
+  const createAhead = createReadAhead(maxAheadBytes)
   return {
     async begin(exchange) {
       const { info, req } = exchange
@@ -70,7 +75,7 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
         )
       }
       await recorder.check()
-      return lines => openTaps(options, exchange, policy, lines)
+      return lines => openTaps(options, { exchange, policy, lines, ahead: createAhead() })
     },
     async openExec(exchange, target, { open, events }) {
       const policy = policies.find(usersOf(exchange), target.namespace)
@@ -106,9 +111,17 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
 
 async function openTaps(
   options: SessionRecordingOptions,
-  exchange: AuthenticatedExchange,
-  policy: string,
-  lines: HeaderLines,
+  {
+    exchange,
+    policy,
+    lines,
+    ahead,
+  }: {
+    readonly exchange: AuthenticatedExchange
+    readonly policy: string
+    readonly lines: HeaderLines
+    readonly ahead: Duplex
+  },
 ): Promise<Taps> {
   const codec = channelCodec(headerOf(lines, 'sec-websocket-protocol'))
   if (codec === undefined || headerOf(lines, 'sec-websocket-extensions') !== '')
@@ -127,6 +140,7 @@ async function openTaps(
   const session = toSession(exchange, of, policy, options.clientAddress(req))
   const recording = await startRecording(options, session)
   return {
+    ahead,
     greeting: greetingOf(exchange, session, codec),
     fromClient: createWebSocketTap({
       ...{ sender: 'client', maxMessageBytes },

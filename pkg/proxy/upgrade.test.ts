@@ -17,6 +17,7 @@ import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { toUpgradeListener } from '../apiserver/server/https-server.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
 import { createErrorByBody } from './kube-apiserver-proxy.ts'
+import { createReadAhead } from './read-ahead.ts'
 import { forwardUpgrade, joinConnections, type OpenTaps } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {
@@ -155,7 +156,12 @@ describe('forwardUpgrade', function () {
     const tap = (fromServer: () => Transform) => {
       closed = 0
       openTaps = async () => ({
-        ...{ fromClient: upper(), fromServer: fromServer(), greeting: Buffer.from('hello ') },
+        ...{
+          fromClient: upper(),
+          fromServer: fromServer(),
+          ahead: new PassThrough(),
+          greeting: Buffer.from('hello '),
+        },
         closed: () => closed++,
       })
     }
@@ -309,7 +315,14 @@ describe('joinConnections', () => {
 
   for (const [what, taps] of [
     ['directly', () => undefined],
-    ['through inspected streams', () => ({ fromClient: new PassThrough(), fromServer: new PassThrough() })],
+    [
+      'through inspected streams',
+      () => ({
+        fromClient: new PassThrough(),
+        fromServer: new PassThrough(),
+        ahead: createReadAhead(1_000)(),
+      }),
+    ],
   ] as const)
     it(`delivers the output of a server that ends while the client still sends, ${what}`, async () => {
       const listener = listen(socket => socket.resume().end('output'))

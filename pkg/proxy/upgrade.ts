@@ -12,6 +12,11 @@ import { type Outgoing, relay } from './reverse-proxy.ts'
 export type Taps = {
   readonly fromClient: Duplex
   readonly fromServer: Duplex
+  /**
+   * Accepts data of the server ahead of `fromServer`. When kube-apiserver has closed a connection,
+   * the next message of the client resets it, and what has not been read by then is lost.
+   */
+  readonly ahead: Duplex
   /** Sent to the client before any other data. */
   readonly greeting: Buffer
   /** Called when both connections have closed. */
@@ -101,9 +106,10 @@ const lingerMs = 30_000
 export async function joinConnections(
   a: Duplex,
   b: Duplex,
-  taps?: Pick<Taps, 'fromClient' | 'fromServer'>,
+  taps?: Pick<Taps, 'fromClient' | 'fromServer' | 'ahead'>,
 ): Promise<void> {
-  const [toB, toA] = taps === undefined ? [a, b] : [a.pipe(taps.fromClient), b.pipe(taps.fromServer)]
+  const [toB, toA] =
+    taps === undefined ? [a, b] : [a.pipe(taps.fromClient), b.pipe(taps.ahead).pipe(taps.fromServer)]
   toB.pipe(b)
   toA.pipe(a)
   stopWriting(toB, b)
@@ -114,7 +120,8 @@ export async function joinConnections(
       b.destroy()
     })
   }
-  await Promise.all([follow(a, b), follow(b, a)])
+  await Promise.all([follow(a, b, toB), follow(b, a, toA)])
+  taps?.ahead.destroy()
 }
 
 /**
@@ -133,8 +140,12 @@ function stopWriting(source: Duplex, to: Duplex): void {
   })
 }
 
-/** Resolves when `from` has closed, and then closes `to` once its peer has read all data. */
-function follow(from: Duplex, to: Duplex): Promise<void> {
+/**
+ * Resolves when `from` has closed, and then closes `to` once its peer has read all data.
+ *
+ * @param last the stream that writes the data of `from` to `to`
+ */
+function follow(from: Duplex, to: Duplex, last: Duplex): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const ended = () => {
     resolve()
@@ -143,8 +154,12 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
     // Kapis has ended its side. Data that still arrives is read and discarded: closing a connection
     // with unread bytes resets it, and the peer would lose what it has not read yet.
     to.resume()
-    const timer = setTimeout(() => to.destroy(), lingerMs)
-    to.once('close', () => clearTimeout(timer))
+    const linger = () => {
+      const timer = setTimeout(() => to.destroy(), lingerMs)
+      to.once('close', () => clearTimeout(timer))
+    }
+    if (last.readableEnded || last.destroyed) linger()
+    else last.once('end', linger)
   }
   from.on('error', () => to.destroy())
   if (from.closed) ended()
