@@ -103,6 +103,37 @@ describe('createSessionRecording', () => {
     ])
   })
 
+  const unrecordable: readonly (readonly [
+    side: 'fromClient' | 'fromServer',
+    frame: readonly number[],
+    reason: string,
+  ])[] = [
+    [
+      'fromClient',
+      [0x82, 0x01, 0x00],
+      'cannot record what the client sent: Invalid WebSocket frame: MASK must be set',
+    ],
+    [
+      'fromClient',
+      [0x82, 0xff, 0, 0, 0, 0, 0, 0x20, 0, 0],
+      'cannot record what the client sent: Max payload size exceeded',
+    ],
+    [
+      'fromServer',
+      [0x83, 0x00],
+      'cannot record what the server sent: Invalid WebSocket frame: invalid opcode 3',
+    ],
+  ]
+  for (const [side, frame, reason] of unrecordable)
+    it(`stores why it ends a session: ${reason}`, async () => {
+      await begin(exec)
+      taps?.[side].write(Buffer.from(frame))
+      await new Promise(resolve => taps?.[side].once('close', resolve))
+      taps?.closed()
+      while (store.records.length < 2) await new Promise(resolve => setTimeout(resolve, 10))
+      expect(JSON.parse(store.records[1]?.log ?? '')).to.include({ outputBytes: 0, reason })
+    })
+
   for (const [what, path] of [
     ['another namespace', '/api/v1/namespaces/bank/pods/web-0/exec?command=sh'],
     ['port-forward', '/api/v1/namespaces/shop/pods/web-0/portforward'],

@@ -139,19 +139,18 @@ async function openTaps(
   }
   const session = toSession(exchange, of, policy, options.clientAddress(req))
   const recording = await startRecording(options, session)
+  let reason = ''
+  const tap = (sender: 'client' | 'server', receive: (message: Buffer) => Promise<void> | undefined) =>
+    createWebSocketTap({ sender, maxMessageBytes, receive }).once('error', ({ message }) => {
+      reason ||= `cannot record what the ${sender} sent: ${message}`
+    })
   return {
     ahead,
     greeting: greetingOf(exchange, session, codec),
-    fromClient: createWebSocketTap({
-      ...{ sender: 'client', maxMessageBytes },
-      receive: message => readResize(codec, recording, message),
-    }),
-    fromServer: createWebSocketTap({
-      ...{ sender: 'server', maxMessageBytes },
-      receive: message => readOutput(codec, recording, message),
-    }),
+    fromClient: tap('client', message => readResize(codec, recording, message)),
+    fromServer: tap('server', message => readOutput(codec, recording, message)),
     closed() {
-      recording.end().catch(error => reportEnd(options, session, error))
+      recording.end(reason).catch(error => reportEnd(options, session, error))
     },
   }
 }

@@ -22,8 +22,13 @@ export type Recording = {
   readonly output: (stream: 'stdout' | 'stderr', data: Buffer) => Promise<void>
   /** Adds a change of the terminal size. @throws Error like `output` */
   readonly resize: (width: number, height: number) => Promise<void>
-  /** Adds the end of the session. Resolves when everything is stored. @throws Status */
-  readonly end: () => Promise<void>
+  /**
+   * Adds the end of the session. Resolves when everything is stored.
+   *
+   * @param why the reason if Kapis has ended the session
+   * @throws Status
+   */
+  readonly end: (why?: string) => Promise<void>
 }
 
 export type Recorder = {
@@ -212,7 +217,8 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
       if (++sizes > maxSizes) throw refuse(tooManySizes)
       add([clock.seconds(), 'r', next])
     },
-    end() {
+    end(why = '') {
+      reason ||= why
       ended ??= storeEnd().finally(closed)
       return ended
     },
