@@ -73,9 +73,12 @@ The output of config and providers contains passwords.
 }
 
 function print(what: 'config' | 'providers', file: string, options: Options, io: Io): number {
-  const { notes, ...texts } = toConfiguration(readSource(file), options)
+  const { configuration, repeated } = readSource(file)
+  const { notes, ...texts } = toConfiguration(configuration, options)
   io.out(what === 'config' ? texts.file : texts.providers)
-  const reported = notes.filter(({ path }) => what === 'config' || path.includes('.identityProviders'))
+  const message = 'is given more than once; the last one is used, as in KubeSphere'
+  const all = [...repeated.map(path => ({ path, message })), ...notes]
+  const reported = all.filter(({ path }) => what === 'config' || path.includes('.identityProviders'))
   for (const { path, message } of reported) io.err(`${path}: ${message}\n`)
   return 0
 }

@@ -35,7 +35,25 @@ describe('readSource', () => {
       },
       `kind: Service\n---\nkind: ConfigMap\ndata: {kubesphere.yaml: "logging: {host: a}"}\n---\n`,
     ])
-      expect(read(document)).to.deep.equal({ logging: { host: 'a' } })
+      expect(read(document)).to.deep.equal({ configuration: { logging: { host: 'a' } }, repeated: [] })
+  })
+
+  it('uses the last of repeated keys, which the installer writes, and reports each', () => {
+    for (const [given, configuration, repeated] of [
+      // ks-installer adds accessTokenMaxAge for a member cluster, and clients for any, to those of its configuration.
+      [
+        'oauthOptions: {accessTokenMaxAge: 1h, clients: [{name: a}], accessTokenMaxAge: 0, clients: [{name: b}]}',
+        { oauthOptions: { accessTokenMaxAge: 0, clients: [{ name: 'b' }] } },
+        ['oauthOptions.accessTokenMaxAge', 'oauthOptions.clients'],
+      ],
+      ['a: 1\na: 2\na: 3', { a: 3 }, ['a']],
+      ['a: [{b: 1, b: 2}]', { a: [{ b: 2 }] }, ['a[0].b']],
+      ['a: &shared {b: 1}\nc: {<<: *shared, b: 2, d: 3}', { a: { b: 1 }, c: { b: 2, d: 3 } }, []],
+    ] as const) {
+      expect(read(given), given).to.deep.equal({ configuration, repeated })
+      const configMap = { kind: 'ConfigMap', data: { 'kubesphere.yaml': given } }
+      expect(read(configMap), given).to.deep.equal({ configuration, repeated })
+    }
   })
 
   it('rejects a pipe without blocking', () => {
@@ -47,7 +65,6 @@ describe('readSource', () => {
   it('reports what is wrong without quoting the file', () => {
     for (const [document, message] of [
       ['password: "secret', 'is not valid YAML (line 1, column 18)'],
-      ['password: secret\npassword: secret', 'is not valid YAML (line 2, column 1)'],
       ['password: *secret', 'has too many aliases, or an unknown one'],
       ['', 'is not a configuration'],
       ['# secret', 'is not a configuration'],

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { type Document, parseAllDocuments, type YAMLParseError } from 'yaml'
+import { type Document, isMap, isSeq, parseAllDocuments, type YAMLParseError } from 'yaml'
 import { readRegularFile } from '../../../pkg/files/read-regular-file.ts'
 import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
+
+export type Source = {
+  readonly configuration: Fields
+  /** Paths of keys that are given more than once. The last one counts, as in KubeSphere. */
+  readonly repeated: readonly string[]
+}
 
 const fileName = 'kubesphere.yaml'
 
@@ -14,11 +20,13 @@ const fileName = 'kubesphere.yaml'
  * @param file a path, or - for standard input
  * @throws Error if the file contains no KubeSphere configuration
  */
-export function readSource(file: string): Fields {
+export function readSource(file: string): Source {
   const bytes = file === '-' ? readFileSync(0) : readRegularFile(file)
   const found = parseText(bytes.toString('utf8'), file).flatMap(withItems)
   // Other objects may be in the same file, such as those that `kubectl get` lists.
-  const held = found.filter(document => document.kind === undefined || textIn(document) !== undefined)
+  const held = found.filter(
+    ({ configuration }) => configuration.kind === undefined || textIn(configuration) !== undefined,
+  )
   const [only, ...more] = held.length === 0 ? found : held
   if (only === undefined) throw new Error(`${file}: is not a configuration`)
   if (more.length > 0 && held.length > 0)
@@ -27,9 +35,10 @@ export function readSource(file: string): Fields {
 }
 
 /** Returns the configuration that is this document, or that this ConfigMap or Secret holds. */
-function contentOf(document: Fields, file: string): Fields {
+function contentOf(source: Source, file: string): Source {
+  const { configuration: document } = source
   const { kind } = document
-  if (kind === undefined) return document
+  if (kind === undefined) return source
   if (kind !== 'ConfigMap' && kind !== 'Secret')
     throw new Error(
       `${file}: is a ${String(kind)}; expected ${fileName}, or the ConfigMap or Secret that holds it`,
@@ -42,10 +51,10 @@ function contentOf(document: Fields, file: string): Fields {
 }
 
 /** Returns the objects of a list, or the document itself. */
-function withItems(document: Fields): readonly Fields[] {
-  const { kind, items } = document
+function withItems(source: Source): readonly Source[] {
+  const { kind, items } = source.configuration
   const isList = typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)
-  return isList ? items.filter(isRecord) : [document]
+  return isList ? items.filter(isRecord).map(configuration => ({ configuration, repeated: [] })) : [source]
 }
 
 function textIn({ kind, data, stringData, binaryData }: Fields): string | undefined {
@@ -58,16 +67,31 @@ function textIn({ kind, data, stringData, binaryData }: Fields): string | undefi
 }
 
 /** Returns the documents of a text, without empty ones. */
-function parseText(text: string, file: string): readonly Fields[] {
-  const documents = parseAllDocuments(text)
-  const values = documents.map(document => {
+function parseText(text: string, file: string): readonly Source[] {
+  // KubeSphere 3.4 reads YAML with repeated keys, which its installer writes, and with merge keys.
+  const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true })
+  return documents.flatMap(document => {
     const [error] = document.errors
     if (error !== undefined) throw new Error(`${file}: is not valid YAML${placeOf(error)}`)
-    return toValue(document, file)
+    const configuration = toValue(document, file)
+    if (configuration === null) return []
+    if (!isRecord(configuration)) throw new Error(`${file}: is not a configuration`)
+    return [{ configuration, repeated: [...new Set(repeatedKeys(document.contents))] }]
   })
-  const filled = values.filter(value => value !== null)
-  if (!filled.every(isRecord)) throw new Error(`${file}: is not a configuration`)
-  return filled
+}
+
+/** Returns the path of each key that a mapping has more than once. */
+function repeatedKeys(node: unknown, path = ''): readonly string[] {
+  if (isSeq(node)) return node.items.flatMap((item, index) => repeatedKeys(item, `${path}[${index}]`))
+  if (!isMap(node)) return []
+  const seen = new Set<string>()
+  return node.items.flatMap(({ key, value }) => {
+    const name = String(key)
+    const place = path === '' ? name : `${path}.${name}`
+    const isRepeated = seen.has(name)
+    seen.add(name)
+    return [...(isRepeated ? [place] : []), ...repeatedKeys(value, place)]
+  })
 }
 
 function toValue(document: Document.Parsed, file: string): unknown {
