@@ -137,7 +137,7 @@ describe('toConfiguration', () => {
     [{ accessTokenInactivityTimeout: '1h' }, { refreshTokenSeconds: 10_800 }],
     [
       { accessTokenMaxAge: '48h', accessTokenInactivityTimeout: '0' },
-      { accessTokenSeconds: 86_400, refreshTokenSeconds: 180_000 },
+      { accessTokenSeconds: 86_400, refreshTokenSeconds: 172_800 },
     ],
     [
       { accessTokenMaxAge: '10s', accessTokenInactivityTimeout: '10s' },
@@ -155,6 +155,28 @@ describe('toConfiguration', () => {
       expect(() => parseConfig(file)).to.not.throw()
     })
   }
+
+  const unfit: readonly [object, readonly string[]][] = [
+    [{ host: 'opensearch:9200', username: 'a' }, ['logs.opensearch.url', 'logs.opensearch', 'logs']],
+    [{ host: 'https://user:secret@opensearch' }, ['logs.opensearch.url', 'logs.opensearch', 'logs']],
+  ]
+  for (const [logging, paths] of unfit)
+    it(`omits a section without what it requires, with a note: ${JSON.stringify(logging)}`, () => {
+      const { file, notes } = toConfiguration({ logging }, options)
+      expect(parse(file)).to.deep.equal(base)
+      expect(notes.map(({ path }) => path)).to.deep.equal(paths)
+      expect(JSON.stringify(notes)).to.not.include('secret')
+    })
+
+  it('omits options that do not fit a default of Kapis, with a note', () => {
+    const authentication = { authenticateRateLimiterMaxTries: 0, loginHistoryMaximumEntries: 5 }
+    const { file, notes } = toConfiguration({ authentication }, options)
+    expect(() => parseConfig(parse(file))).to.not.throw()
+    expect(notes.at(-1)).to.deep.equal({
+      path: 'authentication',
+      message: 'is omitted: Kapis rejects it without a valid authentication.authenticateRateLimiterMaxTries',
+    })
+  })
 
   it('omits values that Kapis rejects, with a note', () => {
     const { file, notes } = toConfiguration(

@@ -33,15 +33,35 @@ export function toConfiguration(
 
 /** Removes options that Kapis would reject, with a note for each, so that the rest is valid. */
 function dropRefused(translation: Translation): void {
-  const { config } = translation
+  const { config, notes } = translation
   const problems = problemsOf(config)
-  for (const { path, message } of problems) note(translation, path, `rejected by Kapis: ${message}`)
-  for (const path of withoutParts(problems)) {
-    const item = itemAt(config, path)
-    if (item !== undefined) note(translation, path, `${item} is omitted`)
-    drop(config, path)
+  for (const { path, message } of problems) {
+    const rejected = `rejected by Kapis: ${message}`
+    if (!notes.some(other => other.path === path && other.message === rejected))
+      note(translation, path, rejected)
   }
-  if (problems.length > 0 && problemsOf(config).length < problems.length) dropRefused(translation)
+  const places = withoutParts(problems).map(path => ({ path, place: existingPlace(config, path) }))
+  for (const { path, place } of places) {
+    const item = itemAt(config, place)
+    if (item !== undefined) note(translation, place, `${item} is omitted`)
+    else if (place !== path && place !== '')
+      note(translation, place, `is omitted: Kapis rejects it without a valid ${path}`)
+    drop(config, place)
+  }
+  if (places.some(({ place }) => place !== '')) dropRefused(translation)
+}
+
+/**
+ * Returns the path of an option, or of the section around one that is not there: other options
+ * require it, or do not fit its default. '' if there is no such section either.
+ */
+function existingPlace(config: Fields, path: string): string {
+  const isThere = (place: string) =>
+    place.split('.').reduce<unknown>((at, key) => membersOf(at)[key], config) !== undefined
+  let place = path
+  while (place !== '' && !place.endsWith(']') && !isThere(place))
+    place = place.slice(0, Math.max(place.lastIndexOf('.'), 0))
+  return place
 }
 
 /** Returns one path per item of a list, the last first: removal keeps the index of others. */

@@ -12,12 +12,15 @@ const refresh = { most: 31_536_000, default: 14_400 }
  * accessTokenInactivityTimeout, in Kapis for `oauth.refreshTokenSeconds`.
  */
 export function putLifetimes(options: Fields, path: string, to: Translation): void {
-  const maxAge = read(options, 'accessTokenMaxAge', { path, to, target: 'oauth.accessTokenSeconds' })
-  const timeout = read(options, 'accessTokenInactivityTimeout', {
-    path,
-    to,
-    target: 'oauth.refreshTokenSeconds',
-  })
+  const given = read(options, 'accessTokenMaxAge', { path, to })
+  const timeout = read(options, 'accessTokenInactivityTimeout', { path, to })
+  if (given === 0)
+    note(
+      to,
+      `${path}.accessTokenMaxAge`,
+      'Kapis has no unlimited lifetimes: oauth.accessTokenSeconds keeps its default',
+    )
+  const maxAge = given === 0 ? undefined : given
   const accessSeconds = clamp(maxAge ?? theirs, access.least, access.most)
   if (maxAge !== undefined) {
     put(to, 'oauth.accessTokenSeconds', accessSeconds)
@@ -28,24 +31,28 @@ export function putLifetimes(options: Fields, path: string, to: Translation): vo
         `oauth.accessTokenSeconds is ${accessSeconds}: ${access.least} to ${access.most} are allowed`,
       )
   }
-  const sum = Math.min((maxAge ?? theirs) + (timeout ?? theirs), refresh.most)
+  const sum = (maxAge ?? theirs) + (timeout ?? theirs)
+  if (sum > refresh.most)
+    note(
+      to,
+      `${path}.accessTokenInactivityTimeout`,
+      `oauth.refreshTokenSeconds is ${refresh.most}, the most that is allowed`,
+    )
   // At least the lifetime of access tokens, since Kapis rejects less.
-  const refreshSeconds = Math.max(sum, accessSeconds)
+  const refreshSeconds = Math.max(Math.min(sum, refresh.most), accessSeconds)
   if (refreshSeconds !== refresh.default) put(to, 'oauth.refreshTokenSeconds', refreshSeconds)
 }
 
-/** @returns undefined if the value is missing, unlimited, or not a duration */
+/** @returns undefined if the value is missing or not a duration */
 function read(
   options: Fields,
   key: string,
-  { path, to, target }: { readonly path: string; readonly to: Translation; readonly target: string },
+  { path, to }: { readonly path: string; readonly to: Translation },
 ): number | undefined {
   if (!Object.hasOwn(options, key)) return undefined
   const amount = toSeconds(options[key])
   if (amount === undefined) note(to, `${path}.${key}`, 'is not a duration; the default is used')
-  else if (amount === 0)
-    note(to, `${path}.${key}`, `Kapis has no unlimited lifetimes: ${target} keeps its default`)
-  return amount === 0 ? undefined : amount
+  return amount
 }
 
 function clamp(value: number, least: number, most: number): number {
