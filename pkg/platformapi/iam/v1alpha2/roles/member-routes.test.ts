@@ -144,6 +144,19 @@ describe('createMemberHandlers', () => {
       [member('joe', 'blue-viewer')],
       [post('b2', 'joe', 'ClusterRole', 'view'), ...record('blue', 'joe', 'view')],
     ],
+    // A binding in a namespace that is being deleted can be deleted, but not created.
+    [
+      'POST',
+      '/workspaces/going/workspacemembers',
+      [member('new', 'going-admin')],
+      [post('g1', 'new', 'ClusterRole', 'admin'), ...record('going', 'new', 'admin')],
+    ],
+    [
+      'DELETE',
+      '/workspaces/going/workspacemembers/joe',
+      undefined,
+      [...remove('namespaces/g1/rolebindings', 'joe3'), ...remove('namespaces/g2/rolebindings', 'joe4')],
+    ],
     // A workspace without namespaces, and a role without permissions in namespaces.
     [
       'POST',

@@ -40,6 +40,7 @@ describe('createRoleRoutes', () => {
     // The binding refers to a ClusterRole, not to the Role with the same name.
     ['/namespaces/old/members/jane/roles', []],
     ['/workspaces/blue/workspacemembers', ['ann=blue-admin', 'joe=blue-regular']],
+    ['/workspaces/going/workspacemembers', ['ann=going-viewer', 'joe=going-viewer']],
     ['/workspaces/none/workspacemembers', []],
     ['/workspaces/empty/workspacemembers', ['ann=empty-admin', 'joe=empty-regular']],
     ['/workspaces/empty/workspacemembers/joe/workspaceroles', ['empty-regular']],
@@ -140,6 +141,7 @@ describe('createRoleRoutes', () => {
     ['/namespaces/b1/members', ['rolebindings ', 'clusterrolebindings'], 200],
     ['/workspaces/blue/workspacemembers', ['rolebindings '], 200],
     ['/workspaces/blue/workspacemembers', ['rolebindings ', 'rolebindings b2'], 403],
+    ['/workspaces/going/workspacemembers', ['rolebindings ', 'rolebindings g2'], 403],
     ['/workspaces/none/workspacemembers', ['rolebindings '], 403],
     ['/users/joe/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', ['clusterrolebindings'], 403],

@@ -54,7 +54,11 @@ export type ScopeReaderTools = {
 }
 
 /** A scope with its namespaces, resolved once for authorization and handler. */
-export type ResolvedScope = Place & { readonly namespaces: readonly string[] }
+export type ResolvedScope = Place & {
+  readonly namespaces: readonly string[]
+  /** Namespaces that are being deleted: their bindings remain for now, but none can be created. */
+  readonly ending?: readonly string[]
+}
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 const maxNamespaces = 64
@@ -71,25 +75,29 @@ export function createScopeReader(tools: ScopeReaderTools) {
   async function know(place: Place): Promise<ResolvedScope> {
     if (place.scope === 'namespace') return { ...place, namespaces: [place.namespace] }
     if (place.scope !== 'workspace') return { ...place, namespaces: [] }
-    const all = await latest('namespaces')
-    const namespaces = [...all.entries()]
-      .filter(({ fields }) => fields.values.workspace === place.workspace)
-      .map(({ name }) => name)
-      .sort()
-    return { ...place, namespaces }
+    const all = [...(await latest('namespaces')).entries()].filter(
+      ({ fields }) => fields.values.workspace === place.workspace,
+    )
+    const named = (isEnding: boolean) =>
+      all
+        .filter(({ meta }) => (meta.deletionTimestamp !== undefined) === isEnding)
+        .map(({ name }) => name)
+        .sort()
+    return { ...place, namespaces: named(false), ending: named(true) }
   }
 
   /** @throws Status 403 for a caller who may not list the objects of a view */
   async function requireList(
     exchange: AuthenticatedExchange,
-    { scope, namespace, namespaces }: ResolvedScope,
+    { scope, namespace, namespaces, ending = [] }: ResolvedScope,
     what: 'roles' | 'bindings',
   ): Promise<void> {
     const list = (resource: string, within: string) =>
       tools.require(exchange, { verb: 'list', group: rbacGroup, resource, namespace: within })
     if (scope === 'namespace') return list(what === 'roles' ? 'roles' : 'rolebindings', namespace)
     if (scope !== 'workspace') return list(what === 'roles' ? 'clusterroles' : 'clusterrolebindings', '')
-    if (what === 'bindings') await requireEach(namespaces, within => list('rolebindings', within))
+    if (what === 'bindings')
+      await requireEach([...namespaces, ...ending], within => list('rolebindings', within))
   }
 
   /** Requires a permission in all namespaces, or in each one if there are only a few. */
@@ -157,10 +165,10 @@ export function createScopeReader(tools: ScopeReaderTools) {
     place: ResolvedScope,
     is: (subject: Subject) => boolean,
   ): Promise<readonly HeldRole[]> {
-    const { scope, namespaces } = place
+    const { scope, namespaces, ending = [] } = place
     const presets = await presetsAt(place)
     if (scope === 'namespace' || scope === 'workspace') {
-      const within = new Set(namespaces)
+      const within = new Set([...namespaces, ...ending])
       const all = [...(await latest('rolebindings')).entries()].filter(each => within.has(each.namespace))
       const held = findHeldRoles(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
       if (scope === 'namespace') return held

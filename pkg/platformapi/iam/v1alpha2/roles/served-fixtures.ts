@@ -36,6 +36,8 @@ export const objects: Readonly<Record<string, readonly KubeObject[]>> = {
   namespaces: [
     object('Namespace', 'b1', {}, label('blue')),
     object('Namespace', 'b2', {}, label('blue')),
+    object('Namespace', 'g1', {}, label('going')),
+    object('Namespace', 'g2', {}, { ...label('going'), deletionTimestamp: '2031-01-02T00:00:00Z' }),
     object('Namespace', 'free'),
     object('Namespace', 'old'),
   ],
@@ -81,6 +83,9 @@ export const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     binding('ann2', 'ClusterRole/admin', ['User/ann'], inside('b2')),
     binding('joe1', 'ClusterRole/view', ['User/joe', 'Group/dev'], inside('b1')),
     binding('joe2', 'Role/deployer', ['User/joe'], inside('b1')),
+    binding('ann3', 'ClusterRole/view', ['User/ann'], inside('g1')),
+    binding('joe3', 'ClusterRole/view', ['User/joe'], inside('g1')),
+    binding('joe4', 'ClusterRole/view', ['User/joe'], inside('g2')),
     binding('old1', 'Role/operator', ['User/kim'], inside('old')),
     binding('old2', 'ClusterRole/own', ['User/jane'], inside('old')),
     binding('mail', 'ClusterRole/view', ['User/kim@x.test'], inside('old')),
