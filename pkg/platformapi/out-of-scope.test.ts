@@ -31,8 +31,10 @@ describe('describeTenantOutOfScope', () => {
       'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
     ],
     ['metering/price', 'metering is not part of Kapis: ask Prometheus or OpenCost'],
-    // Names of a workspace and of a member are not treated as resources.
+    ['namespaces/shop/metering/hierarchy', 'metering is not part of Kapis: ask Prometheus or OpenCost'],
+    // Names of a workspace, a namespace and a member are not treated as resources.
     ['workspaces/devops', undefined],
+    ['namespaces/devops', undefined],
     ['workspaces/metering/namespaces', undefined],
     ['workspaces/retail/workspacemembers/devops', undefined],
     ['constructor', undefined],

@@ -39,8 +39,8 @@ const tenantInstead: Readonly<Record<string, string>> = {
  * @param parts path segments below `/kapis/tenant.<group domain>/v1alpha2`
  */
 export function describeTenantOutOfScope(parts: readonly string[]): string | undefined {
-  const [resource = '', , inWorkspace = resource, , ofMember = inWorkspace] = parts
-  const name =
-    resource !== 'workspaces' ? resource : inWorkspace === 'workspacemembers' ? ofMember : inWorkspace
+  const [resource = '', , inside = resource, , ofMember = inside] = parts
+  const isWithin = resource === 'workspaces' || resource === 'namespaces'
+  const name = !isWithin ? resource : inside === 'workspacemembers' ? ofMember : inside
   return Object.hasOwn(tenantInstead, name) ? tenantInstead[name] : undefined
 }

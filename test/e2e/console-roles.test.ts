@@ -83,6 +83,20 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     }, 10_000)
   })
 
+  it('no member or role is written in a namespace that cannot exist', async () => {
+    for (const [path, body] of [
+      ['members', [{ username: user, roleRef: 'viewer' }]],
+      ['roles', { kind: 'Role', metadata: { name: 'r' }, rules: [] }],
+      [
+        'rolebindings',
+        [{ subjects: [{ kind: 'Group', name: 'g' }], roleRef: { kind: 'Role', name: 'viewer' } }],
+      ],
+    ] as const) {
+      const { code, body: error } = await send(admin, 'POST', `/namespaces/%25/${path}`, body)
+      expect([code, error.message], path).to.deep.equal([404, 'namespaces "%" not found'])
+    }
+  })
+
   const stale: readonly (readonly [kind: string, path: string])[] = [
     ['GlobalRole', '/globalroles'],
     ['ClusterRole', '/clusterroles'],
