@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseTime } from './numbers.ts'
+import { parseNumber, parseTime } from './numbers.ts'
 
 describe('parseTime', () => {
   const valid: Readonly<Record<string, bigint>> = {
@@ -21,5 +21,15 @@ describe('parseTime', () => {
   for (const text of invalid) {
     it(`refuses ${JSON.stringify(text)}, as VictoriaLogs does`, () =>
       expect(parseTime(text)).to.equal(undefined))
+  }
+})
+
+describe('parseNumber', () => {
+  const numbers: Readonly<Record<string, number | undefined>> = {
+    ...{ '1_234e3': 1_234_000, '1_2.3_4e-1_0': 12.34e-10, '1.': 1, '.5': 0.5, '+1e3': 1000, '1e308': 1e308 },
+    ...{ '1__2e3': undefined, '1_e3': undefined, '.': undefined, e3: undefined, '1e400': undefined },
+  }
+  for (const [text, value] of Object.entries(numbers)) {
+    it(`reads ${text} as VictoriaLogs does`, () => expect(parseNumber(text)).to.equal(value))
   }
 })

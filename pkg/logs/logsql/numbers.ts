@@ -33,7 +33,11 @@ const bytesOf: Readonly<Record<string, number>> = {
 const longest = 64
 const plain = /^-?(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
 const unsigned = /^(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
-const general = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+// As in Go, an underscore may separate two digits.
+const digits = String.raw`\d+(?:_\d+)*`
+const general = new RegExp(
+  String.raw`^[+-]?(?:${digits}(?:\.(?:${digits})?)?|\.${digits})(?:[eE][+-]?${digits})?$`,
+)
 const based = /^([+-]?)(0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+)$/
 const durationPart = /([\d._]+)(ns|µs|ms|s|m|h|d|w|y)/gy
 const sizePart = /([\d._]+)([KMGT]i?B?|B|$)/gy
@@ -58,7 +62,10 @@ export function parseDecimal(text: string): number | undefined {
 }
 
 function parseGeneral(text: string): number | undefined {
-  if (general.test(text)) return Number(text)
+  if (general.test(text)) {
+    const value = Number(text.replaceAll('_', ''))
+    return Number.isFinite(value) ? value : undefined
+  }
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   const found = based.exec(text)
   if (found === null) return undefined

@@ -75,6 +75,9 @@ describe('runQuery', () => {
     expect(await rows('* | count() if (pod:a) , count() if (pod:b*), max("a.b", po*)')).to.deep.equal([
       toComparable({ 'count(*) if (pod:a)': '1', 'count(*) if (pod:b*)': '2', 'max("a.b", po*)': 'b10' }),
     ])
+    expect(await rows('* | quantile(0.5, pod), median("a.b")')).to.deep.equal([
+      toComparable({ 'quantile(0.5, pod)': 'b9' }),
+    ])
     expect(await rows('contains_any(x, "") | count() n')).to.deep.equal([toComparable({ n: '3' })])
     expect(await rows('contains_all("") | count() n')).to.deep.equal([toComparable({ n: '3' })])
   })
@@ -104,6 +107,27 @@ describe('runQuery', () => {
         `* | ${pipe}\n | keep f`,
       )
       expect(rows).to.deep.equal([toComparable({ f: result })])
+    })
+  }
+
+  // Each result is that of VictoriaLogs 1.52.1.
+  const withoutFields: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
+    '* | fields zz | count() n': [{ n: '7' }],
+    '* | fields zz | limit 3': [],
+    '* | keep zz | filter zz:"" | count() n': [{ n: '7' }],
+    '* | stats min(zz) m | count() n': [{ n: '1' }],
+    '* | stats by (zz) min(zz) m | count() n': [{ n: '1' }],
+    '* | uniq by (zz, yy) | count() n': [{ n: '1' }],
+    '* | uniq by (zz) | count() n': [{ n: '1' }],
+    '* | uniq by (zz)': [],
+    '* | fields zz | top by (zz)': [{ hits: '7' }],
+    '* | fields zz | sort by (zz) rank | count(rank) n': [{ n: '7' }],
+    'b | fields zz | sort by (zz) limit 1 | len(zz) as l': [{ l: '0' }],
+  }
+  for (const [query, rows] of Object.entries(withoutFields)) {
+    it(`counts lines without the fields: ${query}`, async () => {
+      const lines = Array.from({ length: 7 }, () => record({ log: 'a b' }))
+      expect(await rowsOf(createMemoryStore(lines), query)).to.deep.equal(rows.map(toComparable))
     })
   }
 

@@ -140,6 +140,8 @@ function createOutput(maxBytes: number) {
   return {
     size: () => size,
     push: (row: Row) => {
+      // Pipes count a row without fields, but it is not a result.
+      if (row.size === 0) return true
       rows.push(row)
       const bytes = sizeOfRow(row)
       size += bytes

@@ -34,7 +34,7 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
     let text = ''
     for (const { record } of hits) {
       const row = toLineRow(record)
-      if (row !== undefined) text += formatRow(row)
+      if (row !== undefined && row.size > 0) text += formatRow(row)
       yield
     }
     return text

@@ -121,7 +121,8 @@ function parseFunction(
       const phi = parseNumber(first)
       if (phi === undefined || !(phi >= 0 && phi <= 1))
         throw tokens.error('quantile() requires a number from 0 to 1, and then fields')
-      return as({ name, phi, fields: rest.length === 0 ? ['*'] : rest })
+      const shown = `${name}(${[first, ...rest.map(quoteName)].join(', ')})`
+      return { made: { name, phi, fields: rest.length === 0 ? ['*'] : rest }, shown }
     }
     default:
       if (name === 'count' || name === 'sum' || name === 'avg' || name === 'min' || name === 'max')

@@ -21,7 +21,7 @@ function toRow(names: readonly string[], values: readonly string[]): Row {
 
 function* pushAll(rows: Iterable<Row>, next: Stage): Steps {
   for (const row of rows) {
-    if (row.size > 0 && !next.push(row)) break
+    if (!next.push(row)) break
     yield
   }
   yield* next.end()
@@ -60,7 +60,7 @@ export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, 
           results.push(typeof result === 'string' ? result : yield* result)
         }
         const row = toRow(names, [...values, ...results])
-        if (row.size > 0 && !next.push(row)) break
+        if (!next.push(row)) break
         yield
       }
       yield* next.end()
@@ -97,7 +97,7 @@ export function createUniqStage(
   next: Stage,
   budget: Budget,
 ): Stage {
-  const { counts, add } = createCounter(by, budget, hits !== undefined)
+  const { counts, add } = createCounter(by, budget, hits !== undefined || limit === 0)
   return {
     push: (row, lines) => {
       if (limit > 0 && counts.size > limit) return false

@@ -48,7 +48,7 @@ export function createLineRow({
     let changed: Row | undefined = row
     for (const change of changes) {
       changed = change(changed)
-      if (changed === undefined || changed.size === 0) return undefined
+      if (changed === undefined) return undefined
     }
     return changed
   }

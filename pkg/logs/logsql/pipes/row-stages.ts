@@ -16,7 +16,7 @@ export function createRowStage(change: (row: Row) => Row | undefined, next: Stag
   return {
     push: row => {
       const changed = change(row)
-      return changed === undefined || changed.size === 0 ? true : next.push(changed)
+      return changed === undefined || next.push(changed)
     },
     end: next.end,
   }
