@@ -23,6 +23,19 @@ describe('parseLogQuery', () => {
     )
   })
 
+  it('names the range of a number', () => {
+    const messageOf = (query: string) => {
+      const { message } = thrownFields(() => parse(query)) ?? {}
+      return message
+    }
+    expect(messageOf('size=abc')).to.equal('size must be a whole number, not "abc"')
+    expect(messageOf('from=1e3')).to.equal('from must be a whole number, not "1e3"')
+    expect(messageOf('size=10001')).to.match(/^from \+ size must be at most 10000, not 10001; /)
+    expect(messageOf('operation=context&cursor=c&before=1001')).to.equal(
+      'before must be a whole number from 0 to 1000, not "1001"',
+    )
+  })
+
   const invalid: Readonly<Record<string, string>> = {
     'operation=statistics&from=abc': 'from',
     'operation=histogram&size=-1': 'size',

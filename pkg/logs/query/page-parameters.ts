@@ -22,8 +22,8 @@ export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 
 /** Parses from and size. @throws Status 400 */
 export function readCounts({ integer }: Parameters): { readonly from: number; readonly size: number } {
   return {
-    from: integer('from', { fallback: 0, max: 1e12 }),
-    size: integer('size', { fallback: 10, max: 1e12 }),
+    from: integer('from', { fallback: 0 }),
+    size: integer('size', { fallback: 10 }),
   }
 }
 

@@ -11,7 +11,7 @@ export type Parameters = {
   readonly list: (name: string) => readonly string[] | undefined
   readonly boolean: (name: string, fallback: boolean) => boolean
   readonly choice: <T extends string>(name: string, allowed: readonly [T, ...T[]]) => T
-  readonly integer: (name: string, rule: { readonly fallback: number; readonly max: number }) => number
+  readonly integer: (name: string, rule: { readonly fallback: number; readonly max?: number }) => number
   /** Parses a Unix time in whole seconds. */
   readonly seconds: (name: string) => number | undefined
 }
@@ -66,8 +66,9 @@ export function readParameters(query: QueryParameters, known: readonly string[],
     integer(name, { fallback, max }) {
       const given = text(name)
       if (given === '') return fallback
-      const value = /^\d{1,12}$/.test(given) ? Number(given) : Number.NaN
-      if (!(value <= max)) throw refuse(name, `a whole number from 0 to ${max}`)
+      const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
+      if (!(value <= (max ?? Infinity)))
+        throw refuse(name, max === undefined ? 'a whole number' : `a whole number from 0 to ${max}`)
       return value
     },
     seconds(name) {

@@ -99,7 +99,14 @@ const linesResponse = object(
 )
 const jsonLines = ingest('Ingests log lines as one JSON object per line', {
   taken: content(
-    ['application/x-ndjson', 'application/jsonl', 'application/jsonlines', 'application/json', 'text/plain'],
+    [
+      'application/x-ndjson',
+      'application/jsonl',
+      'application/jsonlines',
+      'application/stream+json',
+      'application/json',
+      'text/plain',
+    ],
     lines,
   ),
   response: content(['application/json'], linesResponse),

@@ -236,7 +236,13 @@ describe('createIngest', () => {
       expect(JSON.parse((await send('/jsonlines', '')).text)).to.deep.equal({ accepted: 0, rejected: 0 })
     })
 
-    const types = ['', 'text/plain; charset=utf-8', 'application/json', 'application/x-www-form-urlencoded']
+    const types = [
+      '',
+      'text/plain; charset=utf-8',
+      'application/json',
+      'application/stream+json',
+      'application/x-www-form-urlencoded',
+    ]
     for (const type of types) {
       it(`accepts ${type || 'no content type'}`, async () => {
         const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }

@@ -63,6 +63,8 @@ const lineTypes = [
   'application/x-ndjson',
   'application/jsonl',
   'application/jsonlines',
+  // As in the documentation of VictoriaLogs.
+  'application/stream+json',
   json,
   'text/plain',
   curlsOwn,
