@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { closeServer, type HttpResponse, readResponse } from '../../apirequest/fixtures.ts'
 import { createCa, issueCertificate, type KeyPair } from '../../certs/issue.ts'
+import { until } from '../../kubeclient/fixtures.ts'
 import {
   createHttpListener,
   createHttpsListener,
@@ -151,6 +152,29 @@ describe('createTlsFront', () => {
       'HTTP/1.1 200',
       `got ${body.length}`,
     ])
+  })
+
+  it('reads further requests after one that arrived while the previous response was being sent', async () => {
+    const { tls } = await start((req, res) => res.end(req.url === '/large' ? Buffer.alloc(8_000_000) : 'ok'))
+    const socket = await handshake(tls)
+    const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    let text = ''
+    socket.on('data', chunk => {
+      text += chunk.toString('latin1')
+    })
+    const answered = (count: number) => until(() => text.split('HTTP/1.1 200 OK').length > count)
+    for (let round = 1; round <= 3; round++) {
+      socket.pause()
+      ask('/large')
+      await new Promise(resolve => setTimeout(resolve, 100))
+      ask('/small')
+      await new Promise(resolve => setTimeout(resolve, 100))
+      socket.resume()
+      await answered(3 * round - 1)
+      ask('/next')
+      await answered(3 * round)
+    }
+    socket.destroy()
   })
 
   it('supports HTTP/1.1, and no version before TLS 1.2', async () => {

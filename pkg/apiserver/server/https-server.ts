@@ -109,6 +109,9 @@ function divert(server: HttpsServer, accept: Http2Option['accept']): void {
 function readThroughStream(socket: Socket): void {
   // A data listener disables the fast path in which the parser reads from the handle.
   socket.on('data', () => undefined)
+  // The pause has stopped the handle, which Node.js no longer restarts. The stream still expects the
+  // result of an earlier read: an empty one makes it read again.
+  socket.push(Buffer.alloc(0))
 }
 
 /** Sets the certificates for new connections; existing connections are not affected. */
