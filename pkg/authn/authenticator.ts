@@ -34,18 +34,18 @@ export function createUnion(
     const next = authenticators[place]
     if (next === undefined) return withoutIdentity(broken)
     const { name } = next
-    let response: Promise<Identity | null> | Identity | null
+    let result: Promise<Identity | null> | Identity | null
     try {
-      response = next.authenticate(req)
+      result = next.authenticate(req)
     } catch (error) {
       return refused(name, error)
     }
-    return response instanceof Promise
-      ? response.then(
+    return result instanceof Promise
+      ? result.then(
           identity => found(name, identity),
           error => refused(name, error),
         )
-      : found(name, response)
+      : found(name, result)
 
     function found(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(place + 1, req, broken)

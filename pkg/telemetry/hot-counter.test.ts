@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { tally } from './hot-counter.ts'
+import { tally, tallyPairs } from './hot-counter.ts'
 import { createRegistry } from './metrics.ts'
 
 describe('tally', () => {
@@ -29,6 +29,27 @@ describe('tally', () => {
     expect(await lines()).to.deep.equal([
       'calls_total{kind="a",code="200"} 1',
       'calls_total{kind="a",code="404"} 1',
+    ])
+  })
+})
+
+describe('tallyPairs', () => {
+  it('counts each pair of label values', async () => {
+    const registry = createRegistry()
+    const count = tallyPairs(registry, {
+      name: 'checks_total',
+      help: 'Checks.',
+      labels: ['method', 'result'],
+    })
+    count('basic', 'success')
+    count('token', 'success')
+    count('basic', 'failure')
+    count('basic', 'success')
+    const lines = (await registry.metrics()).split('\n').filter(line => line.startsWith('checks_total'))
+    expect(lines).to.deep.equal([
+      'checks_total{method="basic",result="success"} 2',
+      'checks_total{method="token",result="success"} 1',
+      'checks_total{method="basic",result="failure"} 1',
     ])
   })
 })

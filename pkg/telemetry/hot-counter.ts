@@ -40,3 +40,19 @@ export function tally<L extends string>(
     }
   }
 }
+
+/** Registers a counter for hot paths with two labels, each of which has few values. */
+export function tallyPairs(
+  registry: Registry,
+  { name, help, labels }: { name: string; help: string; labels: readonly [string, string] },
+): (a: string, b: string) => void {
+  const rowOf = tally<string>(registry, { name, help, labels })
+  const rows = new Map<string, Map<string, Row>>()
+  return (a, b) => {
+    const known = rows.get(a)?.get(b)
+    if (known) return known.inc()
+    const row = rowOf({ [labels[0]]: a, [labels[1]]: b })
+    rows.set(a, new Map(rows.get(a)).set(b, row))
+    row.inc()
+  }
+}

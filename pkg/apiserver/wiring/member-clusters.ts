@@ -13,7 +13,7 @@ import { MemberClusters } from '../../proxy/members/member-clusters.ts'
 import type { MemberListLimits } from '../../proxy/members/member-list.ts'
 import type { SessionRecording } from '../../proxy/session-recording.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { Auth } from './auth.ts'
+import type { Auth } from './auth/auth.ts'
 
 /** The functions with which the handler chain serves an authenticated request. */
 type Served = {

@@ -4,7 +4,7 @@ import { type AuthorizeRequest, createAuthorizeRequest } from '../../authz/autho
 import { isNarrowable } from '../../authz/narrowing/narrowed-lists.ts'
 import type { Config } from '../../config/config.ts'
 import type { Apis } from './apis/apis.ts'
-import type { Auth } from './auth.ts'
+import type { Auth } from './auth/auth.ts'
 import type { Router } from './path-router.ts'
 import type { Rbac } from './rbac.ts'
 import type { Subrequests } from './subrequests.ts'

@@ -6,7 +6,7 @@ import type { Config } from '../../../config/config.ts'
 import { type AccessOptions, serveAccess } from '../../../extensionapi/access/serve-access.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { resourcesGroup, resourcesVersion } from '../../../resourcecache/kinds.ts'
-import type { Auth } from '../auth.ts'
+import type { Auth } from '../auth/auth.ts'
 
 /** Wires the access reviews with the RBAC index from which they are computed. */
 export function createAccessReviews(parts: {

@@ -12,7 +12,7 @@ import { createIamApi, type IamApi } from '../../../platformapi/iam/v1alpha2/ser
 import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'
-import type { Auth } from '../auth.ts'
+import type { Auth } from '../auth/auth.ts'
 import type { Resources } from './resources.ts'
 
 export type IamParts = {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { tooManyRequests, unauthorized, unavailable } from '../../../apierrors/status.ts'
+import { unauthorized, unavailable } from '../../../apierrors/status.ts'
 import { hasNoCredential } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
-import { isPlatformPrefix, toResourceInfo } from '../../../apirequest/request-info.ts'
+import { isPlatformPrefix } from '../../../apirequest/request-info.ts'
 import type { Authorize } from '../../../authz/authorizer.ts'
 import type { RbacIndex } from '../../../authz/rbac/rbac-index.ts'
 import type { RbacCheck } from '../../../authz/review/rbac-check.ts'
@@ -11,33 +11,25 @@ import { NamespaceIndex } from '../../../authz/visibility/namespace-index.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
 import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { defaultLimits } from '../../../logs/ingest/limits.ts'
 import { createSpaceCheck } from '../../../logs/ingest/space-check.ts'
 import { openLogStore } from '../../../logs/open-store.ts'
-import { createIngest, maxBodies } from '../../../platformapi/logging/v1alpha2/ingest.ts'
-import { readForm } from '../../../platformapi/logging/v1alpha2/read-form.ts'
 import { createLoggingApi } from '../../../platformapi/logging/v1alpha2/serve.ts'
 import { isOfSessionRecordings } from '../../../platformapi/logging/v1alpha2/session-recordings.ts'
 import { asksForPodLog, createDeletedPodLogs } from '../../../platformapi/logs/deleted-pod-logs.ts'
-import { createLogApi } from '../../../platformapi/logs/serve.ts'
-import { createLogsqlApi } from '../../../platformapi/logsql/serve.ts'
 import { createTenantApi, isOfTenantApi } from '../../../platformapi/tenant/v1alpha2/serve.ts'
 import type { DeletedPodLogs } from '../../../proxy/kube-apiserver-proxy.ts'
 import type { SessionRecording } from '../../../proxy/session-recording.ts'
 import { createTimeSlices } from '../../../scheduling/time-slices.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
-import { counter, type Registry } from '../../../telemetry/metrics.ts'
-import { createFairQueue } from '../../filters/fair-queue.ts'
+import type { Registry } from '../../../telemetry/metrics.ts'
 import type { Check } from '../../health/probes.ts'
 import { createEventStreams } from './events.ts'
+import { createIngestMetrics } from './ingest-metrics.ts'
 import { createLogConcurrency } from './log-concurrency.ts'
+import { createLogHandlers } from './log-handlers.ts'
 import { createSessionRecordings } from './session-recordings.ts'
 
 const version = 'v1alpha2'
-// Log shippers log each rejection as an error, so a burst from all nodes is queued.
-const waitForPlaceMs = 10_000
-// Each request may occupy about 32 MiB.
-const maxLogsqlQueries = 8
 const permission = { verb: 'get', group: '', resource: 'pods', subresource: 'log' }
 
 export type Logs = {
@@ -95,32 +87,8 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     created: () => namespaces.created,
   })
   const closing = new AbortController()
-  const ingested = counter(registry, {
-    name: 'kapis_logs_ingested_lines_total',
-    help: 'Log lines received, by protocol and result.',
-    labels: ['protocol', 'result'],
-  })
-  const changed = counter(registry, {
-    name: 'kapis_logs_changed_lines_total',
-    help: 'Log lines stored with truncated or omitted parts, by protocol and kind of change.',
-    labels: ['protocol', 'change'],
-  })
-  const refusedFor = counter(registry, {
-    name: 'kapis_logs_refused_lines_total',
-    help: 'Log lines that the store rejected, by protocol and reason: their time, or the quota of their namespace.',
-    labels: ['protocol', 'reason'],
-  })
-  const noteChanges = createLineLog(lines =>
-    logger.warn({ lines }, 'log lines exceeded a limit and were stored with changes'),
-  )
-  const noteRejections = createLineLog(lines =>
-    logger.warn({ lines }, 'log lines were rejected for their time or the quota of their namespace'),
-  )
+  const observe = createIngestMetrics(registry, logger)
   const space = streams && createSpaceCheck(streams.lines.ingest)
-  async function none(): Promise<never> {
-    throw unavailable('no log store is configured (logs.store)', undefined, 60)
-  }
-
   const reading = streams && {
     store: streams.lines,
     places,
@@ -129,48 +97,13 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     limits: () => live().logs,
     closing: closing.signal,
   }
-
-  function createHandlers() {
-    if (reading === undefined || events === undefined || space === undefined)
-      return { logs: none, logsql: none, ingest: none, events: none, auditing: none }
-    const queries = createFairQueue({
-      most: () => maxLogsqlQueries,
-      waitMs: () => waitForPlaceMs,
-      refuse: () => tooManyRequests('too many queries that scan all lines are running; try again', 1),
-    })
-    const scanning = { ...reading, timeSlices, enter: queries.take }
-    const logs = createLogApi(scanning)
-    const logsql = createLogsqlApi({ ...scanning, readForm })
-    // Ingest requires the same permission for every protocol: create `ingest` in the logging group.
-    const sending = toResourceInfo({
-      prefix: 'kapis',
-      verb: 'create',
-      group: logging,
-      version,
-      resource: 'ingest',
-    })
-    const uploads = createFairQueue({
-      most: () => maxBodies,
-      waitMs: () => waitForPlaceMs,
-      refuse: () => tooManyRequests('too many uploads in progress; retry later', 1),
-    })
-    const ingest = createIngest({
-      store: space,
-      enter: uploads.take,
-      limits: defaultLimits,
-      authorize: identity => authorize(sending, identity),
-      observe(protocol, { taken, refused, changed: changes, causes = {} }) {
-        for (const [change, lines] of Object.entries(changes)) changed.inc({ protocol, change }, lines)
-        noteChanges(changes)
-        for (const [reason, lines] of Object.entries(causes)) refusedFor.inc({ protocol, reason }, lines)
-        noteRejections(causes)
-        ingested.inc({ protocol, result: 'taken' }, taken)
-        ingested.inc({ protocol, result: 'refused' }, refused)
-      },
-    })
-    return { logs, logsql, ingest, events: events.events, auditing: events.auditing }
-  }
-  const handlers = createHandlers()
+  const handlers =
+    reading === undefined || events === undefined || space === undefined
+      ? { logs: none, logsql: none, ingest: none, events: none, auditing: none }
+      : {
+          ...createLogHandlers({ reading, timeSlices, lines: space, groupDomain, authorize, observe }),
+          ...{ events: events.events, auditing: events.auditing },
+        }
 
   return {
     apis: new Map([
@@ -213,20 +146,6 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   }
 }
 
-const lineLogMs = 60_000
-
-/** Sums the numbers of lines by kind of change, and reports them at most once per minute. */
-function createLineLog(
-  say: (lines: Readonly<Record<string, number>>) => void,
-): (counts: Readonly<Partial<Record<string, number>>>) => void {
-  const sums = new Map<string, number>()
-  let saidAt = Number.NEGATIVE_INFINITY
-  return counts => {
-    for (const [what, lines = 0] of Object.entries(counts)) sums.set(what, (sums.get(what) ?? 0) + lines)
-    const now = performance.now()
-    if (sums.size === 0 || now < saidAt + lineLogMs) return
-    saidAt = now
-    say(Object.fromEntries(sums))
-    sums.clear()
-  }
+async function none(): Promise<never> {
+  throw unavailable('no log store is configured (logs.store)', undefined, 60)
 }

@@ -21,15 +21,12 @@ import { serveOldResources } from '../../../platformapi/resources/v1alpha2/serve
 import { createNativeKinds } from '../../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../../platformapi/resources/v1alpha3/read.ts'
 import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
-import { createDiscoveryCache } from '../../../resourcecache/informer/discovery-cache.ts'
 import { createPrinterColumns } from '../../../resourcecache/informer/printer-column-cache.ts'
-import { ResourceCache } from '../../../resourcecache/informer/resource-cache.ts'
+import type { ResourceCache } from '../../../resourcecache/informer/resource-cache.ts'
 import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
 import type { Kind } from '../../../resourcecache/kind.ts'
-import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../../resourcecache/kinds.ts'
+import { resourcesGroup, resourcesVersion } from '../../../resourcecache/kinds.ts'
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'
-import { listUncached } from '../../../resourcecache/list/uncached-list.ts'
-import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import type { TaskQueue } from '../../../scheduling/task-queue.ts'
 import { createUserTimeSlices, type UserTimeSlices } from '../../../scheduling/time-slices.ts'
@@ -41,6 +38,7 @@ import type { DocumentRoute } from '../path-router.ts'
 import { observeCache } from './cache-metrics.ts'
 import { createViews } from './computed-reads.ts'
 import { createRegistries } from './registries.ts'
+import { createResourceStores } from './resource-stores.ts'
 import { createVisibleReads, type VisibleReads } from './visible-reads.ts'
 
 export type Resources = {
@@ -117,27 +115,8 @@ export function createResources(options: ResourcesOptions): Resources {
     options
   const { requirePermission, onClusterChange } = options
   const { groupDomain } = config
-  const aggregatedKinds = toAggregatedKinds(groupDomain)
-  const discovery = createDiscoveryCache({ client, groupDomain })
-  const cache = new ResourceCache({
-    client,
-    discovery,
-    groupDomain,
-    logger,
-    limits: () => live().cache,
-  })
-
-  const obtain = (kind: Kind | undefined) => {
-    if (!kind?.isListedOnly) return kind && cache.obtain(kind)
-    return listUncached(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
-  }
-  const ownKind = (plural: string) => aggregatedKinds.find(kind => kind.plural === plural)
-  const storeOf = (plural: string) => cache.store(plural) ?? obtain(ownKind(plural))
-  async function followed(plural: string): Promise<ObjectStore> {
-    const store = await storeOf(plural)
-    if (store === undefined) throw new Error(`the extension API does not serve ${plural}`)
-    return store
-  }
+  const stores = createResourceStores({ client, groupDomain, live, logger })
+  const { cache, discovery, ownKind, obtain, storeOf, ownStore, byPlural } = stores
   const visible = createVisibility({
     client,
     groupDomain,
@@ -145,7 +124,7 @@ export function createResources(options: ResourcesOptions): Resources {
     reader: options.reader,
     tasks: options.tasks,
     onClusterChange,
-    namespaces: () => followed('namespaces'),
+    namespaces: () => ownStore('namespaces'),
   })
   const isConsistent = ({ prefix }: RequestInfo) =>
     prefix !== 'kapis' || live().cache.platformReads === 'consistent'
@@ -162,7 +141,6 @@ export function createResources(options: ResourcesOptions): Resources {
   }
   const extension = createExtensionDocuments({ client, groupDomain, logger })
   const aggregated = { ...tools, storeOf }
-  const byPlural = (plural: string) => storeOf(plural) ?? discovery.findByPlural(plural).then(obtain)
   const components = {
     groupDomain,
     namespace: config.kubernetes.namespace,
@@ -178,7 +156,7 @@ export function createResources(options: ResourcesOptions): Resources {
     ...components,
     kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
   }
-  const isAggregated = (plural: string) => aggregatedKinds.some(kind => kind.plural === plural)
+  const isAggregated = (plural: string) => ownKind(plural) !== undefined
   const isReview = (plural: string) => accessKinds.some(kind => kind.plural === plural)
   const nativeKinds = createNativeKinds({
     group: resourcesGroup(groupDomain),
@@ -217,7 +195,7 @@ export function createResources(options: ResourcesOptions): Resources {
       await readCollection(store, tools, exchange, { list: 'items', ...how })
     },
     views: createViews(tools, byPlural),
-    narrowed: createVisibleReads({ visible, tools, storeOf: followed }),
+    narrowed: createVisibleReads({ visible, tools, storeOf: ownStore }),
     documents: extension.documents,
     selects({ group, version, resource }) {
       if (group !== resourcesGroup(groupDomain)) return true
@@ -234,7 +212,7 @@ export function createResources(options: ResourcesOptions): Resources {
       const { group, version, resource } = exchange.info
       const kind =
         group === resourcesGroup(groupDomain)
-          ? (aggregatedKinds.find(({ plural }) => plural === resource) ?? nativeKinds.of(exchange))
+          ? (ownKind(resource) ?? nativeKinds.of(exchange))
           : await discovery.find(group, version, resource)
       return kind?.namespaced === true
     },
