@@ -12,6 +12,7 @@ import { repository } from './controlplane/settings.ts'
 const declarers: ReadonlyMap<string, string> = new Map([
   ['counter', 'counter'],
   ['tally', 'counter'],
+  ['tallyPairs', 'counter'],
   ['gauge', 'gauge'],
   ['histogram', 'histogram'],
 ])

@@ -37,20 +37,18 @@ export function createDocsPage(options: DocsPageOptions): ApiDocument {
     document: createTextDocument(toPage(options, style.href, script.href).text),
     headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache, private' },
   }
-  const responses = new Map<string, StaticFile>(
-    [page, style, script].map(response => [response.path, response]),
-  )
+  const files = new Map<string, StaticFile>([page, style, script].map(file => [file.path, file]))
   return {
-    handles: path => responses.has(path),
+    handles: path => files.has(path),
     handle(exchange) {
       const { req, res, info } = exchange
       if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-      const response = responses.get(info.path)
-      if (response === undefined) throw new Error(`path ${info.path} not found`)
+      const file = files.get(info.path)
+      if (file === undefined) throw new Error(`path ${info.path} not found`)
       res.setHeader('content-security-policy', policy)
       res.setHeader('x-content-type-options', 'nosniff')
       res.setHeader('referrer-policy', 'no-referrer')
-      sendDocument(exchange, response.document, response.headers)
+      sendDocument(exchange, file.document, file.headers)
     },
   }
 }

@@ -40,14 +40,14 @@ const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>
 export function negotiate(accept: string | undefined, target: AcceptTarget): Accepted {
   if (accept === undefined || accept === '') return plain
   const known = remembered[target]
-  let response = known.get(accept)
-  if (response === undefined) {
-    response = choose(accept, target)
-    known.set(accept, response)
+  let chosen = known.get(accept)
+  if (chosen === undefined) {
+    chosen = choose(accept, target)
+    known.set(accept, chosen)
   }
-  if (!(response instanceof Status)) return response
+  if (!(chosen instanceof Status)) return chosen
   // A copy, since a cached error would have the stack trace of another request.
-  throw new Status(response.code, response.reason, response.message)
+  throw new Status(chosen.code, chosen.reason, chosen.message)
 }
 
 function choose(accept: string, target: AcceptTarget): Accepted | Status {

@@ -51,7 +51,7 @@ type Endpoint = (request: Request) => Promise<string>
 
 const asked = ({ parameters, nowNs }: Request): Asked => readQuery(parameters, nowNs)
 
-const responses: Readonly<Record<string, Endpoint>> = {
+const endpoints: Readonly<Record<string, Endpoint>> = {
   hits: async request => {
     const bucket = readBucket(request.parameters)
     const question = readQuery(request.parameters, request.nowNs, bucket)
@@ -79,7 +79,7 @@ const responses: Readonly<Record<string, Endpoint>> = {
   },
 }
 
-export const logsqlEndpoints: readonly string[] = ['query', 'tail', ...Object.keys(responses)]
+export const logsqlEndpoints: readonly string[] = ['query', 'tail', ...Object.keys(endpoints)]
 
 /** @throws Status 400 */
 function fieldOf(parameters: LogsqlParameters): string {
@@ -133,7 +133,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
       if (res.destroyed) return
       reading.timeSlices.restart()
       if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
-      else sendJsonText(res, 200, (await responses[endpoint]?.(request)) ?? '')
+      else sendJsonText(res, 200, (await endpoints[endpoint]?.(request)) ?? '')
     } finally {
       place.leave()
     }
