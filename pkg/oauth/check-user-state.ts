@@ -1,5 +1,5 @@
 import type { User } from '../iam/users/user.ts'
-import { oauthError } from './server/error.ts'
+import { invalidGrant } from './server/error.ts'
 
 /**
  * Asserts that the user of a login is not disabled. Locked users keep their logins: otherwise
@@ -9,7 +9,7 @@ import { oauthError } from './server/error.ts'
  */
 export function assertUserEnabled(user: User): void {
   if (user.state === 'Disabled')
-    throw oauthError(400, 'invalid_grant', 'account is not active', { why: 'user_disabled', user: user.name })
+    throw invalidGrant('account is not active', { why: 'user_disabled', user: user.name })
 }
 
 /**
@@ -20,5 +20,5 @@ export function assertUserEnabled(user: User): void {
 export function assertPasswordIsOwn({ mustChangePassword, name: user }: User): void {
   if (!mustChangePassword) return
   const what = 'the password of this user was set by an administrator: log in with it and change it first'
-  throw oauthError(400, 'invalid_grant', what, { why: 'password_to_change', user })
+  throw invalidGrant(what, { why: 'password_to_change', user })
 }

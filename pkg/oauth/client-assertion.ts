@@ -3,7 +3,7 @@ import type { ClientConfig } from '../config/sections/client.ts'
 import { InvalidAssertion, localKeys, readUnverified, verifyAssertion } from '../jwt/assertion.ts'
 import { type KeySetFetch, remoteKeys } from '../jwt/remote-keys.ts'
 import { endpointBase } from './server/endpoint-base.ts'
-import { oauthError } from './server/error.ts'
+import { invalidRequest, oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
 import { createUsedAssertions, type UsedAssertions } from './used-assertions.ts'
 
@@ -48,9 +48,8 @@ export function readAssertion(form: Form): { readonly token: string; readonly id
   const type = form.get('client_assertion_type')
   if (token === undefined && type === undefined) return undefined
   if (type !== assertionType)
-    throw oauthError(400, 'invalid_request', `the parameter client_assertion_type must be ${assertionType}`)
-  if (token === undefined)
-    throw oauthError(400, 'invalid_request', 'the parameter client_assertion is required')
+    throw invalidRequest(`the parameter client_assertion_type must be ${assertionType}`)
+  if (token === undefined) throw invalidRequest('the parameter client_assertion is required')
   return { token, id: readUnverified(token)?.sub ?? '' }
 }
 

@@ -7,7 +7,7 @@ import { sourceNetwork } from '../httpserver/request/client-address.ts'
 import { createLockout, secondsUntil } from '../iam/lockout/lockout.ts'
 import { type ClientAssertions, readAssertion } from './client-assertion.ts'
 import { sourceOf } from './server/client-info.ts'
-import { oauthError } from './server/error.ts'
+import { invalidRequest, oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
 
 /** Returns the current clients, which change with their Secrets. */
@@ -46,8 +46,7 @@ export function createClientAuthentication(
   return async (req, form) => {
     const [authorization, ...more] = req.headersDistinct.authorization ?? []
     // With two Authorization headers, proxies and servers might use different ones.
-    if (more.length > 0)
-      throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
+    if (more.length > 0) throw invalidRequest('the header Authorization is given more than once')
     const { id, secrets, assertion, byBasic } = readCredential(form, authorization)
     const registered = registry.find(id)
     if (registered === undefined)
@@ -98,7 +97,7 @@ function readCredential(form: Form, authorization = ''): Credential {
 }
 
 function tooManyMethods(): Status {
-  return oauthError(400, 'invalid_request', 'the client must use only one authentication method')
+  return invalidRequest('the client must use only one authentication method')
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import type { PasswordChecker } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'
 import { assertUserEnabled } from './check-user-state.ts'
-import { oauthError } from './server/error.ts'
+import { invalidRequest, oauthError } from './server/error.ts'
 
 /** The identity providers, and the methods that link accounts to users. */
 export type ProviderTools = AccountLinking & {
@@ -62,14 +62,9 @@ export async function authenticateAtProvider(
 ): Promise<LinkedAccount> {
   const provider = requireProvider(tools.providers, name)
   if (!takesPasswords(provider)) {
-    throw oauthError(
-      400,
-      'invalid_request',
-      'this identity provider does not support passwords: log in with a browser',
-      {
-        why: 'provider_takes_no_passwords',
-      },
-    )
+    throw invalidRequest('this identity provider does not support passwords: log in with a browser', {
+      why: 'provider_takes_no_passwords',
+    })
   }
   try {
     const { admit, linkedTo } = tools.providers

@@ -1,6 +1,6 @@
 import type { PasswordVerdict } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'
-import { oauthError } from './server/error.ts'
+import { invalidGrant, oauthError } from './server/error.ts'
 
 /**
  * Returns the user if the password is correct.
@@ -20,5 +20,5 @@ export function requireValidPassword(verdict: PasswordVerdict): User {
     })
   }
   const why = user === undefined ? 'unknown_user' : 'wrong_password'
-  throw oauthError(400, 'invalid_grant', 'incorrect password', { why, ...whose })
+  throw invalidGrant('incorrect password', { why, ...whose })
 }

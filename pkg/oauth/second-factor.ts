@@ -2,7 +2,7 @@ import type { FactorService } from '../iam/factors/factor-service.ts'
 import { hasFactors } from '../iam/factors/factors.ts'
 import type { User } from '../iam/users/user.ts'
 import { type AuthenticationMethods, isMultiFactor } from '../jwt/authentication-methods.ts'
-import { oauthError } from './server/error.ts'
+import { invalidGrant } from './server/error.ts'
 
 type Policy = Pick<FactorService, 'isRequired'>
 type Factors = Policy & Pick<FactorService, 'read'>
@@ -39,5 +39,5 @@ export function lacksSecondFactor(
 }
 
 function secondFactorRequired({ name: user }: User, description: string) {
-  return oauthError(400, 'invalid_grant', description, { why: 'second_factor_required', user })
+  return invalidGrant(description, { why: 'second_factor_required', user })
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import { errorDescription, isOAuthReason } from '../server/error.ts'
+import { errorDescription, oauthReasons } from '../server/error.ts'
 import type { Target } from './request.ts'
 
 /**
@@ -26,6 +26,6 @@ export function sendBack(
  */
 export function toResponse(error: unknown): { error: string; error_description?: string } | undefined {
   if (!(error instanceof Status)) return undefined
-  if (isOAuthReason(error.reason)) return { error: error.reason, ...errorDescription(error) }
+  if (oauthReasons.has(error.reason)) return { error: error.reason, ...errorDescription(error) }
   return error.code === 503 ? { error: 'temporarily_unavailable' } : undefined
 }

@@ -5,9 +5,8 @@ import { issueLoginProof, proofParameter, readLoginProof } from '../browser/logi
 import { toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { consentPage } from '../pages/consent-page.ts'
-import { withErrorPage } from '../pages/error-page.ts'
+import { withAuditedErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
-import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, parseQuery, readForm } from '../server/form.ts'
 import { sendBack, toResponse } from './authorization-response.ts'
@@ -48,45 +47,39 @@ export async function sendConsentPage(
 
 /** POST /oauth/consent: the decision of the user. */
 export function createConsent(options: BrowserOptions): RequestHandler {
-  const { registry, tools, issuer, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'authorize' }
+  const { registry, tools, issuer, audit } = options
+  return withAuditedErrorPage(options, 'authorize', async (req, res, event) => {
+    const form = readForm(req)
+    requireOwnForm(req, form, issuer)
+    const params = parseQuery(form.get('request') ?? '')
+    const target = findTarget(registry, params)
+    event.client = target.client.name
+    const login = await readBrowserLogin(tools, req)
+    // Another user may have logged in since the page was shown, and must be asked first.
+    if (login === undefined || login.user.name !== form.get('username')) {
+      audit.refused(req, event, 'login_required')
+      return res.redirect(303, toLoginPath(toPath(params)))
+    }
+    event.user = login.user.name
+    const proof = form.get(proofParameter)
+    if ((await readLoginProof(tools.internalJwts, proof, { sid: login.sid, params })) !== 'consent') {
+      audit.pending(req, event, 'consent_required')
+      return res.redirect(303, toPath(params))
+    }
     try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const params = parseQuery(form.get('request') ?? '')
-      const target = findTarget(registry, params)
-      event.client = target.client.name
-      const login = await readBrowserLogin(tools, req)
-      // Another user may have logged in since the page was shown, and must be asked first.
-      if (login === undefined || login.user.name !== form.get('username')) {
-        audit.refused(req, event, 'login_required')
-        return res.redirect(303, toLoginPath(toPath(params)))
-      }
-      event.user = login.user.name
-      const proof = form.get(proofParameter)
-      if ((await readLoginProof(tools.internalJwts, proof, { sid: login.sid, params })) !== 'consent') {
-        audit.pending(req, event, 'consent_required')
-        return res.redirect(303, toPath(params))
-      }
-      try {
-        const request = readAuthorizeRequest(params, target.client)
-        if (form.get('decision') !== 'allow')
-          throw oauthError(403, 'access_denied', 'the user denied access', {
-            why: 'consent_refused',
-            user: login.user.name,
-          })
-        await sendCode(options, { req, res }, { target, request, login })
-        audit.succeeded(req, event)
-      } catch (error) {
-        const reported = toResponse(error)
-        if (reported === undefined) throw error
-        audit.failed(req, event, error)
-        sendBack({ req, res }, target, { ...reported, iss: issuer })
-      }
+      const request = readAuthorizeRequest(params, target.client)
+      if (form.get('decision') !== 'allow')
+        throw oauthError(403, 'access_denied', 'the user denied access', {
+          why: 'consent_refused',
+          user: login.user.name,
+        })
+      await sendCode(options, { req, res }, { target, request, login })
+      audit.succeeded(req, event)
     } catch (error) {
+      const reported = toResponse(error)
+      if (reported === undefined) throw error
       audit.failed(req, event, error)
-      throw error
+      sendBack({ req, res }, target, { ...reported, iss: issuer })
     }
   })
 }

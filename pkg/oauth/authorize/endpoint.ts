@@ -10,9 +10,9 @@ import { newProgress } from '../browser/login-progress.ts'
 import { proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
-import { withErrorPage } from '../pages/error-page.ts'
+import { withAuditedErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 import { type Form, type ReadParameters, readEachParameter } from '../server/form.ts'
 import { sendBack, toResponse } from './authorization-response.ts'
 import { needsConsent } from './consent.ts'
@@ -35,25 +35,18 @@ type Asked = {
  * client with a code.
  */
 export function createAuthorize(options: BrowserOptions): RequestHandler {
-  const { registry, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'authorize' }
-    try {
-      const { form, problems } = readEachParameter(req)
-      for (const name of ['client_id', 'redirect_uri']) {
-        const problem = problems.get(name)
-        if (problem !== undefined) throw problem
-      }
-      const params = new Map(form)
-      const proof = params.get(proofParameter)
-      params.delete(proofParameter)
-      const target = findTarget(registry, params)
-      event.client = target.client.name
-      await respond(options, { req, res }, { target, params, proof }, { event, problems })
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
+  return withAuditedErrorPage(options, 'authorize', async (req, res, event) => {
+    const { form, problems } = readEachParameter(req)
+    for (const name of ['client_id', 'redirect_uri']) {
+      const problem = problems.get(name)
+      if (problem !== undefined) throw problem
     }
+    const params = new Map(form)
+    const proof = params.get(proofParameter)
+    params.delete(proofParameter)
+    const target = findTarget(registry, params)
+    event.client = target.client.name
+    await respond(options, { req, res }, { target, params, proof }, { event, problems })
   })
 }
 
@@ -67,7 +60,7 @@ function toPath(params: Form): string {
   const path = `/oauth/authorize?${new URLSearchParams([...params])}`
   if (path.length <= maxReturnTo) return path
   const what = `the authorization request is longer than ${maxReturnTo} characters`
-  throw oauthError(400, 'invalid_request', what, { why: 'request_too_long' })
+  throw invalidRequest(what, { why: 'request_too_long' })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 import type { Form } from '../server/form.ts'
 
 // The syntax of RFC 7636 sections 4.1 and 4.2; the challenge is always a SHA-256.
@@ -17,14 +17,14 @@ export function readChallenge(params: Form, { isRequired }: { isRequired: boolea
   const challenge = params.get('code_challenge')
   const method = params.get('code_challenge_method')
   if (challenge === undefined) {
-    if (isRequired) throw invalid('the parameter code_challenge is required for public clients')
-    if (method !== undefined) throw invalid('code_challenge_method requires code_challenge')
+    if (isRequired) throw invalidRequest('the parameter code_challenge is required for public clients')
+    if (method !== undefined) throw invalidRequest('code_challenge_method requires code_challenge')
     return ''
   }
   // RFC 7636 section 4.3: the default method is plain.
-  if (method !== 'S256') throw invalid('the parameter code_challenge_method must be S256')
+  if (method !== 'S256') throw invalidRequest('the parameter code_challenge_method must be S256')
   if (!challengeSyntax.test(challenge))
-    throw invalid('the parameter code_challenge must be a SHA-256 in base64url')
+    throw invalidRequest('the parameter code_challenge must be a SHA-256 in base64url')
   return challenge
 }
 
@@ -38,8 +38,4 @@ export function isVerified(challenge: string, verifier: string | undefined): boo
   if (!verifierSyntax.test(verifier)) return false
   const digest = createHash('sha256').update(verifier, 'ascii').digest('base64url')
   return timingSafeEqual(Buffer.from(digest), Buffer.from(challenge))
-}
-
-function invalid(description: string) {
-  return oauthError(400, 'invalid_request', description)
 }

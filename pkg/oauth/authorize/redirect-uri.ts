@@ -1,5 +1,5 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 
 // Redirect URIs are matched as text: parsers that disagree could send the code elsewhere.
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/[^\s#\\@]*)?$/
@@ -20,13 +20,13 @@ export function chooseRedirectUri(
   const [only, ...more] = redirectURIs
   if (given === undefined) {
     if (only !== undefined && more.length === 0) return only
-    throw oauthError(400, 'invalid_request', 'the parameter redirect_uri is required', {
+    throw invalidRequest('the parameter redirect_uri is required', {
       why: 'no_redirect_uri',
     })
   }
   if (redirectURIs.includes(given)) return given
   if (client.public && redirectURIs.some(registered => isSameExceptPort(registered, given))) return given
-  throw oauthError(400, 'invalid_request', 'redirect URL is not allowed', { why: 'wrong_redirect_uri' })
+  throw invalidRequest('redirect URL is not allowed', { why: 'wrong_redirect_uri' })
 }
 
 /** Reports whether two loopback URIs are equal except for the port. */

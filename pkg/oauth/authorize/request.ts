@@ -1,7 +1,7 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { maxReturnTo } from '../browser/return-to.ts'
 import type { ClientRegistry } from '../client.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 import type { Form } from '../server/form.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { assertResources } from '../tokens/validate-resource-indicators.ts'
@@ -62,7 +62,7 @@ const maxNonce = 512
 /** @throws Status, to be sent to the client */
 export function readAuthorizeRequest(params: Form, client: ClientConfig): AuthorizeRequest {
   const responseType = params.get('response_type')
-  if (responseType === undefined) throw invalid('the parameter response_type is required')
+  if (responseType === undefined) throw invalidRequest('the parameter response_type is required')
   if (responseType !== 'code')
     throw oauthError(400, 'unsupported_response_type', 'the parameter response_type must be code')
   if (!client.grantTypes.includes('authorization_code'))
@@ -72,10 +72,11 @@ export function readAuthorizeRequest(params: Form, client: ClientConfig): Author
   if (params.has('request')) throw oauthError(400, 'request_not_supported', '')
   if (params.has('request_uri')) throw oauthError(400, 'request_uri_not_supported', '')
   if ((params.get('response_mode') ?? 'query') !== 'query')
-    throw invalid('the parameter response_mode must be query')
+    throw invalidRequest('the parameter response_mode must be query')
   assertResources(params)
   const nonce = params.get('nonce') ?? ''
-  if (nonce.length > maxNonce) throw invalid(`the parameter nonce is longer than ${maxNonce} characters`)
+  if (nonce.length > maxNonce)
+    throw invalidRequest(`the parameter nonce is longer than ${maxNonce} characters`)
   return {
     scope: grantScope(params.get('scope'), client),
     isScopeAsked: params.has('scope'),
@@ -92,19 +93,15 @@ function readPrompts(text: string | undefined): ReadonlySet<string> {
   const prompts = new Set((text ?? '').split(' ').filter(prompt => prompt !== ''))
   for (const prompt of prompts) {
     if (!knownPrompts.has(prompt))
-      throw invalid(`the parameter prompt must be among ${[...knownPrompts].join(', ')}`)
+      throw invalidRequest(`the parameter prompt must be among ${[...knownPrompts].join(', ')}`)
   }
   if (prompts.has('none') && prompts.size > 1)
-    throw invalid('prompt=none cannot be combined with another prompt')
+    throw invalidRequest('prompt=none cannot be combined with another prompt')
   return prompts
 }
 
 function readMaxAge(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw invalid('the parameter max_age must be a number of seconds')
+  if (!/^\d{1,15}$/.test(text)) throw invalidRequest('the parameter max_age must be a number of seconds')
   return Number(text)
-}
-
-function invalid(description: string) {
-  return oauthError(400, 'invalid_request', description)
 }

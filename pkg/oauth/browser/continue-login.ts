@@ -4,7 +4,7 @@ import { hasFactors } from '../../iam/factors/factors.ts'
 import { hasOwnFactor, missingContextClass } from '../../jwt/authentication-methods.ts'
 import { lacksSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import type { LoginProgress } from './login-progress.ts'
 import { readAuthorizationRequest } from './login-proof.ts'
@@ -55,7 +55,7 @@ async function sendNextStep(
   }
   // An administrator, or the user in another browser, has removed the factor that this login used.
   if (!hasOne && hasOwnFactor(amr))
-    throw oauthError(400, 'invalid_request', 'the second factor was removed in the meantime: log in again', {
+    throw invalidRequest('the second factor was removed in the meantime: log in again', {
       why: 'second_factor_removed',
     })
   if (isWanted || lacksSecondFactor(factors, user, amr)) {
@@ -69,7 +69,7 @@ async function sendNextStep(
 /** A form that is sent twice must not log in again: the browser may have another user. */
 function toContinuedBefore(error: unknown): never {
   if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
-  throw oauthError(400, 'invalid_request', 'this login was completed before: log in again', {
+  throw invalidRequest('this login was completed before: log in again', {
     why: 'login_completed',
   })
 }

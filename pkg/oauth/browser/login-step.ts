@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { withErrorPage } from '../pages/error-page.ts'
+import { withAuditedErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { type Form, readForm } from '../server/form.ts'
 import { csrfField, requireOwnForm } from './csrf.ts'
@@ -25,25 +25,19 @@ export function createLoginStep(
   endpoint: string,
   take: (exchange: Exchange, step: LoginStep) => Promise<void>,
 ): RequestHandler {
-  const { tools, issuer, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint }
-    try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const returnTo = readReturnTo(form.get('return_to'))
-      const progress = await readProgressTicket(tools, {
-        ...{ ticket: form.get('ticket') ?? '', csrf: form.get(csrfField) ?? '', returnTo },
-        sessionUser: async () => (await readBrowserLogin(tools, req))?.user,
-      })
-      if (progress === undefined) {
-        audit.refused(req, event, 'ticket_invalid')
-        return res.redirect(303, toLoginPath(returnTo))
-      }
-      await take({ req, res }, { progress, form, event })
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
+  const { tools, issuer, audit } = options
+  return withAuditedErrorPage(options, endpoint, async (req, res, event) => {
+    const form = readForm(req)
+    requireOwnForm(req, form, issuer)
+    const returnTo = readReturnTo(form.get('return_to'))
+    const progress = await readProgressTicket(tools, {
+      ...{ ticket: form.get('ticket') ?? '', csrf: form.get(csrfField) ?? '', returnTo },
+      sessionUser: async () => (await readBrowserLogin(tools, req))?.user,
+    })
+    if (progress === undefined) {
+      audit.refused(req, event, 'ticket_invalid')
+      return res.redirect(303, toLoginPath(returnTo))
     }
+    await take({ req, res }, { progress, form, event })
   })
 }

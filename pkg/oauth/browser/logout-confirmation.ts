@@ -3,11 +3,11 @@ import { readCookie } from '../../httpserver/cookie.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import { toFormTarget } from '../authorize/csp-form-action.ts'
-import { takesHtml, withErrorPage } from '../pages/error-page.ts'
+import { takesHtml, withAuditedErrorPage } from '../pages/error-page.ts'
 import { logoutPage } from '../pages/logout-page.ts'
 import { sendPage } from '../pages/page.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 import { readForm, readParameters } from '../server/form.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
@@ -60,50 +60,37 @@ export async function logOutOrAsk(
 
 /** GET /oauth/logout/confirm: for cross-site POST requests, without session cookie. */
 export function createLogoutConfirmation(options: BrowserOptions): RequestHandler {
-  const { tools, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'logout' }
-    try {
-      const request = await requireTicket(tools.internalJwts, readParameters(req).get('ticket'))
-      noteRequest(event, request)
-      if (await logOutOrAsk(options, { req, res }, request))
-        audit.pending(req, event, 'confirmation_required')
-      else audit.succeeded(req, event)
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
-    }
+  const { tools, audit } = options
+  return withAuditedErrorPage(options, 'logout', async (req, res, event) => {
+    const request = await requireTicket(tools.internalJwts, readParameters(req).get('ticket'))
+    noteRequest(event, request)
+    if (await logOutOrAsk(options, { req, res }, request)) audit.pending(req, event, 'confirmation_required')
+    else audit.succeeded(req, event)
   })
 }
 
 /** POST /oauth/logout/confirm: the user's decision. */
 export function createLogoutDecision(options: BrowserOptions): RequestHandler {
-  const { tools, issuer, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'logout' }
-    try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const request = await requireTicket(tools.internalJwts, form.get('ticket'))
-      noteRequest(event, request)
-      const login = await readBrowserLogin(tools, req)
-      // Another user may have logged in since the page was shown, and must be asked first.
-      if (login !== undefined && login.user.name !== form.get('username')) {
-        audit.pending(req, event, 'confirmation_required')
-        return sendConfirmationPage(options, { req, res }, { login, request })
-      }
-      event.user = login?.user.name ?? event.user
-      if (form.get('decision') !== 'logout') {
-        audit.refused(req, event, 'logout_refused')
-        return sendOn(res, request.target === '' ? '/oauth/session' : request.target)
-      }
-      const user = login?.user.name ?? request.user
-      await logOut(options, { req, res }, { ...request, user })
-      audit.succeeded(req, event)
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
+  const { tools, issuer, audit } = options
+  return withAuditedErrorPage(options, 'logout', async (req, res, event) => {
+    const form = readForm(req)
+    requireOwnForm(req, form, issuer)
+    const request = await requireTicket(tools.internalJwts, form.get('ticket'))
+    noteRequest(event, request)
+    const login = await readBrowserLogin(tools, req)
+    // Another user may have logged in since the page was shown, and must be asked first.
+    if (login !== undefined && login.user.name !== form.get('username')) {
+      audit.pending(req, event, 'confirmation_required')
+      return sendConfirmationPage(options, { req, res }, { login, request })
     }
+    event.user = login?.user.name ?? event.user
+    if (form.get('decision') !== 'logout') {
+      audit.refused(req, event, 'logout_refused')
+      return sendOn(res, request.target === '' ? '/oauth/session' : request.target)
+    }
+    const user = login?.user.name ?? request.user
+    await logOut(options, { req, res }, { ...request, user })
+    audit.succeeded(req, event)
   })
 }
 
@@ -177,7 +164,7 @@ function issueTicket(
 async function requireTicket(internalJwts: InternalJwts, ticket: string | undefined): Promise<LogoutRequest> {
   const claims = ticket === undefined ? undefined : await internalJwts.verify('logout-request', ticket)
   if (claims === undefined)
-    throw oauthError(400, 'invalid_request', 'the logout request has expired after ten minutes', {
+    throw invalidRequest('the logout request has expired after ten minutes', {
       why: 'ticket_invalid',
     })
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')

@@ -5,13 +5,12 @@ import { toUserName } from '../../iam/identityprovider/linking/user-name.ts'
 import { createLockout, secondsUntil } from '../../iam/lockout/lockout.ts'
 import type { User } from '../../iam/users/user.ts'
 import { assertPasswordIsOwn, assertUserEnabled } from '../check-user-state.ts'
-import { withErrorPage } from '../pages/error-page.ts'
+import { withAuditedErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
 import { linkPage, registrationPage } from '../pages/registration-page.ts'
 import { toOAuthError } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import { assertNoSecondFactor } from '../second-factor.ts'
-import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readForm } from '../server/form.ts'
@@ -118,36 +117,31 @@ function createAccountHandler(
   wants: PendingRegistration['wants'],
   resolveUser: ResolveUser,
 ): RequestHandler {
-  const { tools, issuer, audit, productName } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: wants === 'link' ? 'link' : 'register' }
+  const { tools, issuer, audit } = options
+  const endpoint = wants === 'link' ? 'link' : 'register'
+  return withAuditedErrorPage(options, endpoint, async (req, res, event) => {
+    const form = readForm(req)
+    requireOwnForm(req, form, issuer)
+    const returnTo = readReturnTo(form.get('return_to'))
+    const registration = await readRegistrationTicket(tools, form.get('ticket') ?? '', wants)
+    if (registration === undefined) {
+      audit.refused(req, event, 'ticket_invalid')
+      return res.redirect(303, toLoginPath(returnTo))
+    }
+    event.provider = registration.config.name
     try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const returnTo = readReturnTo(form.get('return_to'))
-      const registration = await readRegistrationTicket(tools, form.get('ticket') ?? '', wants)
-      if (registration === undefined) {
-        audit.refused(req, event, 'ticket_invalid')
-        return res.redirect(303, toLoginPath(returnTo))
-      }
-      event.provider = registration.config.name
-      try {
-        const user = await resolveUser({ req, res }, registration, form)
-        event.user = user.name
-        const { idToken, amr = '' } = registration.identity
-        const provider = registration.config.name
-        const progress = newProgress({ user, provider, amr, idToken, returnTo })
-        await continueLogin(options, { req, res }, progress, event)
-      } catch (cause) {
-        const error = toOAuthError(tools.providers, registration.config.name, cause)
-        if (!(error instanceof Status) || !isWrongLogin(error)) throw error
-        audit.failed(req, event, error)
-        const username = form.get('username') ?? ''
-        await sendRegistrationPage(options, { req, res }, { registration, returnTo, username, error })
-      }
-    } catch (error) {
+      const user = await resolveUser({ req, res }, registration, form)
+      event.user = user.name
+      const { idToken, amr = '' } = registration.identity
+      const provider = registration.config.name
+      const progress = newProgress({ user, provider, amr, idToken, returnTo })
+      await continueLogin(options, { req, res }, progress, event)
+    } catch (cause) {
+      const error = toOAuthError(tools.providers, registration.config.name, cause)
+      if (!(error instanceof Status) || !isWrongLogin(error)) throw error
       audit.failed(req, event, error)
-      throw error
+      const username = form.get('username') ?? ''
+      await sendRegistrationPage(options, { req, res }, { registration, returnTo, username, error })
     }
   })
 }

@@ -1,9 +1,8 @@
 import type { RequestHandler } from 'express'
 import { html } from '../../httpserver/response/html-template.ts'
 import { toFormTarget } from '../authorize/csp-form-action.ts'
-import { withErrorPage } from '../pages/error-page.ts'
+import { withAuditedErrorPage, withErrorPage } from '../pages/error-page.ts'
 import { hiddenFields, sendPage } from '../pages/page.ts'
-import type { TokenEvent } from '../server/audit.ts'
 import { readForm, readParameters } from '../server/form.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
@@ -33,20 +32,15 @@ ${hiddenFields({ csrf })}
 }
 
 /** POST /oauth/session: ends the browser session, and the logins at clients that began in it. */
-export function createSessionEnd({ tools, issuer, audit, productName }: BrowserOptions): RequestHandler {
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'logout' }
-    try {
-      requireOwnForm(req, readForm(req), issuer)
-      const login = await endBrowserLogin(tools, { req, res })
-      if (login !== undefined) Object.assign(event, { user: login.user.name, sid: login.sid })
-      audit.succeeded(req, event)
-      const upstream = login && (await toUpstreamLogout({ tools, issuer, req }, login, undefined))
-      res.set('cache-control', 'no-store').redirect(303, upstream ?? '/oauth/logged-out')
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
-    }
+export function createSessionEnd(options: BrowserOptions): RequestHandler {
+  const { tools, issuer, audit } = options
+  return withAuditedErrorPage(options, 'logout', async (req, res, event) => {
+    requireOwnForm(req, readForm(req), issuer)
+    const login = await endBrowserLogin(tools, { req, res })
+    if (login !== undefined) Object.assign(event, { user: login.user.name, sid: login.sid })
+    audit.succeeded(req, event)
+    const upstream = login && (await toUpstreamLogout({ tools, issuer, req }, login, undefined))
+    res.set('cache-control', 'no-store').redirect(303, upstream ?? '/oauth/logged-out')
   })
 }
 

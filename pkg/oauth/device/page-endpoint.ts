@@ -9,7 +9,7 @@ import type { BrowserOptions } from '../browser/dependencies.ts'
 import { toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { devicePage, userCodePage } from '../pages/device-page.ts'
-import { withErrorPage } from '../pages/error-page.ts'
+import { withAuditedErrorPage, withErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
@@ -123,38 +123,32 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
     return isApproved ? undefined : 'consent_refused'
   }
 
-  return withErrorPage(product, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'device' }
-    try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const login = await readBrowserLogin(tools, req)
-      if (login === undefined) {
-        audit.refused(req, event, 'login_required')
-        return res.redirect(303, toLoginPath('/oauth/device'))
-      }
-      event.user = login.user.name
-      const typed = form.get('user_code') ?? ''
-      const device = await findDevice(tools, lockout, { req, login, typed })
-      if (device === undefined) {
-        audit.refused(req, event, 'unknown_user_code')
-        return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
-      }
-      event.client = device.clientId
-      const decision = form.get('decision')
-      // Another user may have logged in since the page was shown, and must be asked first.
-      if (decision === undefined || form.get('username') !== login.user.name) {
-        audit.pending(req, event, 'consent_required')
-        const userCode = readUserCode(typed) ?? ''
-        return sendDecisionPage(product, { req, res }, { device, userCode, username: login.user.name })
-      }
-      const rejection = await decide({ req, res }, { device, login, decision })
-      if (rejection === undefined) audit.succeeded(req, event)
-      else audit.refused(req, event, rejection)
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
+  return withAuditedErrorPage(options, 'device', async (req, res, event) => {
+    const form = readForm(req)
+    requireOwnForm(req, form, issuer)
+    const login = await readBrowserLogin(tools, req)
+    if (login === undefined) {
+      audit.refused(req, event, 'login_required')
+      return res.redirect(303, toLoginPath('/oauth/device'))
     }
+    event.user = login.user.name
+    const typed = form.get('user_code') ?? ''
+    const device = await findDevice(tools, lockout, { req, login, typed })
+    if (device === undefined) {
+      audit.refused(req, event, 'unknown_user_code')
+      return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
+    }
+    event.client = device.clientId
+    const decision = form.get('decision')
+    // Another user may have logged in since the page was shown, and must be asked first.
+    if (decision === undefined || form.get('username') !== login.user.name) {
+      audit.pending(req, event, 'consent_required')
+      const userCode = readUserCode(typed) ?? ''
+      return sendDecisionPage(product, { req, res }, { device, userCode, username: login.user.name })
+    }
+    const rejection = await decide({ req, res }, { device, login, decision })
+    if (rejection === undefined) audit.succeeded(req, event)
+    else audit.refused(req, event, rejection)
   })
 }
 

@@ -11,9 +11,9 @@ import {
 } from '../browser/logout-confirmation.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { readBrowserLogin } from '../browser/session.ts'
-import { type ErrorPageLink, takesHtml, withErrorPage } from '../pages/error-page.ts'
+import { type ErrorPageLink, takesHtml, withAuditedErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 import { type Form, readParameters } from '../server/form.ts'
 import { requireCallerLogin } from '../tokens/caller-login.ts'
 import { readCaller, type ValidToken } from '../tokens/token-validation.ts'
@@ -31,28 +31,29 @@ type Presented = {
  * hint gets a page that asks whether to end the browser session.
  */
 export function createLogout(options: BrowserOptions): RequestHandler {
-  const { registry, tools, audit, productName } = options
+  const { registry, tools, audit } = options
 
   /** Returns the valid redirect URI; called first, as an invalid request ends no login. */
   function findTarget(form: Form, clientId: string | undefined): string {
     const uri = form.get('post_logout_redirect_uri')
     if (uri === undefined) return ''
     const client = clientId === undefined ? undefined : registry.find(clientId)?.client
-    if (clientId === undefined) throw invalid(needsClient)
-    if (client === undefined) throw invalid('the OAuth client was not found')
+    if (clientId === undefined) throw invalidRequest(needsClient)
+    if (client === undefined) throw invalidRequest('the OAuth client was not found')
     if (!client.postLogoutRedirectURIs.includes(uri))
-      throw invalid('the parameter post_logout_redirect_uri is not registered for the client')
+      throw invalidRequest('the parameter post_logout_redirect_uri is not registered for the client')
     const state = form.get('state')
     if (state === undefined) return uri
     const target = `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`
-    if (target.length > maxReturnTo) throw invalid('the parameter state is too long')
+    if (target.length > maxReturnTo) throw invalidRequest('the parameter state is too long')
     return target
   }
 
   async function readHint(token: string | undefined): Promise<IdTokenHint | undefined> {
     if (token === undefined) return undefined
     const hint = await tools.verifier.readIdTokenHint(token)
-    if (hint === undefined) throw invalid('the parameter id_token_hint is not an ID token of this issuer')
+    if (hint === undefined)
+      throw invalidRequest('the parameter id_token_hint is not an ID token of this issuer')
     return hint
   }
 
@@ -61,13 +62,13 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     const caller = await readCaller(tools, req)
     const clientId = form.get('client_id') ?? hint?.clientId ?? caller?.claims.clientId
     if (hint !== undefined && clientId !== hint.clientId)
-      throw invalid('the parameter client_id is not the client of the id_token_hint')
+      throw invalidRequest('the parameter client_id is not the client of the id_token_hint')
     return { hint, caller, clientId }
   }
 
   async function endEvery({ caller }: Presented): Promise<void> {
     // Clients pass hints to other programs, so a hint only ends the login that it identifies.
-    if (caller === undefined) throw invalid(needsLogin)
+    if (caller === undefined) throw invalidRequest(needsLogin)
     await requireCallerLogin(tools, caller, needsLogin)
     for (const session of await tools.sessions.list(caller.user.name))
       if (session.type === '' || session.type === 'Browser')
@@ -112,17 +113,12 @@ export function createLogout(options: BrowserOptions): RequestHandler {
 <a class="button" href="/oauth/session">Log out of this platform</a>`
   }
 
-  return withErrorPage(
-    productName,
-    async (req, res) => {
-      const event: TokenEvent = { endpoint: 'logout' }
-      try {
-        if (await handle({ req, res }, event)) audit.pending(req, event, 'confirmation_required')
-        else audit.succeeded(req, event)
-      } catch (error) {
-        audit.failed(req, event, error)
-        throw error
-      }
+  return withAuditedErrorPage(
+    options,
+    'logout',
+    async (req, res, event) => {
+      if (await handle({ req, res }, event)) audit.pending(req, event, 'confirmation_required')
+      else audit.succeeded(req, event)
     },
     wayOut,
   )
@@ -136,10 +132,7 @@ type Exchange = { readonly req: Request; readonly res: Response }
 
 function readFlag(form: Form, name: string): boolean {
   const given = form.get(name) ?? 'false'
-  if (given !== 'true' && given !== 'false') throw invalid(`the parameter ${name} must be true or false`)
+  if (given !== 'true' && given !== 'false')
+    throw invalidRequest(`the parameter ${name} must be true or false`)
   return given === 'true'
-}
-
-function invalid(description: string) {
-  return oauthError(400, 'invalid_request', description)
 }

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import { passwordGrant } from '../grants/password.ts'
 import { requireProvider } from '../provider-login.ts'
 import { sourceOf } from '../server/client-info.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import { disconnectSignal } from '../tokens/token-endpoint.ts'
@@ -23,7 +23,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     if (!client.grantTypes.includes(passwordGrant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
     if (form.has('provider') && form.get('provider') !== idp)
-      throw oauthError(400, 'invalid_request', 'the parameter provider must match the path')
+      throw invalidRequest('the parameter provider must match the path')
     form.set('provider', idp)
     // Only a known provider is logged: other text in the path may be anything.
     requireProvider(tools.providers, idp)

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { readScope } from '../../jwt/online-audience.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 
 export type TokenRequest = { readonly name: string; readonly scope: string; readonly lifeSeconds: number }
 
@@ -19,18 +19,18 @@ export function readTokenRequest(req: Request): TokenRequest {
     })
   const body = parse(req.body)
   for (const member of Object.keys(body))
-    if (!members.includes(member)) throw invalid(`unknown fields; supported: ${members.join(', ')}`)
+    if (!members.includes(member)) throw invalidRequest(`unknown fields; supported: ${members.join(', ')}`)
   const { name, scope = 'full', expiresInSeconds = life.default } = body
   if (typeof name !== 'string' || name.trim() === '' || name.length > maxNameLength)
-    throw invalid(`name must be text of 1 to ${maxNameLength} characters`)
+    throw invalidRequest(`name must be text of 1 to ${maxNameLength} characters`)
   if (typeof scope !== 'string' || !scopes.includes(scope))
-    throw invalid(`scope must be one of ${scopes.join(', ')}`)
+    throw invalidRequest(`scope must be one of ${scopes.join(', ')}`)
   const isLife =
     typeof expiresInSeconds === 'number' &&
     Number.isInteger(expiresInSeconds) &&
     expiresInSeconds >= life.min &&
     expiresInSeconds <= life.max
-  if (!isLife) throw invalid(`expiresInSeconds must be a whole number from ${life.min} to ${life.max}`)
+  if (!isLife) throw invalidRequest(`expiresInSeconds must be a whole number from ${life.min} to ${life.max}`)
   return { name, scope, lifeSeconds: expiresInSeconds }
 }
 
@@ -39,12 +39,8 @@ function parse(body: unknown): Readonly<Record<string, unknown>> {
   try {
     parsed = parseJson(String(body))
   } catch (error) {
-    throw invalid(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
+    throw invalidRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
-  if (!isRecord(parsed)) throw invalid('the body must be an object')
+  if (!isRecord(parsed)) throw invalidRequest('the body must be an object')
   return parsed
-}
-
-function invalid(description: string) {
-  return oauthError(400, 'invalid_request', description)
 }

@@ -3,7 +3,7 @@ import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import { loginRequired } from '../login-required.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 import { withAudit } from '../server/with-audit.ts'
 import { requireCallerLogin, requireCompleteLogin } from '../tokens/caller-login.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
@@ -49,11 +49,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
       const { user, claims, login } = caller
       const { name, scope, lifeSeconds } = readTokenRequest(req)
       if ((await listOwn(user.name)).length >= maxTokens)
-        throw oauthError(
-          400,
-          'invalid_request',
-          `the limit of ${maxTokens} personal access tokens is reached`,
-        )
+        throw invalidRequest(`the limit of ${maxTokens} personal access tokens is reached`)
       const { issued, session } = await issueAccessToken(tools, {
         user,
         type: 'PersonalAccessToken',

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import { isStatus } from '../../apierrors/status.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidGrant } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
@@ -23,7 +23,7 @@ export function createRevocation({ authenticateClient, tools, audit }: EndpointO
     if (claims !== undefined) {
       event.sid = claims.sid
       if (claims.clientId !== client.name)
-        throw oauthError(400, 'invalid_grant', 'the token was issued to another client', {
+        throw invalidGrant('the token was issued to another client', {
           why: 'wrong_client',
         })
       event.user = claims.sub

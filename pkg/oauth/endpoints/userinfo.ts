@@ -3,7 +3,7 @@ import { unauthorized } from '../../apierrors/status.ts'
 import type { User } from '../../iam/users/user.ts'
 import { present, userClaims } from '../../jwt/user-claims.ts'
 import { loginRequired } from '../login-required.ts'
-import { oauthError, RejectionCause } from '../server/error.ts'
+import { invalidRequest, RejectionCause } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
@@ -48,8 +48,7 @@ async function readFormCaller(tools: GrantTools, req: Request): Promise<ValidTok
     return undefined
   const token = readForm(req).get('access_token')
   if (token === undefined) return undefined
-  if (authorization !== undefined)
-    throw oauthError(400, 'invalid_request', 'the access token is given more than once')
+  if (authorization !== undefined) throw invalidRequest('the access token is given more than once')
   const caller = await validateAccessToken(tools, token)
   if (caller === undefined) throw unauthorized(new RejectionCause('invalid_token'))
   return caller

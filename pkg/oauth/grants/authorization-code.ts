@@ -5,7 +5,7 @@ import { hashRedirectUri, type ReadCode, readCode } from '../authorize/code.ts'
 import { isVerified } from '../authorize/pkce.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidGrant } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
 
@@ -16,21 +16,19 @@ export const authorizationCodeGrant: Grant = {
   async handle(tools, request) {
     const { client, form } = request
     const code = await readCode(tools.internalJwts, requireParameter(form, 'code'))
-    if (code === undefined) throw invalid('the code is invalid or expired', 'invalid_code')
+    if (code === undefined) throw invalidGrant('the code is invalid or expired', { why: 'invalid_code' })
     if (code.clientId !== client.name)
-      throw invalid('the code was issued to another client', 'wrong_client', code)
+      throw invalidGrant('the code was issued to another client', { why: 'wrong_client', user: code.user })
     if (hashRedirectUri(form.get('redirect_uri') ?? '') !== code.redirectHash)
-      throw invalid(
-        'the parameter redirect_uri does not match the authorization request',
-        'wrong_redirect_uri',
-        code,
-      )
+      throw invalidGrant('the parameter redirect_uri does not match the authorization request', {
+        why: 'wrong_redirect_uri',
+        user: code.user,
+      })
     if (!isVerified(code.challenge, form.get('code_verifier')))
-      throw invalid(
-        'the parameter code_verifier does not match the code_challenge',
-        'wrong_code_verifier',
-        code,
-      )
+      throw invalidGrant('the parameter code_verifier does not match the code_challenge', {
+        why: 'wrong_code_verifier',
+        user: code.user,
+      })
     return exchange(tools, request, code)
   },
 }
@@ -53,20 +51,19 @@ async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode
     // RFC 6749 section 4.1.2: two parties have the code, and either may be the attacker.
     const session = await tools.sessions.read(code.sid)
     if (session !== undefined) await endLogin(tools.sessions, session, 'authorization code used twice')
-    throw invalid('the code was used before; the login has ended', 'code_reused', code)
+    throw invalidGrant('the code was used before; the login has ended', {
+      why: 'code_reused',
+      user: code.user,
+    })
   }
 }
 
 function requireUser({ users, sessions }: GrantTools, code: ReadCode): User {
   const user = users.get(code.user)
   if (user === undefined || user.uid !== code.userUid)
-    throw invalid('authenticated user does not exist', 'unknown_user')
+    throw invalidGrant('authenticated user does not exist', { why: 'unknown_user' })
   assertUserEnabled(user)
   if (sessions.isRevoked(code.browserSid, code.authTime))
-    throw invalid('the login has ended', 'login_ended', code)
+    throw invalidGrant('the login has ended', { why: 'login_ended', user: code.user })
   return user
-}
-
-function invalid(description: string, why: string, code?: ReadCode) {
-  return oauthError(400, 'invalid_grant', description, { why, ...(code ? { user: code.user } : {}) })
 }

@@ -1,5 +1,5 @@
 import { assertUserEnabled } from '../check-user-state.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidGrant } from '../server/error.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { lifetimesOf } from '../tokens/lifetimes.ts'
@@ -16,7 +16,7 @@ export const clientCredentialsGrant: Grant = {
     const scope = grantScope(requested, client)
     const user = client.user === undefined ? undefined : tools.users.get(client.user)
     if (user === undefined)
-      throw oauthError(400, 'invalid_grant', 'the user of the client does not exist', { why: 'unknown_user' })
+      throw invalidGrant('the user of the client does not exist', { why: 'unknown_user' })
     assertUserEnabled(user)
     const { accessTokenSeconds } = lifetimesOf(client, tools.lifetimes)
     const { issued } = await issueAccessToken(tools, {

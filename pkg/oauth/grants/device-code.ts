@@ -2,7 +2,7 @@ import { isStatus } from '../../apierrors/status.ts'
 import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidGrant, oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
 
@@ -14,9 +14,9 @@ export const deviceCodeGrant: Grant = {
   async handle(tools, request) {
     const { client, form } = request
     const claims = await tools.internalJwts.verify('device', requireParameter(form, 'device_code'))
-    if (claims === undefined) throw invalid('the device code is invalid', 'invalid_device_code')
+    if (claims === undefined) throw invalidGrant('the device code is invalid', { why: 'invalid_device_code' })
     if (claims.client_id !== client.name)
-      throw invalid('the device code was issued to another client', 'wrong_client')
+      throw invalidGrant('the device code was issued to another client', { why: 'wrong_client' })
     if (!tools.isPollInTime(claims.jti)) throw oauthError(400, 'slow_down', '')
     const device = await tools.devices.read(claims.jti)
     if (device === undefined || device.clientId !== client.name)
@@ -48,10 +48,10 @@ async function exchange(
 ): Promise<Granted> {
   const user = tools.users.get(device.user)
   if (user === undefined || user.uid !== device.userUid)
-    throw invalid('authenticated user does not exist', 'unknown_user')
+    throw invalidGrant('authenticated user does not exist', { why: 'unknown_user' })
   assertUserEnabled(user)
   if (tools.sessions.isRevoked(device.browserSid, device.authTime))
-    throw invalid('the login has ended', 'login_ended', user.name)
+    throw invalidGrant('the login has ended', { why: 'login_ended', user: user.name })
   const { provider, sid, authTime, amr } = device
   const scope = { granted: device.scope, isAsked: device.isScopeAsked }
   try {
@@ -60,11 +60,7 @@ async function exchange(
   } catch (error) {
     // A concurrent poll has started the login.
     if (isStatus(error, 409))
-      throw invalid('the device code was used before', 'device_code_reused', user.name)
+      throw invalidGrant('the device code was used before', { why: 'device_code_reused', user: user.name })
     throw error
   }
-}
-
-function invalid(description: string, why: string, user?: string) {
-  return oauthError(400, 'invalid_grant', description, { why, ...(user === undefined ? {} : { user }) })
 }

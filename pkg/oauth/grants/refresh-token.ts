@@ -1,11 +1,11 @@
-import { isStatus, type Status } from '../../apierrors/status.ts'
+import { isStatus } from '../../apierrors/status.ts'
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { isObsoleteSession, type Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { assertSecondFactor } from '../second-factor.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidGrant, oauthError } from '../server/error.ts'
 import { type Form, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from '../tokens/grant.ts'
 import { issueIdToken } from '../tokens/id-token.ts'
@@ -23,19 +23,20 @@ export const refreshTokenGrant: Grant = {
   async handle(tools, { client, form }) {
     const claims = await readToken(tools, requireParameter(form, 'refresh_token'))
     if (claims.clientId !== client.name)
-      throw invalid('the refresh token was issued to another client', 'wrong_client')
+      throw invalidGrant('the refresh token was issued to another client', { why: 'wrong_client' })
     const user = tools.users.get(claims.sub)
-    if (user === undefined) throw invalid('authenticated user does not exist', 'unknown_user')
+    if (user === undefined) throw invalidGrant('authenticated user does not exist', { why: 'unknown_user' })
     assertUserEnabled(user)
     // Of concurrent requests to two replicas, the second gets a conflict, reads the session again
     // and decides again.
     for (let attempt = 0; attempt < attempts; attempt++) {
       const session = await tools.sessions.read(claims.sid)
       if (session === undefined || session.ended !== '' || isObsoleteSession(session, user))
-        throw invalid('the login has ended', 'login_ended', user)
+        throw invalidGrant('the login has ended', { why: 'login_ended', user: user.name })
       assertSecondFactor(tools.factors, user, session.amr)
       const lifetimes = lifetimesOf(client, tools.lifetimes, (Date.now() - session.createdAtMs) / 1000)
-      if (lifetimes.loginMaxAgeSeconds <= 0) throw invalid('the login has ended', 'login_too_old', user)
+      if (lifetimes.loginMaxAgeSeconds <= 0)
+        throw invalidGrant('the login has ended', { why: 'login_too_old', user: user.name })
       const granted = await refresh(tools, { session, claims, user, client, form, lifetimes })
       if (granted) return granted
     }
@@ -64,7 +65,10 @@ async function refresh(
   const isRetry = claims.jti === session.previousRefreshId && nowMs - session.rotatedAtMs < graceMs
   if (!isCurrent && !isRetry) {
     if (!(await tools.sessions.update({ ...session, ended: 'refresh token used twice' }))) return undefined
-    throw invalid('the refresh token was used before; the login has ended', 'refresh_token_reused', user)
+    throw invalidGrant('the refresh token was used before; the login has ended', {
+      why: 'refresh_token_reused',
+      user: user.name,
+    })
   }
   const requested = form.get('scope')
   const scope = narrowScope(session.scope, requested, client)
@@ -112,14 +116,7 @@ async function readToken(tools: GrantTools, token: string): Promise<TokenClaims>
     return await tools.verifier.verifyRefresh(token)
   } catch (error) {
     if (isStatus(error, 401))
-      throw invalid('the refresh token is invalid or expired', 'invalid_refresh_token')
+      throw invalidGrant('the refresh token is invalid or expired', { why: 'invalid_refresh_token' })
     throw error
   }
-}
-
-function invalid(description: string, why: string, user?: User): Status {
-  return oauthError(400, 'invalid_grant', description, {
-    why,
-    ...(user === undefined ? {} : { user: user.name }),
-  })
 }

@@ -1,6 +1,6 @@
 import { printable } from '../../apierrors/printable.ts'
 import { readScope } from '../../jwt/online-audience.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 import { type Form, requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
@@ -27,7 +27,7 @@ export const tokenExchangeGrant: Grant = {
     const issuedType = form.get('requested_token_type') ?? accessToken
     requireOneOf(requestedTypes, 'requested_token_type', issuedType)
     for (const name of ['actor_token', 'actor_token_type'])
-      if (form.has(name)) throw invalid(`the parameter ${name} is not supported`)
+      if (form.has(name)) throw invalidRequest(`the parameter ${name} is not supported`)
     const found = await tools.subjectTokens.find(client, token)
     const { policy, user, subject, login, expiresAt } = found
     const requested = form.get('scope')
@@ -43,7 +43,7 @@ export const tokenExchangeGrant: Grant = {
       // A NumericDate may have a fraction, and expires_in must not.
       Math.floor(expiresAt) - Math.ceil(Date.now() / 1000),
     )
-    if (lifeSeconds <= 0) throw invalid('the subject token has expired')
+    if (lifeSeconds <= 0) throw invalidRequest('the subject token has expired')
     const { issued } = await issueAccessToken(tools, {
       user,
       type: 'TokenExchange',
@@ -82,9 +82,5 @@ function findAudience(form: Form, allowed: readonly string[], own: string): stri
 
 function requireOneOf(supported: readonly string[], name: string, value: string): void {
   if (!supported.includes(value))
-    throw invalid(`invalid parameter ${name}; supported: ${supported.join(', ')}`)
-}
-
-function invalid(description: string) {
-  return oauthError(400, 'invalid_request', description)
+    throw invalidRequest(`invalid parameter ${name}; supported: ${supported.join(', ')}`)
 }

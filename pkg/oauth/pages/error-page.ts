@@ -1,6 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { type Html, html } from '../../httpserver/response/html-template.ts'
+import type { TokenAudit } from '../server/audit.ts'
+import { type AuditedHandler, withErrorAudit } from '../server/with-audit.ts'
 import { errorNote, sendPage } from './page.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
@@ -25,6 +27,16 @@ export function withErrorPage(
       await sendErrorPage({ req, res }, { product, error, wayOn })
     }
   }
+}
+
+/** Wraps the handler of a form or page: logs its errors, and renders them as a page. */
+export function withAuditedErrorPage(
+  { audit, productName }: { readonly audit: TokenAudit; readonly productName: string },
+  endpoint: string,
+  handle: AuditedHandler,
+  wayOn?: ErrorPageLink,
+): RequestHandler {
+  return withErrorPage(productName, withErrorAudit(audit, endpoint, handle), wayOn)
 }
 
 /** Sends the page for an error of the caller. */

@@ -12,7 +12,7 @@ import { requireProvider, requireUser, toOAuthError } from '../provider-login.ts
 import { assertNoSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 import { readParameters } from '../server/form.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { disconnectSignal } from '../tokens/token-endpoint.ts'
@@ -45,7 +45,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     const state = await takeState(tools.internalJwts, { req, res }, given)
     if (state === undefined || state.provider !== idp) {
       const what = 'the login was not started in this browser, or more than ten minutes ago; start again'
-      throw oauthError(400, 'invalid_request', what, { why: 'state_mismatch' })
+      throw invalidRequest(what, { why: 'state_mismatch' })
     }
     loginFlow.returnTo = state.returnTo
     if (state.returnTo !== '') {
@@ -62,7 +62,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     }
     event.client = state.clientId
     const client = registry.find(state.clientId)?.client
-    if (client === undefined) throw oauthError(400, 'invalid_request', 'the OAuth client was deleted')
+    if (client === undefined) throw invalidRequest('the OAuth client was deleted')
     const { admitted, amr } = await identify(tools, { req, res }, state)
     const user = requireUser(tools.providers, admitted)
     event.user = user.name
@@ -96,11 +96,7 @@ async function identify(
 ): Promise<{ admitted: LinkedAccount; idToken: string | undefined; amr: AuthenticationMethods }> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
-    throw oauthError(
-      400,
-      'invalid_request',
-      'the configuration of the identity provider has changed; start again',
-    )
+    throw invalidRequest('the configuration of the identity provider has changed; start again')
   const { transaction } = state
   try {
     const callback = new URL(req.originalUrl, transaction.redirectUri)

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import { type Cookie, clearCookie, fitsInCookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
 import type { Transaction } from '../../iam/identityprovider/external-identity.ts'
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 
 /** The state of a login at a provider: how to verify the response, where to continue. */
 export type LoginState = {
@@ -47,12 +47,9 @@ export async function keepState(internalJwts: InternalJwts, res: Response, state
   const value = await internalJwts.sign('provider-login', claims, { lifeSeconds })
   const cookie = cookieOf(transaction.state)
   if (!fitsInCookie(cookie, value, lifeSeconds))
-    throw oauthError(
-      400,
-      'invalid_request',
-      'the authorization request is too long for a login with an identity provider',
-      { why: 'request_too_long' },
-    )
+    throw invalidRequest('the authorization request is too long for a login with an identity provider', {
+      why: 'request_too_long',
+    })
   setCookie(res, cookie, value, lifeSeconds)
 }
 

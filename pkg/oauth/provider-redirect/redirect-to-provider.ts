@@ -7,7 +7,7 @@ import type { EndpointOptions } from '../endpoints/dependencies.ts'
 import { requireProvider, toOAuthError } from '../provider-login.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { endpointBase } from '../server/endpoint-base.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest } from '../server/error.ts'
 import { type Form, readParameters } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import { grantScope } from '../tokens/scope.ts'
@@ -35,7 +35,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     const { config, client } = requireProvider(tools.providers, idp)
     if (client.kind !== 'redirect') {
       const what = 'this identity provider requires a password: POST username and password'
-      throw oauthError(400, 'invalid_request', what, { why: 'provider_takes_passwords' })
+      throw invalidRequest(what, { why: 'provider_takes_passwords' })
     }
     const destination = readDestination(options, params)
     if (destination.clientId !== '') event.client = destination.clientId
@@ -73,7 +73,7 @@ function readDestination({ registry }: EndpointOptions, params: Form): Destinati
   const registered = registry.find(params.get('client_id') ?? '')
   if (registered === undefined) {
     const what = 'the parameter client_id or return_to is required'
-    throw oauthError(400, 'invalid_request', what, { why: 'unknown_client' })
+    throw invalidRequest(what, { why: 'unknown_client' })
   }
   const scope = params.get('scope')
   grantScope(scope, registered.client)

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { sendErrorPage, sendServerErrorPage, takesHtml } from '../pages/error-page.ts'
-import { oauthError, renderOAuth, toOAuth } from './error.ts'
+import { invalidRequest, oauthError, renderOAuth, toOAuth } from './error.ts'
 
 // The limit is well above that of a token, so that a token that is too long is reported as invalid.
 export const formLimit = '256kb'
@@ -44,9 +44,8 @@ function fromBodyParser(error: unknown): unknown {
     })
   }
   if (type === 'request.aborted' || type === 'request.size.invalid')
-    return oauthError(400, 'invalid_request', 'the body is incomplete')
+    return invalidRequest('the body is incomplete')
   // The parser reports invalid compressed data without a type.
-  if ('status' in error && error.status === 400)
-    return oauthError(400, 'invalid_request', 'failed to read the body')
+  if ('status' in error && error.status === 400) return invalidRequest('failed to read the body')
   return error
 }

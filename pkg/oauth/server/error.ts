@@ -39,6 +39,15 @@ export function oauthError(
   return new Status(code, reason, description, { headers, cause: new RejectionCause(why, about) })
 }
 
+export function invalidRequest(description: string, extras?: OAuthErrorExtras): Status {
+  return oauthError(400, 'invalid_request', description, extras)
+}
+
+export function invalidGrant(description: string, extras?: OAuthErrorExtras): Status {
+  return oauthError(400, 'invalid_grant', description, extras)
+}
+
+/** The OAuth error codes, which clients may see. */
 export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'invalid_request',
   'invalid_client',
@@ -60,11 +69,6 @@ export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'expired_token',
   'invalid_target',
 ])
-
-/** Reports whether a reason is an OAuth error code, which clients may see. */
-export function isOAuthReason(reason: string): boolean {
-  return oauthReasons.has(reason)
-}
 
 /** Writes a thrown value as an OAuth error, without details of internal errors. */
 export function renderOAuth(res: Response, error: unknown): Status {

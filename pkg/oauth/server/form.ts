@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { printable } from '../../apierrors/printable.ts'
 import type { Status } from '../../apierrors/status.ts'
-import { oauthError } from './error.ts'
+import { invalidRequest, oauthError } from './error.ts'
 
 /**
  * Parameters of a form. Only `resource` and `audience` may be repeated: their values are joined by
@@ -64,8 +64,7 @@ function parseParameters(text: string, where: 'body' | 'query'): ReadParameters 
   const form = new Map<string, string>()
   const seen = new Set<string>()
   const problems = new Map<string, Status>()
-  const note = (name: string, description: string) =>
-    problems.set(name, oauthError(400, 'invalid_request', description))
+  const note = (name: string, description: string) => problems.set(name, invalidRequest(description))
   for (const { name, value, isBroken } of readPairs(text)) {
     if (isBroken) note(name, `the ${where} contains an invalid percent-encoding`)
     else if (seen.has(name) && !repeatable.has(name))
@@ -99,6 +98,6 @@ function decode(text: string): string | undefined {
 /** @throws Status invalid_request if the parameter is missing (RFC 6749 section 5.2) */
 export function requireParameter(form: Form, name: string): string {
   const value = form.get(name)
-  if (value === undefined) throw oauthError(400, 'invalid_request', `the parameter ${name} is required`)
+  if (value === undefined) throw invalidRequest(`the parameter ${name} is required`)
   return value
 }

@@ -1,12 +1,23 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { TokenAudit, TokenEvent } from './audit.ts'
 
+/** @param event the audit event of the request, to which the handler adds what it knows */
+export type AuditedHandler = (req: Request, res: Response, event: TokenEvent) => Promise<void>
+
 /** Wraps a handler: logs the result of each request under the name of its endpoint. */
-export function withAudit(
+export function withAudit(audit: TokenAudit, endpoint: string, handle: AuditedHandler): RequestHandler {
+  return withErrorAudit(audit, endpoint, async (req, res, event) => {
+    await handle(req, res, event)
+    audit.succeeded(req, event)
+  })
+}
+
+/** Wraps a handler that logs its results by itself: logs only its errors. */
+export function withErrorAudit(
   audit: TokenAudit,
   endpoint: string,
-  handle: (req: Request, res: Response, event: TokenEvent) => Promise<void>,
-): RequestHandler {
+  handle: AuditedHandler,
+): (req: Request, res: Response) => Promise<void> {
   return async (req, res) => {
     const event: TokenEvent = { endpoint }
     try {
@@ -15,6 +26,5 @@ export function withAudit(
       audit.failed(req, event, error)
       throw error
     }
-    audit.succeeded(req, event)
   }
 }

@@ -6,7 +6,7 @@ import type { Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { assertPasswordIsOwn, assertUserEnabled } from '../check-user-state.ts'
 import { assertSecondFactor } from '../second-factor.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidGrant, invalidRequest, oauthError } from '../server/error.ts'
 import type { ExchangeableToken, SubjectTokens } from './exchangeable-token.ts'
 import { createForeignToken, type ForeignTokenOptions } from './foreign-token.ts'
 import { type TokenValidator, validateAccessToken } from './token-validation.ts'
@@ -65,7 +65,7 @@ export function createSubjectTokens(
   function requireUser({ user: name = '' }: ExchangePolicy): User {
     const user = tools.users.get(name)
     if (user === undefined)
-      throw oauthError(400, 'invalid_grant', 'the user of the policy does not exist', { why: 'unknown_user' })
+      throw invalidGrant('the user of the policy does not exist', { why: 'unknown_user' })
     assertUserEnabled(user)
     return user
   }
@@ -94,10 +94,10 @@ function hasClaims({ claims: wanted }: ExchangePolicy, claims: Readonly<Record<s
 
 /** The error for a subject token that no policy accepts (RFC 8693 section 2.2.2). */
 function invalid(description: string): Status {
-  return oauthError(400, 'invalid_request', description, { why: 'invalid_subject_token' })
+  return invalidRequest(description, { why: 'invalid_subject_token' })
 }
 
 function noPolicy(subject: string): Status {
   const description = `no policy accepts the subject token of ${printable(subject)}`
-  return oauthError(400, 'invalid_request', description, { why: 'no_policy' })
+  return invalidRequest(description, { why: 'no_policy' })
 }

@@ -8,7 +8,7 @@ import { refreshTokenGrant } from '../grants/refresh-token.ts'
 import { tokenExchangeGrant } from '../grants/token-exchange.ts'
 import type { TokenAudit, TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
-import { oauthError } from '../server/error.ts'
+import { invalidRequest, oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { assertResources } from './validate-resource-indicators.ts'
@@ -66,8 +66,7 @@ export function disconnectSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
     // 'close' also follows a complete response, which must not abort.
-    if (!res.writableFinished)
-      gone.abort(oauthError(400, 'invalid_request', 'the client closed the connection'))
+    if (!res.writableFinished) gone.abort(invalidRequest('the client closed the connection'))
   })
   return gone.signal
 }

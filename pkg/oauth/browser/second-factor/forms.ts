@@ -6,7 +6,7 @@ import { hasOwnFactor } from '../../../jwt/authentication-methods.ts'
 import { type FactorPage, factorPage } from '../../pages/factor-page.ts'
 import { type Page, sendPage } from '../../pages/page.ts'
 import { recoveryCodesPage, setUpPage } from '../../pages/set-up-page.ts'
-import { oauthError } from '../../server/error.ts'
+import { invalidRequest } from '../../server/error.ts'
 import { formTargetsOf } from '../csp-form-targets.ts'
 import { issueCsrfToken } from '../csrf.ts'
 import type { BrowserOptions } from '../dependencies.ts'
@@ -62,7 +62,7 @@ export async function sendSetUpPage(
   const passkey =
     isFirst || chosen === 'passkey' ? await options.tools.factors.passkeyCreation(user, challenge) : undefined
   if (passkey === undefined && chosen === 'passkey')
-    throw oauthError(400, 'invalid_request', 'passkeys are not available: the issuer has no host name')
+    throw invalidRequest('passkeys are not available: the issuer has no host name')
   const uri = toTotpUri(totpSecret, { issuer: options.productName, label: user.name })
   const totp = isFirst || chosen === 'totp' ? { uri, secret: totpSecret } : undefined
   await sendStep(

@@ -1,17 +1,13 @@
 import { parsePasskeyName } from '../../../iam/factors/passkey.ts'
 import { parseAssertion, parseRegistration } from '../../../iam/factors/passkey-response.ts'
-import { oauthError } from '../../server/error.ts'
+import { invalidRequest } from '../../server/error.ts'
 import { type Form, requireParameter } from '../../server/form.ts'
 
 /** @throws Status invalid_request */
 export function readPasskeyName(form: Form): string {
   const name = parsePasskeyName(requireParameter(form, 'name'))
   if (name !== undefined) return name
-  throw oauthError(
-    400,
-    'invalid_request',
-    'invalid name; expected 1 to 64 characters, and no control characters',
-  )
+  throw invalidRequest('invalid name; expected 1 to 64 characters, and no control characters')
 }
 
 /** A new passkey. @throws Status invalid_request */
@@ -25,9 +21,7 @@ export function readAssertion(form: Form) {
 }
 
 function rejectPasskey(): never {
-  throw oauthError(
-    400,
-    'invalid_request',
+  throw invalidRequest(
     'invalid passkey; expected the JSON of a PublicKeyCredential (Web Authentication section 5.1)',
   )
 }

@@ -4,11 +4,10 @@ import { hasFactors } from '../../../iam/factors/factors.ts'
 import { freshLoginMs } from '../../../iam/sessions/fresh-login.ts'
 import type { User } from '../../../iam/users/user.ts'
 import { hasOwnFactor } from '../../../jwt/authentication-methods.ts'
-import { withErrorPage } from '../../pages/error-page.ts'
+import { withAuditedErrorPage, withErrorPage } from '../../pages/error-page.ts'
 import { factorsPage } from '../../pages/factors-page.ts'
 import { sendPage } from '../../pages/page.ts'
-import type { TokenEvent } from '../../server/audit.ts'
-import { oauthError } from '../../server/error.ts'
+import { invalidRequest, oauthError } from '../../server/error.ts'
 import { type Form, readForm, requireParameter } from '../../server/form.ts'
 import { issueCsrfToken, requireOwnForm } from '../csrf.ts'
 import type { BrowserOptions } from '../dependencies.ts'
@@ -41,22 +40,16 @@ export function createFactorsPage(options: BrowserOptions): RequestHandler {
 
 /** POST /oauth/factors: sets up, replaces, renames or removes a factor, or creates new codes. */
 export function createFactorsChange(options: BrowserOptions): RequestHandler {
-  const { productName, issuer, audit } = options
-  return withErrorPage(productName, async (req, res) => {
-    const event: TokenEvent = { endpoint: 'second-factor-enrolment' }
-    try {
-      const form = readForm(req)
-      requireOwnForm(req, form, issuer)
-      const login = await requireRecentLogin(options, { req, res })
-      if (login === undefined) return audit.refused(req, event, 'login_required')
-      event.user = login.user.name
-      event.action = form.get('action') ?? ''
-      await change(options, { req, res }, { login, form, action: event.action })
-      audit.succeeded(req, event)
-    } catch (error) {
-      audit.failed(req, event, error)
-      throw error
-    }
+  const { issuer, audit } = options
+  return withAuditedErrorPage(options, 'second-factor-enrolment', async (req, res, event) => {
+    const form = readForm(req)
+    requireOwnForm(req, form, issuer)
+    const login = await requireRecentLogin(options, { req, res })
+    if (login === undefined) return audit.refused(req, event, 'login_required')
+    event.user = login.user.name
+    event.action = form.get('action') ?? ''
+    await change(options, { req, res }, { login, form, action: event.action })
+    audit.succeeded(req, event)
   })
 }
 
@@ -89,7 +82,7 @@ async function change(
       assertRemoved(user, await factors.removeTotp(user))
       break
     default:
-      throw oauthError(400, 'invalid_request', `invalid action; supported: ${factorActions.join(', ')}`)
+      throw invalidRequest(`invalid action; supported: ${factorActions.join(', ')}`)
   }
   res.redirect(303, factorsPath)
 }
