@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import type { KubeClient } from '../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../kubeclient/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createCa, issueCertificate, type KeyPair } from './issue.ts'
 import { renewalReason } from './renewal-reason.ts'
@@ -118,9 +118,7 @@ export class FrontProxyCertificates {
       await client.call({ method: 'POST', path: collection, body })
     } catch (error) {
       if (!(error instanceof Status) || error.code !== 409) throw error
-      const contentType = 'application/merge-patch+json'
-      const path = `${collection}/${frontProxyConfigMap}`
-      await client.call({ method: 'PATCH', path, body: { data: body.data }, contentType })
+      await client.call(mergePatch(`${collection}/${frontProxyConfigMap}`, { data: body.data }))
     }
   }
 }

@@ -25,6 +25,11 @@ export type Call = {
   readonly onResponse?: (code: number, headers: IncomingHttpHeaders) => void
 }
 
+/** Returns the call that changes the given fields of an object (JSON Merge Patch, RFC 7396). */
+export function mergePatch(path: string, body: object): Call {
+  return { method: 'PATCH', path, contentType: 'application/merge-patch+json', body }
+}
+
 /** Sends requests to kube-apiserver with the credential of Kapis itself. */
 export type KubeClient = {
   /** Returns the parsed JSON response. @throws Status of kube-apiserver, or 503 without one */

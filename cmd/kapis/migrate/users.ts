@@ -2,7 +2,7 @@ import { Status } from '../../../pkg/apierrors/status.ts'
 import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pkg/iam/users/user.ts'
 import { linkAnnotation, readLinks } from '../../../pkg/iam/users/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
-import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../../pkg/kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object/object.ts'
 import { commandLine } from '../../../pkg/shell/command-line.ts'
 import { list } from './list-pages.ts'
@@ -112,9 +112,7 @@ async function createUser(client: KubeClient, step: Step, to: string): Promise<M
   if (!step.isDisabled) return made
   try {
     const body = { status: { state: 'Disabled', reason: 'disabled before the migration' } }
-    const contentType = 'application/merge-patch+json'
-    const status = `${path}/${encodeURIComponent(step.name)}/status`
-    await client.call({ method: 'PATCH', path: status, body, contentType })
+    await client.call(mergePatch(`${path}/${encodeURIComponent(step.name)}/status`, body))
     return made
   } catch (error) {
     return refused(error, 'created, but failed to disable it: ')

@@ -1,8 +1,8 @@
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { isConflict, retryOnConflict } from '../../kubeclient/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { stateLockedUntilMs } from '../passwords/password-check.ts'
-import { readUser, type User, type UserState, usersPath } from '../users/user.ts'
+import { readUser, type User, type UserState, userPath } from '../users/user.ts'
 
 export type LockoutReconcilerOptions = {
   readonly client: KubeClient
@@ -29,12 +29,7 @@ export function createLockoutReconciler(options: LockoutReconcilerOptions): Lock
       metadata: { uid: user.uid, resourceVersion: user.resourceVersion },
       status: { state, reason, lastTransitionTime: toMetaTime(sinceMs) },
     }
-    await client.call({
-      method: 'PATCH',
-      path: `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}/status`,
-      contentType: 'application/merge-patch+json',
-      body,
-    })
+    await client.call(mergePatch(`${userPath(groupDomain, user.name)}/status`, body))
   }
 
   async function lock(known: User): Promise<void> {

@@ -1,7 +1,7 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { usersPath } from '../users/user.ts'
+import { userPath } from '../users/user.ts'
 
 // Scripts may log in many times a second, and the time may be imprecise.
 const everyMs = 10_000
@@ -18,13 +18,10 @@ export function createLastLoginRecorder(options: {
   return ({ name, uid }) => {
     if (recent.get(uid)) return
     recent.set(uid, true, everyMs)
-    const call = {
-      method: 'PATCH',
-      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}/status`,
-      contentType: 'application/merge-patch+json',
-      // metav1.Time has whole seconds.
-      body: { status: { lastLoginTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } },
-    } as const
-    client.call(call).catch(err => logger.warn({ err, user: name }, 'failed to record the last login'))
+    // metav1.Time has whole seconds.
+    const status = { lastLoginTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z') }
+    client
+      .call(mergePatch(`${userPath(groupDomain, name)}/status`, { status }))
+      .catch(err => logger.warn({ err, user: name }, 'failed to record the last login'))
   }
 }

@@ -1,10 +1,10 @@
 import { isStatus } from '../../apierrors/status.ts'
 import { withoutMember } from '../../json/members.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
 import { type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { toUser, type User, usersPath } from '../users/user.ts'
+import { toUser, type User, userPath } from '../users/user.ts'
 import type { PasswordStore } from './password-store.ts'
 import type { PasswordWriter } from './password-writer.ts'
 
@@ -45,7 +45,7 @@ export function createPasswordMigration(options: PasswordMigrationOptions): Pass
   let fromMs = Number.POSITIVE_INFINITY
 
   async function move(name: string): Promise<boolean> {
-    const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+    const path = userPath(groupDomain, name)
     try {
       const object = parseObject(await client.call({ path }))
       const user = toUser(object)
@@ -54,8 +54,7 @@ export function createPasswordMigration(options: PasswordMigrationOptions): Pass
       if (user.inlineHash !== undefined) await write(user, user.inlineHash, annotations)
       else {
         const { uid, resourceVersion } = user
-        const body = { metadata: { uid, resourceVersion, annotations } }
-        await client.call({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body })
+        await client.call(mergePatch(path, { metadata: { uid, resourceVersion, annotations } }))
       }
       return true
     } catch (error) {

@@ -1,6 +1,6 @@
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
-import { type User, usersPath } from '../users/user.ts'
+import { type User, userPath } from '../users/user.ts'
 import type { PasswordStore } from './password-store.ts'
 
 export type PasswordWriterOptions = {
@@ -28,12 +28,7 @@ export function createPasswordWriter({ client, groupDomain, store }: PasswordWri
     const reference = await store.keep(user, hash)
     // Removes a hash from the User, since it would take precedence.
     const spec = { ...reference, password: null }
-    const response = await client.call({
-      method: 'PATCH',
-      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { uid, resourceVersion, annotations }, spec },
-    })
-    return parseObject(response)
+    const body = { metadata: { uid, resourceVersion, annotations }, spec }
+    return parseObject(await client.call(mergePatch(userPath(groupDomain, name), body)))
   }
 }

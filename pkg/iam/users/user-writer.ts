@@ -1,5 +1,5 @@
 import { notFound, orUndefined, Status } from '../../apierrors/status.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation, withoutLastApplied } from '../../kubeclient/object/last-applied.ts'
 import { isRecord, type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
@@ -20,6 +20,7 @@ import {
   toUser,
   type User,
   type UserState,
+  userPath,
   usersPath,
 } from './user.ts'
 import { invalidUser, type UserDraft } from './user-draft.ts'
@@ -70,7 +71,6 @@ export type UserWriter = {
   ) => Promise<void>
 }
 
-const mergePatch = 'application/merge-patch+json'
 const kept = { reason: '', isDryRun: false }
 
 export function createUserWriter({
@@ -84,7 +84,7 @@ export function createUserWriter({
   const resource = { group: `iam.${groupDomain}`, resource: 'users' }
   const changedAt = `iam.${groupDomain}/last-password-change-time`
   const uninitialized = `iam.${groupDomain}/uninitialized`
-  const pathOf = (name: string) => `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const pathOf = (name: string) => userPath(groupDomain, name)
   const dryRun = ({ isDryRun }: Pick<WriteOptions, 'isDryRun'>) => (isDryRun ? '?dryRun=All' : '')
 
   async function stored(name: string): Promise<KubeObject> {
@@ -142,7 +142,7 @@ export function createUserWriter({
     const body = { metadata: { resourceVersion: user.metadata.resourceVersion }, status: changed }
     if (current.state === state) return user
     const path = `${pathOf(user.metadata.name)}/status${dryRun({ isDryRun })}`
-    return parseObject(await client.call({ method: 'PATCH', path, contentType: mergePatch, body }))
+    return parseObject(await client.call(mergePatch(path, body)))
   }
 
   async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {

@@ -52,6 +52,10 @@ export function usersPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/users`
 }
 
+export function userPath(groupDomain: string, name: string): string {
+  return `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+}
+
 // A cost above 15 takes seconds: with a cost of 31, a caller with write access to users could block
 // all logins.
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
@@ -134,7 +138,7 @@ export async function readUser(
   groupDomain: string,
   name: string,
 ): Promise<User | undefined> {
-  const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const path = userPath(groupDomain, name)
   const object = await orUndefined(client.call({ path }).then(parseObject), 404)
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
   return toUser(object)

@@ -44,7 +44,7 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
     const params = new Map(form)
     const proof = params.get(proofParameter)
     params.delete(proofParameter)
-    const target = findTarget(registry, params)
+    const target = findTarget(options.registry, params)
     event.client = target.client.name
     await respond(options, { req, res }, { target, params, proof }, { event, problems })
   })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KeyPair } from '../../certs/issue.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { byName, type Change, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -121,9 +121,8 @@ export class Components {
     const { client, logger } = this.#options
     const path = `${this.#path}/${object.metadata.name}/status`
     const body = { status: { conditions: [condition] } }
-    const contentType = 'application/merge-patch+json'
     await client
-      .call({ method: 'PATCH', path, body, contentType })
+      .call(mergePatch(path, body))
       .catch(err =>
         logger.warn({ err, component: object.metadata.name }, 'failed to update the status of a component'),
       )

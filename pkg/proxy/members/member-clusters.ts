@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { badRequest, notFound, Status, unavailable } from '../../apierrors/status.ts'
 import { hostCluster } from '../../apirequest/target.ts'
-import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
+import { createKubeClient, type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { type KubeObject, membersOf, parseObject, textOf } from '../../kubeclient/object/object.ts'
 import { secretsPath } from '../../kubeclient/object/secret.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
@@ -251,13 +251,7 @@ export class MemberClusters {
     const status = object && statusAfter(object, health, new Date())
     if (status === undefined) return
     const path = `${this.#path}/${name}/status`
-    const call = {
-      method: 'PATCH',
-      path,
-      body: { status },
-      contentType: 'application/merge-patch+json',
-    } as const
-    const written = parseObject(await this.#options.client.call(call))
+    const written = parseObject(await this.#options.client.call(mergePatch(path, { status })))
     // The Cluster may have been deleted in the meantime.
     if (this.#connections.has(name)) this.#clusters.put(written)
   }

@@ -1,8 +1,8 @@
-import type { KubeClient } from '../../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../../kubeclient/client.ts'
 import { type KubeObject, parseObject } from '../../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../../kubeclient/retry.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
-import { toUser, type User, usersPath } from '../../users/user.ts'
+import { toUser, type User, userPath } from '../../users/user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.ts'
 import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
@@ -24,12 +24,8 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
   async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {
     const { name, uid: userUid, resourceVersion } = user.metadata
     const annotations = { [linkAnnotation(groupDomain, provider)]: uid }
-    const response = await client.call({
-      method: 'PATCH',
-      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { uid: userUid, resourceVersion, annotations } },
-    })
+    const metadata = { uid: userUid, resourceVersion, annotations }
+    const response = await client.call(mergePatch(userPath(groupDomain, name), { metadata }))
     logger.info({ audit: 'user', user: name, provider }, 'user linked their identity provider account')
     return toUser(parseObject(response))
   }
@@ -43,8 +39,7 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
           'user_already_linked',
           'a user was created for this account in the meantime; log in again',
         )
-      const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
-      const object = parseObject(await client.call({ path }))
+      const object = parseObject(await client.call({ path: userPath(groupDomain, name) }))
       const known = readLinks(object.metadata, groupDomain).find(each => each.provider === provider)
       const isForeign = object.metadata.uid !== userUid || (known !== undefined && known.uid !== uid)
       if (isForeign)

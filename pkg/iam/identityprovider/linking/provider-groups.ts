@@ -1,8 +1,8 @@
 import { unavailable } from '../../../apierrors/status.ts'
-import type { KubeClient } from '../../../kubeclient/client.ts'
+import { type KubeClient, mergePatch } from '../../../kubeclient/client.ts'
 import { parseObject } from '../../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../../kubeclient/retry.ts'
-import { type ProviderGroups, toUser, type User, usersPath } from '../../users/user.ts'
+import { type ProviderGroups, toUser, type User, userPath } from '../../users/user.ts'
 import { groupProblem } from '../../users/user-validation.ts'
 import { loginError } from './login-error.ts'
 
@@ -52,7 +52,7 @@ export type GroupWriter = (
 export function createGroupWriter(client: KubeClient, groupDomain: string): GroupWriter {
   /** @throws Status 409 if the user was changed in the meantime */
   async function write(user: User, observed: ObservedGroups): Promise<User> {
-    const path = `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}`
+    const path = userPath(groupDomain, user.name)
     const object = parseObject(await client.call({ path }))
     const current = toUser(object)
     if (current.uid !== user.uid) throw unavailable('the user is being updated concurrently')
@@ -64,8 +64,7 @@ export function createGroupWriter(client: KubeClient, groupDomain: string): Grou
       metadata: { resourceVersion: object.metadata.resourceVersion },
       status: { providerGroups: all.map(toStored) },
     }
-    const call = { method: 'PATCH', path: `${path}/status`, body } as const
-    return toUser(parseObject(await client.call({ ...call, contentType: 'application/merge-patch+json' })))
+    return toUser(parseObject(await client.call(mergePatch(`${path}/status`, body))))
   }
 
   return async (user, provider, groups, nowMs = Date.now()) => {

@@ -1,7 +1,7 @@
 import { isStatus, methodNotAllowed, notFound, Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
-import { type User, usersPath } from '../../../../iam/users/user.ts'
+import { type User, userPath, usersPath } from '../../../../iam/users/user.ts'
 import { parseUserDraft, type UserDraft } from '../../../../iam/users/user-draft.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'
 import { compactJson, memberText, withMembers, withoutMember } from '../../../../json/members.ts'
@@ -91,7 +91,7 @@ async function readUser(
   exchange: AuthenticatedExchange,
 ): Promise<string> {
   const { name } = exchange.info
-  const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const path = userPath(groupDomain, name)
   const json = await readText(client, { path }).catch((error: unknown) => {
     const resource = { group: `iam.${groupDomain}`, resource: 'users' }
     throw isStatus(error, 404) ? notFound(resource, name) : error
