@@ -4,12 +4,14 @@ import {
   group,
   kubectl,
   kubectlJson,
+  kubectlOutput,
   makeNamespace,
   tokenOf,
   uniqueName,
   version,
 } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import { apply, askAs, eventually, groupDomain } from './http.ts'
+import { setting } from './run.ts'
 
 const [home, other] = [uniqueName('merged-a'), uniqueName('merged-b')]
 const root = `/kapis/${group}/${version}`
@@ -153,6 +155,35 @@ describe('a list of several kinds', function () {
         const { names, warning } = await list(reader, owned(1))
         expect(names).to.deep.equal([])
         expect(warning).to.contain('owners of kind ReplicaSet are skipped: replicasets.apps is forbidden')
+      }, 10_000)
+    })
+
+    it('does not follow kinds that have a route of their own, and reports this', async () => {
+      const user = [
+        'get',
+        `users.iam.${groupDomain}`,
+        setting('KAPIS_USER'),
+        '-o',
+        'jsonpath={.metadata.uid}',
+      ]
+      const uid = await kubectlOutput(...user)
+      const owner = {
+        apiVersion: `iam.${groupDomain}/v1alpha2`,
+        kind: 'User',
+        name: setting('KAPIS_USER'),
+        uid,
+      }
+      const metadata = { name: 'of-user', namespace: home, ownerReferences: [owner] }
+      await apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
+      await eventually(async () => {
+        const { names, warning } = await list(
+          admin,
+          `${root}/namespaces/${home}/configmaps?ownerReference=${uid}&seniority=1`,
+        )
+        expect(names).to.deep.equal(['ConfigMap of-user'])
+        expect(warning).to.contain(
+          'owners of kind User are skipped: Kapis does not list this kind as a part of another request',
+        )
       }, 10_000)
     })
 

@@ -175,7 +175,9 @@ async function serveSubrequest(
     // Other handlers would write to a response that nothing reads.
     if (!router.narrows(subrequest))
       throw badRequest(
-        'invalid path: expected a watch of a kind that Kapis caches, below /kapis, /kapi or /apis/resources.<group domain>',
+        openWatch === undefined
+          ? 'Kapis does not list this kind as a part of another request'
+          : 'invalid path: expected a watch of a kind that Kapis caches, below /kapis, /kapi or /apis/resources.<group domain>',
       )
     // Each watch needs a seat, since its connection has none. Counts run one by one in the seat of
     // their request.
