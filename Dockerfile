@@ -1,5 +1,5 @@
-# One image for all three programs. The TypeScript is compiled ahead: stripping types at each start costs a third of a second
-# and 25 MB. The base image is pinned by digest; docs/releases.md says how to renew it.
+# One image for all three programs. TypeScript is compiled in advance, since stripping types at each start would take a third
+# of a second and 25 MB. The base image is pinned by digest; docs/releases.md describes how to update it.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
@@ -12,8 +12,8 @@ COPY pkg pkg
 COPY hack/build.sh hack/build.sh
 RUN hack/build.sh dist
 
-# Production dependencies for the target machine. npm leaves out optional packages that a registry lacks without an error:
-# the native modules, for passwords and for snappy, must be there.
+# Production dependencies for the target machine. npm omits optional packages that a registry lacks, without an error, so
+# the native modules for passwords and snappy are checked.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS modules
 ARG TARGETARCH
 WORKDIR /kapis
@@ -33,7 +33,7 @@ LABEL org.opencontainers.image.title="kapis" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${COMMIT}"
 RUN install -d -o 65532 -g 65532 -m 700 /home/nonroot
-# Files belong to root: the user who runs the programs cannot change them.
+# Files are owned by root, so that the user of the programs cannot change them.
 COPY --from=modules /kapis /kapis
 COPY --from=build /src/dist /kapis/
 COPY LICENSE /kapis/

@@ -20,7 +20,7 @@ mkdir -p "$folder"
   export PATH="$folder/tools/node_modules/$node/bin:$folder/tools/node_modules/.bin:$PATH"
   # node-sass compiles with Python 2; Dart Sass has the same API.
   sed -i 's#"node-sass": "[^"]*"#"node-sass": "npm:sass@1.32.13"#' package.json
-  # Some packages are locked to a mirror that is gone, with paths of its own.
+  # The lockfile refers to a mirror that no longer exists, with different paths.
   sed -i -E "/^  resolved/ { s#https://registry[^/]*/#${registry%/}/#; s#/download/#/-/#; s/\?[^#\"]*//; }" yarn.lock
   yarn install --ignore-scripts --ignore-engines --non-interactive --network-timeout 120000
   export NODE_OPTIONS=--max-old-space-size=4096

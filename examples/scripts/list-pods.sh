@@ -1,5 +1,5 @@
 #!/bin/sh
-# Logs in, and prints the name of every pod that the caller may see, page by page. `. .run/env` of `make up` sets what it needs.
+# Logs in, and prints the name of every pod that the caller may see, page by page. Requires the variables of `.run/env`, which `make up` writes.
 set -eu
 : "${KAPIS_URL:?}" "${KAPIS_CA:?}" "${KAPIS_GROUP_DOMAIN:?}" "${KAPIS_USER:?}" "${KAPIS_PASSWORD:?}"
 : "${KAPIS_CLIENT_ID:?}" "${KAPIS_CLIENT_SECRET:?}" "${PAGE_SIZE:=100}"
@@ -24,7 +24,7 @@ while
     ask --header "Authorization: Bearer $token" \
       "$KAPIS_URL/kapis/resources.$KAPIS_GROUP_DOMAIN/v1alpha3/pods?sortBy=name&ascending=true&fields=metadata.name&limit=$PAGE_SIZE&page=$page"
   )
-  # With one member alone in each object no more than this is needed to read the answer.
+  # With a single field per object, the response is short and has no other names to match.
   names=$(printf '%s\n' "$answer" | grep -o '"name":"[^"]*"' | cut -d '"' -f 4)
   [ -n "$names" ]
 do

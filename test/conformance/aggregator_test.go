@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// TestAggregator: what kube-apiserver expects of an aggregated server, like the test of the sample
+// TestAggregator: checks what kube-apiserver requires of an aggregated server, like the test of the sample
 // API server.
 func TestAggregator(t *testing.T) {
 	holds(t, []check{

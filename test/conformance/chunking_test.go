@@ -44,7 +44,7 @@ func list(t *testing.T, client dynamic.ResourceInterface, options metav1.ListOpt
 	return must(client.List(inTime(t), options))(t)
 }
 
-// holdRest holds the counts of a chunk to each other; seen are the items of the chunks before it.
+// holdRest checks the counts of a chunk; seen is the number of items in earlier chunks.
 func holdRest(t *testing.T, page *unstructured.UnstructuredList, seen, total int) {
 	t.Helper()
 	rest := page.GetRemainingItemCount()
@@ -128,7 +128,7 @@ func chunksKeepTheirState(t *testing.T, s *subject) {
 	equal(t, "items afterwards", len(list(t, client, metav1.ListOptions{}).Items), 5)
 }
 
-// waitFor waits until the subject has seen a version.
+// waitFor waits until the subject has reached a version.
 func waitFor(t *testing.T, client dynamic.ResourceInterface, version string) {
 	t.Helper()
 	list(t, client, metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
@@ -165,7 +165,7 @@ func limitAtVersion(t *testing.T, s *subject) {
 	}
 }
 
-// outdated is a token of a client that has slept: its snapshot no longer exists. kube-apiserver
+// outdated is a continue token whose snapshot no longer exists. kube-apiserver
 // compacts every 15 seconds.
 func outdated(t *testing.T, client dynamic.ResourceInterface, token string) string {
 	t.Helper()
@@ -193,7 +193,7 @@ func atVersionOne(t *testing.T, token string) string {
 func expiredToken(t *testing.T, s *subject) {
 	client := claimsOf(t, s, scene)
 	first := list(t, client, metav1.ListOptions{Limit: chunk})
-	// Whatever happens now is not in the state of the first chunk.
+	// Later changes are not part of the snapshot of the first chunk.
 	waitFor(t, client, addClaim(t, ownNamespace(t), claimName(0)).ResourceVersion)
 	_, err := client.List(inTime(t), metav1.ListOptions{Limit: chunk, Continue: outdated(t, client, first.GetContinue())})
 	is(t, err, "Expired", apierrors.IsResourceExpired)

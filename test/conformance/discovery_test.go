@@ -43,7 +43,7 @@ func TestDiscovery(t *testing.T) {
 	}, everywhere)
 }
 
-// TestGroup: the discovery of the group, which the core group has elsewhere.
+// TestGroup: the discovery of the group, which has another path for the core group.
 func TestGroup(t *testing.T) {
 	holds(t, []check{
 		{"is in /apis with its preferred version", groupInList},

@@ -29,7 +29,7 @@ func TestErrors(t *testing.T) {
 	}, everywhere)
 }
 
-// TestReadOnly: the aggregated API is for reading.
+// TestReadOnly: the aggregated API is read-only.
 func TestReadOnly(t *testing.T) {
 	holds(t, []check{{"every way to write is MethodNotSupported", writes}}, ours)
 }

@@ -19,7 +19,7 @@ type check struct {
 	run  func(*testing.T, *subject)
 }
 
-// patience is how long anything is waited for; a busy machine takes its time.
+// patience is the timeout of all waits; long enough for a busy machine.
 const patience = 30 * time.Second
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 func setUp(m *testing.M) (int, error) {
-	// Of native kinds, which are read too.
+	// For native kinds, which are also read.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	kube, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
@@ -51,7 +51,7 @@ func setUp(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// holds runs the checks against every subject that is wanted; they are independent of each other.
+// holds runs the checks against every selected subject; checks are independent.
 func holds(t *testing.T, checks []check, wanted func(*subject) bool) {
 	t.Parallel()
 	for _, s := range subjects {

@@ -92,7 +92,7 @@ func kindsOf(t *testing.T, extension any) (kinds []schema.GroupVersionKind) {
 	return kinds
 }
 
-// keyOf is the subject in the index of version 3.
+// keyOf returns the key of the subject in the index of OpenAPI version 3.
 func keyOf(s *subject) string { return strings.TrimPrefix(s.path(), "/") }
 
 func openAPICached(t *testing.T, s *subject) {

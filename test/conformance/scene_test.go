@@ -118,13 +118,13 @@ func removeNamespace(name string) {
 	}
 }
 
-// pool are namespaces that no check uses now. To delete one takes kube-apiserver hundreds of requests.
+// pool contains unused namespaces for reuse, since kube-apiserver needs hundreds of requests to delete one.
 var pool = struct {
 	sync.Mutex
 	free, all []string
 }{}
 
-// ownNamespace is for a check that changes objects; it is empty.
+// ownNamespace returns an empty namespace for a check that changes objects.
 func ownNamespace(t *testing.T) (name string) {
 	t.Helper()
 	pool.Lock()

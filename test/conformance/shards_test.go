@@ -17,7 +17,7 @@ var halves = [][2]string{
 	{"0x8000000000000000", "0x10000000000000000"},
 }
 
-// TestShards judges shardSelector (KEP-5866) by apimachinery: kube-apiserver itself ignores it
+// TestShards checks shardSelector (KEP-5866) by apimachinery: kube-apiserver itself ignores it
 // while its feature gate is off.
 func TestShards(t *testing.T) {
 	holds(t, []check{
@@ -37,7 +37,7 @@ func isInHalf(uid types.UID, half int) bool {
 	return !sharding.HexLess(hash, halves[half][0]) && sharding.HexLess(hash, halves[half][1])
 }
 
-// holdShard holds a list to its shard and returns the names in it.
+// holdShard checks that a list contains only its shard, and returns the names in it.
 func holdShard(t *testing.T, page *unstructured.UnstructuredList, half int) (names []string) {
 	t.Helper()
 	selector, _, err := unstructured.NestedString(page.Object, "metadata", "shardInfo", "selector")

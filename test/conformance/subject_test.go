@@ -26,11 +26,11 @@ type subject struct {
 	gv     schema.GroupVersion
 	// isNative means kube-apiserver's own API: if it fails, the check is wrong.
 	isNative bool
-	// isFront means that the server is kapis-apiserver and not kube-apiserver.
+	// isFront reports that the server is kapis-apiserver and not kube-apiserver.
 	isFront bool
 }
 
-// subjects are the aggregated API by both of its ways, and its native counterpart by both of its ways.
+// subjects are the aggregated API through both servers, and its native counterpart through both servers.
 var subjects []*subject
 
 func makeSubjects(kube *rest.Config) error {
@@ -61,7 +61,7 @@ func (s *subject) resource(plural string) schema.GroupVersionResource {
 	return s.gv.WithResource(plural)
 }
 
-// forgetful is a plural whose first changes are no longer known. kube-apiserver keeps everything
+// forgetful is a plural of which no server has the first changes any more. kube-apiserver keeps everything
 // since its start, except events.
 func (s *subject) forgetful() string {
 	if s.isNative {
@@ -117,7 +117,7 @@ func (s *subject) rest(t *testing.T, accept string) *rest.RESTClient {
 	return must(rest.RESTClientFor(config))(t)
 }
 
-// must makes a failure of a call the end of a test.
+// must ends the test if a call has failed.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -135,7 +135,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// is holds an error to what client-go takes it for.
+// is checks how client-go classifies an error.
 func is(t *testing.T, err error, kind string, matches func(error) bool) {
 	t.Helper()
 	if err == nil {

@@ -110,7 +110,7 @@ func tableOfObject(t *testing.T, s *subject) {
 	equal(t, "name", fmt.Sprint(table.Rows[0].Cells[0]), claimName(7))
 }
 
-// kindIn is the kind of a row's object, or "" when it has none.
+// kindIn is the kind of a row's object, or "" without an object.
 func kindIn(t *testing.T, row metav1.TableRow) string {
 	t.Helper()
 	if len(row.Object.Raw) == 0 || string(row.Object.Raw) == "null" {
@@ -156,13 +156,13 @@ func tableChunks(t *testing.T, s *subject) {
 	equal(t, "resourceVersion", rest.ResourceVersion, first.ResourceVersion)
 }
 
-// tableEvent is an event whose object is a table.
+// tableEvent is an event with a Table as its object.
 type tableEvent struct {
 	Type   watch.EventType
 	Object metav1.Table
 }
 
-// tableEvents reads a watch of tables as it comes; client-go's own decoder has no use for them.
+// tableEvents reads a watch of Tables, which the decoder of client-go does not support.
 func tableEvents(t *testing.T, r *rest.Request) func() tableEvent {
 	t.Helper()
 	stream := must(r.Param("watch", "true").Stream(inTime(t)))(t)

@@ -142,8 +142,8 @@ func (r *recorded) lists() (count int) {
 	return count
 }
 
-// informs compares an informer with the claims of a namespace: the initial ones, and one that
-// changes.
+// informs checks that an informer receives the claims of a namespace: the initial ones, and a
+// change.
 func informs(t *testing.T, informer cache.SharedIndexInformer, namespace string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(inTime(t))

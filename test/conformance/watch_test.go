@@ -289,7 +289,7 @@ func watchEnds(t *testing.T, s *subject) {
 	}
 }
 
-// kubeVersion is the version of now.
+// kubeVersion returns the current resource version.
 func kubeVersion(t *testing.T) string {
 	t.Helper()
 	return must(kube.CoreV1().PersistentVolumeClaims(scene).List(inTime(t), metav1.ListOptions{}))(t).ResourceVersion

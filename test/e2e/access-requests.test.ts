@@ -236,7 +236,7 @@ describe('time-bound access requests', function () {
     expect(ran.stderr).to.contain(`User "${asker}" cannot request access for user "${approver}"`)
     const name = await request(asker, '10m')
     const changed = await kubectl('patch', kind, name, '--type=merge', '-p', '{"spec":{"seconds":7200}}')
-    expect(changed.stderr).to.contain('a request cannot be changed; make another one')
+    expect(changed.stderr).to.contain('a request cannot be changed; create another one')
     const status = JSON.stringify({ status: { state: 'Approved', by: 'someone-else' } })
     const lied = await kubectl('patch', kind, name, '--subresource=status', '--type=merge', '-p', status)
     expect(lied.stderr).to.contain('cannot decide as another user')

@@ -1,5 +1,5 @@
 // Informer watches the nodes of the aggregated API the way controllers do: with a client-go dynamic informer.
-// It prints one JSON object a line, and exits 0 once a node's sequence label was seen to count up to the end.
+// It prints one JSON object a line, and exits with 0 when the sequence label of a node has reached its last value.
 package main
 
 import (

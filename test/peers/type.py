@@ -51,7 +51,7 @@ for text, keys in steps:
         break
     at = shown.index(text, at) + len(text)
     os.write(terminal, keys.encode())
-# A moment for what follows.
+# Waits for output that follows.
 end = time.monotonic() + 0.5
 while time.monotonic() < end:
     part = read(0.1)

@@ -1,5 +1,5 @@
 // Reads requests, one JSON object {"method", "target"} a line, as kube-apiserver does: net/http's parsing of a target, then
-// k8s.io/apiserver's RequestInfo. Answers a JSON object for each.
+// k8s.io/apiserver's RequestInfo. Writes a JSON object for each.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Reads YAML documents, one a line as a JSON string, and writes what each of Go's readers takes it for, one a line as JSON:
+// Reads YAML documents, one a line as a JSON string, and writes how each YAML library of Go parses it, as one JSON line:
 // sigs.k8s.io/yaml, which kubectl and client-go read with, and go-yaml v2 and v3.
 package main
 
@@ -75,7 +75,7 @@ func toJSON(name string, document []byte, unmarshal func([]byte, any) error) ([]
 	return json.Marshal(plain)
 }
 
-// withTextKeys turns maps of any key into maps of text, and refuses a key that was not read as text.
+// withTextKeys turns maps of any key into maps of text, and rejects other keys.
 func withTextKeys(value any) (any, error) {
 	var err error
 	switch value := value.(type) {
