@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # The status is checked, since inspect also exits with 0 if no engine responds.
 builder=$(docker buildx inspect --bootstrap 2>&1) || true
 if ! grep -q '^Status: *running' <<<"$builder"; then
-  echo 'make image needs Docker with buildx, and no builder answers here:' >&2
+  echo 'make image needs Docker with buildx, but no builder is responding:' >&2
   grep -iE 'error|unknown|not found' <<<"$builder" >&2 || echo "$builder" >&2
   exit 1
 fi

@@ -64,7 +64,7 @@ describe('make image', () => {
     const { status, stderr } = make({}, 'Error: no engine')
     expect(status).to.equal(1)
     expect(stderr).to.equal(
-      'make image needs Docker with buildx, and no builder answers here:\nError: no engine\n',
+      'make image needs Docker with buildx, but no builder is responding:\nError: no engine\n',
     )
   })
 })

@@ -60,7 +60,9 @@ const outcomes: Outcome[] = []
 if (only !== 'e2e') outcomes.push(await runUnitTests())
 if (binaries !== undefined) {
   const failed = (error: unknown) =>
-    brokeOff(`there is no control plane to test with: ${error instanceof Error ? error.message : error}`)
+    brokeOff(
+      `failed to start a control plane for the tests: ${error instanceof Error ? error.message : error}`,
+    )
   outcomes.push(await runEndToEnd(binaries).catch(failed))
 }
 const all = sum(outcomes)
@@ -84,7 +86,7 @@ async function runUnitTests(): Promise<Outcome> {
 async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Outcome> {
   // Tests that need neither a browser nor an LDAP server run even if a tool is missing.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
-  const missing = tools.status === 0 ? none : brokeOff('not all tools are there that the tests drive')
+  const missing = tools.status === 0 ? none : brokeOff('some tools that the tests use are missing')
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
   // One control plane is enough for a few selected tests.
   if (grep !== '') return sum([missing, await runFolders(['e2e', 'integration', ...trust, ...installations])])

@@ -10,7 +10,7 @@ export function run(args: readonly string[]): Promise<number> {
   // A second signal ends the process immediately.
   if (endsItself)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
-  // Users can do nothing about an experimental feature of a library.
+  // Users cannot act on a warning about an experimental feature of a library.
   process.removeAllListeners('warning').on('warning', ({ name: kind, message }) => {
     if (kind !== 'ExperimentalWarning') process.stderr.write(`${kind}: ${message}\n`)
   })

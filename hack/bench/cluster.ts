@@ -89,5 +89,5 @@ export async function requestToken(kapisUrl: string, body: URLSearchParams): Pro
   const response = await fetch(`${kapisUrl}/oauth/token`, { method: 'POST', body })
   const text = await response.text()
   if (response.ok) return String(JSON.parse(text).access_token)
-  throw new Error(`the token request was answered with ${response.status}: ${text}`)
+  throw new Error(`the token request failed with ${response.status}: ${text}`)
 }

@@ -12,7 +12,7 @@ const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
 // `updates` is the number in each round.
 const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 200), rounds: 5 }
-// Maximum number of updates ahead of the watchers: both servers end watches that stay behind.
+// Maximum number of updates ahead of the watchers: both servers end watches that fall behind.
 const maxAhead = 20
 const seconds = 2
 const measured = { rounds: 3, warmSeconds: 1 }

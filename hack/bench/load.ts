@@ -43,7 +43,7 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
   const total = Number(/Total:\s+([\d.]+) secs/.exec(stdout)?.[1])
   const ok = Number(statuses.find(([, code]) => code === '200')?.[2] ?? 0)
   if (statuses.length !== 1 || ok === 0)
-    throw new Error(`${load.url} did not answer with 200 alone:\n${stdout.slice(-800)}`)
+    throw new Error(`${load.url} responded with other statuses than 200:\n${stdout.slice(-800)}`)
   const quantileMs = (percent: number) =>
     Number(new RegExp(`${percent}%%? in ([\\d.]+) secs`).exec(stdout)?.[1] ?? Number.NaN) * 1000
   return { perSecond: ok / total, p50Ms: quantileMs(50), p99Ms: quantileMs(99) }

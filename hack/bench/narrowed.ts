@@ -68,7 +68,7 @@ async function benchCallers(env: BenchEnv, pods: string): Promise<void> {
     const response = await fetch(`${pods}?limit=10`, { headers })
     const text = await response.text()
     if (response.headers.get('kapis-narrowed-namespaces') !== String(callers.namespaces))
-      throw new Error(`caller ${i} is answered with ${response.status}: ${text.slice(0, 300)}`)
+      throw new Error(`caller ${i}: status ${response.status}: ${text.slice(0, 300)}`)
     firstMs.push(performance.now() - since)
   }
   await forEach(0, 20, page, 4)

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   if (unknown.length > 0) {
     const names = Object.keys(benchmarks).join(', ')
     throw new Error(
-      `no benchmark ${unknown.join(', ')}; there are ${names}, and alone ${Object.keys(alone).join(', ')}`,
+      `unknown benchmark ${unknown.join(', ')}; supported: ${names}; only with ONLY: ${Object.keys(alone).join(', ')}`,
     )
   }
   // The peers ship no logs, so Kapis only ships them for the log benchmarks.

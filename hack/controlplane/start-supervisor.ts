@@ -20,7 +20,10 @@ export type Supervisor = {
   readonly release: () => void
 }
 
-/** Stops what an earlier supervisor has left, then starts a supervisor and prints its output. */
+/**
+ * Stops processes that an earlier supervisor has left, then starts a supervisor and prints its
+ * output.
+ */
 export async function startSupervisor(settings: Settings, flags: readonly string[]): Promise<Supervisor> {
   mkdirSync(settings.runDir, { recursive: true })
   return withLock(`${settings.runDir}/lock`, console.log, async () => {

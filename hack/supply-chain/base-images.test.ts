@@ -38,7 +38,11 @@ describe('baseImageFaults', () => {
       [`FROM docker.io/library/${node.replace('24.1.2', '24.1.1')}`],
       'not that of hack/node',
     ],
-    ['a frontend', ['# syntax=docker/dockerfile:1'], "the frontend is BuildKit's own"],
+    [
+      'a frontend',
+      ['# syntax=docker/dockerfile:1'],
+      'remove the syntax directive, so that the built-in frontend is used',
+    ],
   ]
   for (const [what, lines, fault] of invalid) {
     it(`reports ${what}`, () => {

@@ -15,7 +15,8 @@ export function baseImageFaults(file: string, text: string, nodeVersion: string)
   const lines = text.replaceAll(/\\\n/g, ' ').split('\n')
   for (const line of lines) {
     // A syntax directive is only valid on the first line; elsewhere it is a comment.
-    if (/^#\s*syntax\s*=/i.test(line)) faults.push(`${file}: the frontend is BuildKit's own: ${line}`)
+    if (/^#\s*syntax\s*=/i.test(line))
+      faults.push(`${file}: remove the syntax directive, so that the built-in frontend is used: ${line}`)
     const [, name, value = ''] = /^ARG\s+(\w+)=(\S+)/i.exec(line) ?? []
     if (name !== undefined) defaults.set(name, value)
     const from = /^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?/i.exec(line)

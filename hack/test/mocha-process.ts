@@ -65,9 +65,9 @@ export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   child.on('error', error => resolve(error.message))
   child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   const end = await promise
-  // Waits only so long: a process that a test has left may keep the pipe open.
+  // Limited, since a process that a test has left may keep the pipe open.
   await Promise.race([once(child, 'close'), sleep(2_000)])
-  const outcome = count.outcome(`${name}: the tests broke off (${end})`)
+  const outcome = count.outcome(`${name}: the tests ended early (${end})`)
   // After a crash, another process runs the remaining files.
   return count.isOver() || queue.isEmpty() ? outcome : sum([outcome, await runMocha(queue, run)])
 }

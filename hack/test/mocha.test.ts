@@ -60,8 +60,8 @@ describe('a test process', () => {
       failed: 2,
       skipped: 0,
       failures: [
-        `${name}: the tests broke off (exit code 7) in "breaks" of ${breaks}`,
-        `${name}: the tests broke off (exit code 1) before the first test of ${imports}`,
+        `${name}: the tests ended early (exit code 7) in "breaks" of ${breaks}`,
+        `${name}: the tests ended early (exit code 1) before the first test of ${imports}`,
       ],
     })
   })

@@ -43,13 +43,13 @@ describe('createApiDocuments', () => {
     }
   })
 
-  it('answers 304 to a client that has the current document', async () => {
+  it('returns 304 to a client that has the current document', async () => {
     const { headers } = await server.get(path)
     const again = await server.get(path, { headers: { 'if-none-match': headers.etag ?? '' } })
     expect([again.code, again.text]).to.deep.equal([304, ''])
   })
 
-  it('answers that kube-apiserver is not responding, never with half an index', async () => {
+  it('reports that kube-apiserver is not responding, and never returns a partial index', async () => {
     index = undefined
     expect((await server.get('/openapi/v3')).code).to.equal(503)
     expect((await server.get(path)).code).to.equal(200)

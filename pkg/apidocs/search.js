@@ -1,4 +1,5 @@
-// Shows the operations that hold every word; without this file everything is shown.
+// Shows the operations that contain every search word. Without this script all operations are
+// shown.
 const box = document.getElementById('search')
 const input = document.getElementById('words')
 const found = document.getElementById('found')

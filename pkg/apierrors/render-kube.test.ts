@@ -53,7 +53,7 @@ describe('renderKube', () => {
     }
   }
 
-  it('answers with code, headers and the whole body', async () => {
+  it('writes code, headers and the whole body', async () => {
     const { code, headers, body } = await responseTo(methodNotAllowed(['GET']))
     expect(code).to.equal(405)
     expect(headers).to.include({
@@ -70,7 +70,7 @@ describe('renderKube', () => {
     )
   })
 
-  it('reveals nothing of an internal error', async () => {
+  it('does not reveal the message of an internal error', async () => {
     const { code, body } = await responseTo(new Error('connect ECONNREFUSED 10.1.2.3:6443'))
     expect(code).to.equal(500)
     expect(JSON.parse(body)).to.deep.equal({
@@ -84,14 +84,14 @@ describe('renderKube', () => {
     })
   })
 
-  it('sends no body in answer to HEAD', async () => {
+  it('sends no body in response to HEAD', async () => {
     const { code, body } = await responseTo(methodNotAllowed(['GET']), { method: 'HEAD' })
     expect({ code, body }).to.deep.equal({ code: 405, body: '' })
   })
 
   it('truncates the connection after a response has started, so that it does not look complete', async () => {
     const failure = await responseTo(new Error('late'), { begun: true }).then(
-      () => 'a whole answer',
+      () => 'a complete response',
       (error: NodeJS.ErrnoException) => error.code,
     )
     expect(failure).to.equal('ECONNRESET')

@@ -158,7 +158,7 @@ describe('Status', () => {
     ['400 has no headers', badRequest('x'), {}],
   ]
   for (const [name, status, expected] of headers) {
-    it(`has the right headers: ${name}`, () => {
+    it(`has the expected headers: ${name}`, () => {
       expect(status.headers).to.deep.equal(expected)
     })
   }

@@ -27,7 +27,7 @@ const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
  */
 const inCluster =
   /^(\/(?:kapis|kapi|apis|api))\/clusters\/([^/?]+)(?=[/?]|$)|^\/clusters\/([^/?]+)(?=\/(?:kapis|kapi|apis|api|openapi|version)(?:[/?]|$))/
-/** The name of the own cluster in KubeSphere. */
+/** The name of this cluster in KubeSphere. */
 export const hostCluster = 'host'
 const clusterName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 

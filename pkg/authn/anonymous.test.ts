@@ -16,7 +16,7 @@ describe('a request without a credential', () => {
     ['nothing', () => Promise.reject(new Error('no')), 503],
   ]
   for (const [what, respond, allowed] of responses) {
-    it(`is ${allowed === 503 ? 'answered with 503' : allowed ? 'allowed' : 'rejected'} if kube-apiserver answers one with ${what}`, async () => {
+    it(`${allowed === 503 ? 'fails with 503' : allowed ? 'is allowed' : 'is rejected'} if kube-apiserver responds with ${what}`, async () => {
       const paths: string[] = []
       const check = createAnonymousCheck({
         call: async ({ path }) => {
@@ -32,7 +32,7 @@ describe('a request without a credential', () => {
     })
   }
 
-  it('is answered with 401 if it is not allowed, and kube-apiserver is not asked for other callers', async () => {
+  it('is rejected with 401 if it is not allowed, without a request to kube-apiserver for other callers', async () => {
     const found = { identity: anonymous, method: 'anonymous' }
     const refusing = withAnonymousCheck(
       () => found,

@@ -82,7 +82,7 @@ describe('createBasicAuthenticator', () => {
     })
   })
 
-  it('rejects a disabled user, even with the right password', async () => {
+  it('rejects a disabled user, even with the correct password', async () => {
     const { authenticate, users } = create()
     await authenticate(request(basic('agent:p:1')))
     users.set('agent', { ...agent, state: 'Disabled' })
@@ -125,7 +125,7 @@ describe('createBasicAuthenticator', () => {
     expect(checked).to.have.length(2)
   })
 
-  it('answers a wrong password with a Basic challenge', async () => {
+  it('responds to a wrong password with a Basic challenge', async () => {
     const error = await rejectedStatus(create().authenticate(api('agent:wrong')))
     expect(error).to.deep.include({
       code: 401,

@@ -89,7 +89,7 @@ describe('impersonateConstrained', () => {
     }
   })
 
-  it('has a mode of its own for service accounts', async () => {
+  it('has a separate mode for service accounts', async () => {
     const { asked } = await attempt({ username: 'system:serviceaccount:ns:sa' }, all)
     expect(asked).to.deep.equal([
       'impersonate-on:serviceaccount:list pods ns',

@@ -52,7 +52,7 @@ describe('createTokenReviewAuthenticator', () => {
     })
   })
 
-  it('answers 503 and caches nothing while kube-apiserver does not respond', async () => {
+  it('returns 503 and caches nothing while kube-apiserver does not respond', async () => {
     let isDown = true
     const { ask } = start(() => {
       if (isDown) throw unavailable('down')
@@ -84,7 +84,7 @@ describe('createTokenReviewAuthenticator', () => {
     expect(refused[0]).to.include({ code: 503 })
   })
 
-  it('never sends a token of its own issuer to kube-apiserver', async () => {
+  it('never sends a token of its issuer to kube-apiserver', async () => {
     const { ask, calls } = start(() => ({}))
     expect(await ask('ours')).to.equal(null)
     expect(calls()).to.equal(0)

@@ -138,7 +138,7 @@ describe('createAuthorizer', () => {
       })
     })
 
-    it('sends no further review if the change is about others, or another authorizer decides', async () => {
+    it('keeps a decision if the change does not affect the caller, or another authorizer decides', async () => {
       for (const isGranted of [true, false, undefined]) {
         const { codeOf, change, reviews } = startWithRbac({ allowed: true, isGranted })
         for (let i = 0; i < 3; i++) {
@@ -199,7 +199,7 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(1)
   })
 
-  it('answers 503 while kube-apiserver does not respond, and caches nothing', async () => {
+  it('returns 503 while kube-apiserver does not respond, and caches nothing', async () => {
     let isDown = true
     const { ask } = start(() => {
       if (isDown) throw unavailable('down')
@@ -299,7 +299,7 @@ describe('createAuthorizer', () => {
     ['/metrics', 403],
   ]
   for (const [path, code] of withoutCredentials) {
-    it(`answers ${code} to a caller without credentials at ${path}`, async () => {
+    it(`returns ${code} to a caller without credentials at ${path}`, async () => {
       const { ask } = start(() => ({ allowed: false }))
       const rejection = await rejectedStatus(ask(anonymous, 'GET', path))
       expect(rejection.code).to.equal(code)
@@ -308,7 +308,7 @@ describe('createAuthorizer', () => {
       )
     })
 
-    it(`answers 403 to a caller who impersonates the anonymous user at ${path}`, async () => {
+    it(`returns 403 to a caller who impersonates the anonymous user at ${path}`, async () => {
       const { ask } = start(() => ({ allowed: false }))
       const rejection = await rejectedStatus(ask({ ...anonymous }, 'GET', path))
       expect(rejection).to.include({ code: 403, reason: 'Forbidden' })

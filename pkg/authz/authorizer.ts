@@ -115,7 +115,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
       const work = () => review(options.client, info, identity)
       const decision = await share(`${generation} ${key}`, work)
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
-      // Another authorizer may allow what RBAC does not; that RBAC is overruled is rare.
+      // Another authorizer may allow what RBAC does not, but this is rare.
       const isExpected = isGranted === decision.isAllowed || (!isContested && isGranted !== true)
       decisions.set(key, { ...decision, isGranted, generation }, isExpected ? cacheMs : contestedMs)
       return decision

@@ -63,7 +63,7 @@ describe('assertInScope', () => {
     ['PUT', '/kapis/iam.kapis.io/v1alpha2/users/jane/password', 403],
   ]
   for (const [method, path, code] of rows) {
-    it(`answers ${code} to ${method} ${path} with a read-only token`, () => {
+    it(`returns ${code} to ${method} ${path} with a read-only token`, () => {
       expect(codeOf(method, path, reader)).to.equal(code)
       expect(codeOf(method, path, { ...reader, isReadOnly: false })).to.equal(200)
     })

@@ -60,7 +60,7 @@ describe('takeStep', () => {
     expect(switched.current).to.deep.equal(announced.next)
   })
 
-  it('creates a CA with a key of its own, valid for ten years', () => {
+  it('creates a CA with a separate key, valid for ten years', () => {
     const cert = new X509Certificate(announced.next?.certPem ?? '')
     expect(cert.validToDate.getTime() - startMs).to.equal(10 * yearMs)
     expect(announced.next?.keyPem).to.not.equal(first.current.keyPem)

@@ -128,7 +128,7 @@ function isTrusted(certPem: string, bundlePem: string): boolean {
 async function eventually(check: () => boolean, withinMs = 5_000): Promise<void> {
   const until = Date.now() + withinMs
   while (!check()) {
-    if (Date.now() > until) throw new Error(`not in time: ${check}`)
+    if (Date.now() > until) throw new Error(`timed out waiting for ${check}`)
     await sleep(10)
   }
 }

@@ -147,7 +147,7 @@ describe('ConfigFile', () => {
     async function until(check: () => boolean, what: string): Promise<void> {
       const deadline = Date.now() + 20_000
       while (!check()) {
-        if (Date.now() > deadline) throw new Error(`${what}: has not come`)
+        if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`)
         await sleep(5)
       }
     }

@@ -26,7 +26,7 @@ export const document = section({
     pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
     is: 'a DNS subdomain such as kapis.io',
     description:
-      'Domain of every API group, label and annotation that Kapis serves. `kubesphere.io` makes it answer on the paths of KubeSphere.',
+      'Domain of every API group, label and annotation that Kapis serves. `kubesphere.io` makes Kapis serve the paths of KubeSphere.',
   }),
   listen: section({
     address: text({

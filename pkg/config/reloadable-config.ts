@@ -13,7 +13,7 @@ export function followed(started: Config, next: Config): Config {
   return merge(started, next, path => paths.has(path))
 }
 
-/** Returns the paths of members in which two configurations differ, in the order of the file. */
+/** Returns the paths of fields in which two configurations differ, in the order of the file. */
 export function differences(before: object, after: object): readonly string[] {
   const [old, now] = [flatten(before), flatten(after)]
   const paths = new Set([...old.keys(), ...now.keys()])

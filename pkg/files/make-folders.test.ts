@@ -18,7 +18,7 @@ describe('makeFolders', () => {
     expect(statSync(deep).mode & 0o777).to.equal(0o700)
   })
 
-  it('names the folder that it cannot create, without retrying for ever', () => {
+  it('names the folder that it cannot create, without retrying forever', () => {
     const file = join(folder, 'file')
     writeFileSync(file, '')
     const dangling = join(folder, 'dangling')

@@ -11,7 +11,7 @@ export function readRegularFile(path: string): Buffer {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(fd)
-    // A folder has a clear error of its own: EISDIR.
+    // A folder causes a clear error, EISDIR.
     if (!stats.isFile() && !stats.isDirectory()) throw new Error(`${path} is not a regular file`)
     return readFileSync(fd)
   } finally {

@@ -19,7 +19,7 @@ const serving = issueCertificate(authority, {
 })
 const refused = /SELF_SIGNED|UNABLE_TO/
 
-describe('the CAs of connections without CAs of their own', function () {
+describe('the default CAs of connections', function () {
   this.timeout(60_000)
   let folder: string
   let server: Server
@@ -54,7 +54,7 @@ describe('the CAs of connections without CAs of their own', function () {
     const { stdout, stderr } = await execute(
       process.execPath,
       ['--input-type=module', '-e', started],
-      // Without the folder of the system, whose certificates are many.
+      // Without the system folder, which contains many certificates.
       { env: { PATH: process.env.PATH, SSL_CERT_DIR: join(folder, 'none'), ...env } },
     )
     expect(stderr).to.equal('')

@@ -170,7 +170,7 @@ describe('HttpClient', function () {
     expect(await stopped).to.not.equal(undefined)
   })
 
-  it('trusts the CAs of the system without a CA of its own, including SSL_CERT_FILE', async () => {
+  it('trusts the CAs of the system without a custom CA, including SSL_CERT_FILE', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kapis-trust-'))
     const file = join(folder, 'ca.pem')
     writeFileSync(file, ca)

@@ -84,7 +84,7 @@ describe('createPool', function () {
       expect(await text(pool)).to.equal('a')
     })
 
-    it('rejects a response head over its limit', async () => {
+    it('rejects response headers over the limit', async () => {
       start({ maxHeadBytes: 1_000 })
       respond = (_req, res) => res.writeHead(200, { x: 'y'.repeat(1_000) }).end()
       expect(await codeOf(text(pool))).to.equal('UND_ERR_HEADERS_OVERFLOW')

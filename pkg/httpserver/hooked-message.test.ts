@@ -27,7 +27,7 @@ describe('HookedResponse', () => {
     ['nothing', res => res.end(), 200, ''],
   ]
   for (const [what, respond, code, text] of responses) {
-    it(`calls back once with the head, and with each chunk: ${what}`, async () => {
+    it(`calls back once with the headers, and with each chunk: ${what}`, async () => {
       const codes: number[] = []
       let seen = ''
       loopback = await startLoopback((_req, res) => {

@@ -72,7 +72,7 @@ export function createTokenIssuer(options: {
       sid: subject.sid,
       client_id: subject.clientId,
       scope: subject.scope,
-      // Consoles read these two claims; `extra` makes them ask the user for a new password.
+      // Consoles read these two claims; `extra` makes them prompt the user for a new password.
       token_type: `${kind}_token`,
       username,
       ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),

@@ -22,7 +22,7 @@ describe('retire', () => {
   })
   const kids = (keys: readonly { kid: string }[]) => keys.map(({ kid }) => kid)
 
-  it('keeps the public half of a rotated key while a session lives that began with it', () => {
+  it('keeps the public key of a rotated key until the sessions that began with it have expired', () => {
     const asked: number[][] = []
     const retired = retire([], { before: dropped, after: current }, (from, until) => {
       asked.push([from, until])
@@ -54,7 +54,7 @@ describe('retire', () => {
     expect([kept.length, kept[0]?.kid, kept.at(-1)?.kid]).to.deep.equal([100, 'k20', 'k119'])
   })
 
-  it('parses what it wrote, and nothing with a private half', () => {
+  it('parses what it has written, and rejects private keys', () => {
     const retired = retire([], { before: dropped, after: current }, () => true)
     expect(parseRetiredKeys(JSON.stringify(retired))).to.deep.equal(retired)
     const [key] = first

@@ -77,7 +77,7 @@ describe('createTokenIssuer', () => {
     expect((await tokens.refresh(alice, 60, 'jti-7')).jti).to.equal('jti-7')
   })
 
-  it('omits groups of the system and issues no token for its users', async () => {
+  it('omits system: groups, and issues no token for system: users', async () => {
     const { token } = await tokens.access({ ...alice, groups: ['system:masters', 'dev'] }, 60)
     expect(decode(token)[1]).to.have.property('groups').that.deep.equals(['dev'])
     let message = ''

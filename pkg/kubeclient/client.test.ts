@@ -180,7 +180,7 @@ describe('createKubeClient', () => {
   })
 
   describe('stream', () => {
-    it('resolves with the head, before the body arrives', async () => {
+    it('resolves with the headers, before the body arrives', async () => {
       const { client } = await start((_req, res) => res.flushHeaders())
       let code: number | undefined
       const body = await client.stream({ path: '/x', onResponse: given => (code = given) })

@@ -74,7 +74,7 @@ export function testLogStore(
     })
   })
 
-  it('goes on after a cursor without leaving out or repeating anything', async function () {
+  it('continues after a cursor without omitting or repeating a record', async function () {
     this.timeout(120_000)
     await check(async (filter, order, from) => {
       const expected = matching(filter, order)
@@ -92,7 +92,7 @@ export function testLogStore(
     })
   })
 
-  it('counts the same', async function () {
+  it('returns the same counts', async function () {
     this.timeout(120_000)
     const interval = parseInterval('2h')
     await check(async filter => {

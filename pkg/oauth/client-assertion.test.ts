@@ -120,7 +120,7 @@ describe('client_assertion', () => {
     ['an assertion of 40 KB', { padding: 'x'.repeat(30_000) }, 'the claim iss must be the client_id'],
   ]
   for (const [what, claims, problem] of wrong) {
-    it(`rejects ${what}, and says why`, async () => {
+    it(`rejects ${what}, with the reason`, async () => {
       const { code, body } = await app.form('/oauth/token', {
         grant_type: 'client_credentials',
         client_assertion_type: assertionType,
@@ -134,7 +134,7 @@ describe('client_assertion', () => {
     })
   }
 
-  it('says that an assertion was used before', async () => {
+  it('reports that an assertion was used before', async () => {
     const form = {
       grant_type: 'client_credentials',
       client_assertion_type: assertionType,

@@ -142,7 +142,7 @@ describe('logins at identity providers', () => {
       'unknown_provider',
     ],
     [
-      'a password for a provider with a login page of its own',
+      'a password for a provider with its own login page',
       () => post('sso', alice),
       400,
       {
@@ -263,7 +263,7 @@ describe('logins at identity providers', () => {
       expect((await post('ldap', { ...client, username: 'down', password: 'x' })).code).to.equal(503)
   })
 
-  it('explain on the login page after the right password why the login fails', async () => {
+  it('explain on the login page after the correct password why the login fails', async () => {
     const browser = createBrowser(app)
     const page = await browser.get('/oauth/login?provider=ldap')
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''

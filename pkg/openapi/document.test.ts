@@ -28,7 +28,7 @@ describe('divide', () => {
 
   it('rejects a path without a section, and names where to add one', () =>
     expect(() => divide(sections, { '/elsewhere': row })).to.throw(
-      '/elsewhere belongs to no section: add one in pkg/apiserver/wiring/documents/api-description.ts',
+      '/elsewhere is not in any section: add one in pkg/apiserver/wiring/documents/api-description.ts',
     ))
 })
 

@@ -24,7 +24,7 @@ export function divide(sections: readonly Section[], paths: Paths): readonly Des
     const found = roots.find(({ root }) => path === root || path.startsWith(`${root}/`))
     if (found === undefined)
       throw new Error(
-        `${path} belongs to no section: add one in pkg/apiserver/wiring/documents/api-description.ts`,
+        `${path} is not in any section: add one in pkg/apiserver/wiring/documents/api-description.ts`,
       )
     return found.section
   }

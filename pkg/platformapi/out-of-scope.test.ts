@@ -3,7 +3,7 @@ import { describeOutOfScope, describeTenantOutOfScope } from './out-of-scope.ts'
 
 describe('describeOutOfScope', () => {
   const cases = [
-    ['monitoring.kapis.io', 'monitoring is not part of Kapis: ask Prometheus'],
+    ['monitoring.kapis.io', 'monitoring is not part of Kapis: use Prometheus'],
     ['openpitrix.io', 'the app store is not part of Kapis: use Helm'],
     ['monitoring.example.org', undefined],
     ['monitoring.coreos.com', undefined],
@@ -30,8 +30,8 @@ describe('describeTenantOutOfScope', () => {
       'workspaces/retail/workspacemembers/ann/devops',
       'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
     ],
-    ['metering/price', 'metering is not part of Kapis: ask Prometheus or OpenCost'],
-    ['namespaces/shop/metering/hierarchy', 'metering is not part of Kapis: ask Prometheus or OpenCost'],
+    ['metering/price', 'metering is not part of Kapis: use Prometheus or OpenCost'],
+    ['namespaces/shop/metering/hierarchy', 'metering is not part of Kapis: use Prometheus or OpenCost'],
     // Names of a workspace, a namespace and a member are not treated as resources.
     ['workspaces/devops', undefined],
     ['namespaces/devops', undefined],

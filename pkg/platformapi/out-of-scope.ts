@@ -1,7 +1,7 @@
 /** Replacements for APIs of KubeSphere 3.4 that Kapis does not have, by group. */
 const instead: Readonly<Record<string, string>> = {
-  monitoring: 'monitoring is not part of Kapis: ask Prometheus',
-  metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
+  monitoring: 'monitoring is not part of Kapis: use Prometheus',
+  metering: 'metering is not part of Kapis: use Prometheus or OpenCost',
   alerting: 'alerting is not part of Kapis: use PrometheusRules and Alertmanager',
   notification: 'notifications are not part of Kapis: use Alertmanager',
   devops: 'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
@@ -29,7 +29,7 @@ const tenantInstead: Readonly<Record<string, string>> = {
   resourcequotas: 'quotas of workspaces are not part of Kapis: use a ResourceQuota in each namespace',
   federatednamespaces: 'federated projects are not part of Kapis: create the namespace in each cluster',
   devops: 'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
-  metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
+  metering: 'metering is not part of Kapis: use Prometheus or OpenCost',
 }
 
 /**

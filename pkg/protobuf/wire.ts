@@ -47,7 +47,7 @@ export function* readFields(message: Buffer): Generator<Field> {
     if (type === 1) return { number, value: take(8).readBigUInt64LE() }
     if (type === 2) return { number, bytes: take(small()) }
     if (type === 5) return { number, value: BigInt(take(4).readUInt32LE()) }
-    throw new WireError(`wire type ${type} is not known`)
+    throw new WireError(`unknown wire type ${type}`)
   }
 
   let groups = 0

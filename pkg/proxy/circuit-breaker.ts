@@ -1,4 +1,7 @@
-/** A circuit breaker: stops requests to a dead server, except one at times. */
+/**
+ * A circuit breaker: stops requests to a server that is not responding, except for occasional
+ * probes.
+ */
 export type CircuitBreaker = {
   /** Returns whether to send a request. The caller must then report its result. */
   readonly mayTry: () => boolean

@@ -9,7 +9,7 @@ describe('toImpersonation', () => {
   const cases: readonly (readonly [what: string, identity: Identity, lines: readonly string[]])[] = [
     ['only a user', bare, ['Impersonate-User', 'jane']],
     [
-      'each group in a header of its own, in order',
+      'each group in a separate header, in order',
       { ...bare, groups: ['b', 'a'] },
       ['Impersonate-User', 'jane', 'Impersonate-Group', 'b', 'Impersonate-Group', 'a'],
     ],

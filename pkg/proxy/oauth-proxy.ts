@@ -20,7 +20,9 @@ export type OAuthForwardOptions = {
   readonly silenceMs?: number
   /** The path to request from kapis-oauth, if it differs from the path of the request. */
   readonly path?: string
-  /** Error format without kapis-oauth: RFC 6749 for OAuth paths, else a Status. */
+  /**
+   * Format of errors while kapis-oauth is not responding: RFC 6749 for OAuth paths, else a Status.
+   */
   readonly errors?: 'oauth' | 'status'
 }
 

@@ -114,7 +114,7 @@ describe('relay', function () {
     expect([code, headers['content-length'], body.length]).to.deep.equal([200, '12', 0])
   })
 
-  it('passes on the head and each event while the response continues', async () => {
+  it('passes on the headers and each event while the response continues', async () => {
     let more: ServerResponse | undefined
     upstream = (_req, res) => {
       more = res

@@ -207,7 +207,7 @@ describe('createSessionRecording', () => {
         200,
       ],
     ] as const) {
-      it(`answers ${what} with ${code}`, async () => {
+      it(`responds to ${what} with ${code}`, async () => {
         const use = (exchange: AuthenticatedExchange) => create(['elsewhere']).assertNotBypassed(exchange)
         expect((await handle(path, use, given)).code).to.equal(code)
       })

@@ -247,7 +247,7 @@ describe('forwardUpgrade', function () {
       }
     }
 
-    it('answers 503 if Kapis itself was rejected, without the name of its account', async () => {
+    it('returns 503 if Kapis itself was rejected, without the name of its account', async () => {
       const message =
         'users is forbidden: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate resource'
       refuse(res => res.writeHead(403).end(`{"kind":"Status","message":"${message}","code":403}`))
@@ -274,7 +274,7 @@ describe('forwardUpgrade', function () {
       })
     }
 
-    it('answers 502 to a truncated 403', async () => {
+    it('returns 502 to a truncated 403', async () => {
       refuse(res => {
         res.writeHead(403, { 'content-length': 1_000 })
         res.write('{"kind":', () => res.destroy())

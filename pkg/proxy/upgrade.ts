@@ -77,8 +77,8 @@ export function forwardUpgrade(
       if (early.length > 0) (taps?.fromClient ?? peer).write(early)
       await joinConnections(socket, peer, taps)
       taps?.closed()
-      // A response whose socket was taken over emits no event of its own; the access log, metrics
-      // and audit wait for it.
+      // A response whose socket was taken over emits no event; the access log, metrics and audit
+      // wait for it.
       res.emit('close')
     },
   }

@@ -200,7 +200,7 @@ describe('relay: upstream responses at the byte level', function () {
       })
     }
 
-    it('a head over its limit, and trailers', async () => {
+    it('headers over the limit, and trailers', async () => {
       const long = Array<string>(20).fill('X: '.padEnd(1_000, 'x'))
       const { code, status } = await read([head([ok.trim(), ...long])])
       expect([code, status]).to.deep.equal([502, 'kapis; error=http_response_header_section_size'])
@@ -245,7 +245,7 @@ describe('relay: upstream responses at the byte level', function () {
   })
 
   describe('a request that cannot be forwarded', () => {
-    it('is answered with 400, and blocks no connection', async () => {
+    it('returns 400, and blocks no connection', async () => {
       upstream = await startRawUpstream({ connections: 1 })
       upstream.respond = (_text, socket) => socket.write(`${ok}Content-Length: 0\r\n\r\n`)
       const { pool: connections } = upstream

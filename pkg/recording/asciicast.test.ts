@@ -38,7 +38,7 @@ describe('toAsciicast', () => {
     ])
   })
 
-  it('has a default size without one, even if the output resembles a size', async () => {
+  it('has a default size if none was recorded, even if the output resembles a size', async () => {
     const spoof = '[0,"r","1x1"]'
     expect(await cast([start(), output([0, 'o', spoof])])).to.deep.equal([header, [0, 'o', spoof]])
   })

@@ -33,7 +33,7 @@ describe('createTimeSlices', () => {
 })
 
 describe('createUserTimeSlices', () => {
-  it('gives a user with one task the next turn but one, with any number of tasks of another user', async () => {
+  it('runs the only task of a user after at most one other task, with any number of tasks of another user', async () => {
     const timeSlices = createUserTimeSlices()
     const order: string[] = []
     const take = (user: string) =>

@@ -79,7 +79,7 @@ export async function logIn(
     },
     async open(path, message) {
       let received = ''
-      // Like the console, opens the terminal in a window of its own.
+      // Like the console, opens the terminal in a separate window.
       const window = await page.context().newPage()
       window.on('websocket', socket => {
         socket.on('framereceived', ({ payload }) => {
@@ -132,7 +132,7 @@ function waiterOf(page: Page): () => Promise<void> {
       await page.waitForTimeout(100)
       if (open.size > 0) calm = -1
       if (Date.now() > deadline)
-        throw new Error(`still under way: ${[...open].map(request => request.url()).join(', ')}`)
+        throw new Error(`still in progress: ${[...open].map(request => request.url()).join(', ')}`)
     }
   }
 }

@@ -57,7 +57,7 @@ describe('time-bound access requests', function () {
 
   const as = (name = ''): Person => {
     const person = people[name]
-    if (person === undefined) throw new Error(`${name} has not logged in`)
+    if (person === undefined) throw new Error(`login of ${name} failed`)
     return person
   }
   async function say(name: string | undefined, ...args: readonly string[]): Promise<string> {

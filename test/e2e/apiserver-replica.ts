@@ -6,7 +6,7 @@ import { accessToken } from './cluster.ts'
 import { eventually } from './http.ts'
 import { type Ran, run, setting } from './run.ts'
 
-/** A second kapis-apiserver with settings of its own. */
+/** A second kapis-apiserver with its own settings. */
 export type ApiserverReplica = {
   readonly server: string
   /** Runs kubectl with a token. */

@@ -70,7 +70,7 @@ describe('the audit log', function () {
   }
 
   async function throughAs(bearer: string, ...args: readonly string[]): Promise<Ran> {
-    if (replica === undefined) throw new Error('there is no replica')
+    if (replica === undefined) throw new Error('the replica was not started')
     return replica.kubectl(bearer, ...args)
   }
 

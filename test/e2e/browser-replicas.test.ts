@@ -67,7 +67,7 @@ describe('a browser with two replicas of kapis-oauth', function () {
     for (let i = 0; i < 4; i++) expect((await browser.get('/oauth/session')).code).to.equal(200)
   })
 
-  it('receives tokens for a code from either replica once, and loses the session if both are asked', async () => {
+  it('receives tokens for a code from either replica once, and loses the session if it sends the code to both', async () => {
     const browser = await logIn()
     const codeOf = async () => locationOf(await browser.get(authorize)).searchParams.get('code') ?? ''
     const once = await codeOf()

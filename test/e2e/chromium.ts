@@ -6,12 +6,12 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(path => existsSync(path))
 
 export function startChromium(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error('there is no chromium: run hack/test-tools.sh')
+  if (executablePath === undefined) throw new Error('Chromium not found: run hack/test-tools.sh')
   // The sandbox requires privileges that containers lack. Without it, only our own pages are
   // opened.
   const args = [
     ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-    // Pages of peers load fonts from the Internet, which would hang without access.
+    // Pages of other products load fonts from the Internet, which would hang without access.
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
   ]
   return chromium.launch({ executablePath, args, timeout: 60_000 })

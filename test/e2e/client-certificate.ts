@@ -84,7 +84,7 @@ export async function askWithCertificate(
       reject(error)
     }
   })
-  req.on('timeout', () => req.destroy(new Error(`no answer to ${path}`)))
+  req.on('timeout', () => req.destroy(new Error(`no response to ${path}`)))
   req.on('error', reject)
   req.end(body)
   return promise

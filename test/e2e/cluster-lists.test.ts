@@ -161,7 +161,7 @@ describe('lists over clusters', function () {
     ])
   })
 
-  it('has every cluster that the caller may use, and says which list is missing', async () => {
+  it('contain every cluster that the caller may use, and report which list is missing', async () => {
     const response = await ask('clusters=*&sortBy=name&ascending=true')
     const whole = listed(response)
     expect(namesOf(whole)).to.deep.equal([`${east} a`, 'host b', 'host c', `${east} d`])
@@ -177,7 +177,7 @@ describe('lists over clusters', function () {
     expect(others.clusters.map(({ cluster }) => cluster)).to.include.members([east, bare, closed])
   })
 
-  it('have a kind that only the member serves, and report this cluster', async () => {
+  it('contain a kind that only the member serves, and report this cluster', async () => {
     await member.output(['apply', '-f', '-'], JSON.stringify(definition))
     try {
       await member.output(['wait', `crd/${definition.metadata.name}`, '--for=condition=Established'])
@@ -213,7 +213,7 @@ describe('lists over clusters', function () {
     }
   })
 
-  it('gives no more than a request to each cluster', async () => {
+  it('return no more than a request to each cluster', async () => {
     const refusedHere = await ask(`clusters=${closed}`)
     expect([refusedHere.code, JSON.parse(refusedHere.body).message]).to.deep.equal([
       403,
@@ -226,7 +226,7 @@ describe('lists over clusters', function () {
     ])
   })
 
-  it('do without a member that is down', async () => {
+  it('omit a member that is down', async () => {
     await kapis.stop()
     const response = await ask(`clusters=${east},host&sortBy=name&ascending=true`)
     const whole = listed(response)

@@ -308,7 +308,7 @@ describe('the API of another component', function () {
 
   it('supports upgrades to other protocols', async () => {
     const opened = await openEcho(token)
-    if (typeof opened === 'number') throw new Error(`answered ${opened}`)
+    if (typeof opened === 'number') throw new Error(`status ${opened}`)
     const { user, socket } = opened
     socket.write('there and back')
     const [chunk] = await once(socket, 'data')
@@ -330,7 +330,7 @@ describe('the API of another component', function () {
   it('loses upgraded connections within two seconds after the session ends, on any path', async () => {
     const login = await accessToken()
     const opened = await openEcho(login)
-    if (typeof opened === 'number') throw new Error(`answered ${opened}`)
+    if (typeof opened === 'number') throw new Error(`status ${opened}`)
     let endedAt = 0
     opened.socket.on('error', () => undefined).on('close', () => (endedAt = performance.now()))
     await sleep(200)
@@ -350,7 +350,7 @@ describe('the API of another component', function () {
       opened.push(...(await Promise.all(Array.from({ length: 20 }, () => openEcho(token)))))
     for (let i = 0; i < 3; i++) expect((await askAs(token, widgets)).code).to.equal(200)
     for (const echo of opened) {
-      if (typeof echo === 'number') throw new Error(`answered ${echo}`)
+      if (typeof echo === 'number') throw new Error(`status ${echo}`)
       echo.socket.on('error', () => undefined).destroy()
     }
   })
@@ -451,7 +451,12 @@ describe('the API of another component', function () {
       { group: 'a.b', version: 'v1', url },
       'metadata.name must be <spec.version>.<spec.group>',
     ],
-    ['a missing address', 'v1.a.b', { group: 'a.b', version: 'v1' }, 'exactly one of url and service is required'],
+    [
+      'a missing address',
+      'v1.a.b',
+      { group: 'a.b', version: 'v1' },
+      'exactly one of url and service is required',
+    ],
     [
       'two addresses',
       'v1.a.b',

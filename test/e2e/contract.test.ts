@@ -37,7 +37,7 @@ describe('the interface for operators', function () {
 
   describe('probes', () => {
     for (const probe of ['healthz', 'livez', 'readyz']) {
-      it(`/${probe} answers ok to every caller`, async () => {
+      it(`/${probe} returns ok to every caller`, async () => {
         const { code, body, headers } = await askKapis(`/${probe}`)
         expect([code, body, headers['content-type']]).to.deep.equal([200, 'ok', text])
         const wrong = await askKapis(`/${probe}`, { headers: { authorization: 'Bearer nonsense' } })
@@ -54,7 +54,7 @@ describe('the interface for operators', function () {
       }
     })
 
-    it('each check has a path of its own', async () => {
+    it('each check has its own path', async () => {
       for (const name of [...checks, 'shutdown']) {
         const { code, body } = await askKapis(`/readyz/${name}`)
         expect([code, body], name).to.deep.equal([200, 'ok'])

@@ -229,7 +229,7 @@ function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
     if (!Array.isArray(kinds)) return false
     return kinds.some(is => is.group === ofGroup && is.kind.toLowerCase() === singular)
   })
-  if (name === undefined) throw new Error(`there is no schema of ${plural}`)
+  if (name === undefined) throw new Error(`schema of ${plural} not found`)
   return name
 }
 

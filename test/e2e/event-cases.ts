@@ -62,7 +62,7 @@ export function describeEvents(title: string, base: () => string): void {
       return JSON.parse(await ask(parameters, who)).query
     }
 
-    it('are found by what they say, and are as kubectl has them', async () => {
+    it('are found by their text, and are equal to those of kubectl', async () => {
       const { total, records } = await query(
         'type_filter=Warning&reason_search=sched&message_search=%3Cb%3EFREE',
       )
@@ -73,7 +73,7 @@ export function describeEvents(title: string, base: () => string): void {
       expect((await query('involved_object_name_filter=pod-two')).records[0].reason).to.equal('Scheduled')
     })
 
-    it('are kept each time that they are written, once', async () => {
+    it('are stored once per update', async () => {
       const patch = JSON.stringify({ count: 2, message: 'found another one' })
       await kubectlOutput('-n', mine, 'patch', 'event', 'two', '--type=merge', '-p', patch)
       const both = 'involved_object_name_filter=pod-two&sort=asc'
@@ -93,7 +93,7 @@ export function describeEvents(title: string, base: () => string): void {
       expect(lines.map(line => JSON.parse(line).metadata.name)).to.deep.equal(['one'])
     })
 
-    it('are shown to those who may list them there', async () => {
+    it('are shown to callers who may list them in their namespace', async () => {
       expect((await query('reason_filter=FailedScheduling', 'reader')).total).to.equal(1)
       expect(await query('', 'unprivileged')).to.deep.equal({ total: 0 })
       const anonymous = await askAs('', `${base()}${tenant}/events`).catch(() => undefined)

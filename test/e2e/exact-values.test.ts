@@ -254,7 +254,7 @@ describe('values stored in kube-apiserver', function () {
     expectSame(byName(itemsOf(await ask(extension('pods'), partial))), metadata)
   })
 
-  it('have the same value in YAML for kubectl, and text does not become structure', async () => {
+  it('have the same value in YAML for kubectl, and no text changes the YAML structure', async () => {
     const headers = { accept: 'application/yaml' }
     for (const name of ['p1', 'p2']) {
       const { body } = await askKube(kubeToken, `${extension('pods')}/${name}`, { headers })

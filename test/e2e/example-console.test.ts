@@ -69,7 +69,8 @@ describe('the example console in a browser', function () {
     await page.getByLabel('Kind').selectOption('namespaces')
     await page.getByLabel('Search').fill(namespace)
     await page.getByRole('button', { name: 'Show' }).click()
-    // The rows of the ConfigMap stay until the answer is there, and name the namespace too.
+    // The rows of the ConfigMaps are shown until the response arrives, and contain the namespace
+    // too.
     await page.locator('#rows td:nth-child(2)', { hasText: new RegExp(`^${namespace}$`) }).waitFor()
     expect(await namesOf()).to.deep.equal([namespace])
   })

@@ -75,14 +75,14 @@ describe('hostile requests', function () {
     ['a fragment in the target', () => `GET /api/v1/nodes#x HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
   ]
   for (const [what, bytes] of refused) {
-    it(`${what} is answered with 400, and nothing after it is parsed as a request`, async () => {
+    it(`${what} is rejected with 400, and nothing after it is parsed as a request`, async () => {
       const { codes, text } = await speak(bytes())
       expect(codes, text).to.deep.equal([400])
       expect(text).to.not.include('gitVersion')
     })
   }
 
-  it('an unknown transfer coding is answered with 501, and nothing after it is parsed as a request', async () => {
+  it('an unknown transfer coding is rejected with 501, and nothing after it is parsed as a request', async () => {
     const bytes = () => `${post}${auth}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`
     const { codes, text } = await speak(bytes())
     expect(codes, text).to.deep.equal([501])
@@ -110,7 +110,7 @@ describe('hostile requests', function () {
     })
   }
 
-  it('a request head that is too large is answered with 431', async () => {
+  it('too large request headers are rejected with 431', async () => {
     const { codes } = await speak(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(2 * 1024 * 1024)}\r\n\r\n`)
     expect(codes).to.deep.equal([431])
   })
@@ -150,7 +150,7 @@ describe('hostile requests', function () {
     expect((await speak('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')).codes).to.deep.equal([200])
   })
 
-  it('a length that is not a safe integer is answered with 400', async () => {
+  it('a length that is not a safe integer is rejected with 400', async () => {
     const { codes, text } = await speak(
       `${post}${auth}Content-Type: application/json\r\nContent-Length: 1000000000000000000\r\n\r\n{`,
     )
@@ -212,7 +212,7 @@ describe('hostile requests', function () {
     ])
   })
 
-  it('CONNECT is answered with 405, and OPTIONS * with an empty response', async () => {
+  it('CONNECT is rejected with 405, and OPTIONS * gets an empty response', async () => {
     expect((await speak(`CONNECT a:443 HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([405])
     expect((await speak(`OPTIONS * HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([200])
   })

@@ -50,7 +50,7 @@ function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promis
       }
     },
   )
-  req.on('timeout', () => req.destroy(new Error(`no answer to ${target}`)))
+  req.on('timeout', () => req.destroy(new Error(`no response to ${target}`)))
   req.on('error', reject)
   req.end(body)
   return promise

@@ -297,7 +297,7 @@ describe('an identity that a header would change', function () {
       ],
     ]
     for (const [what, headers, message] of bad) {
-      it(`is answered with 400: ${what}`, async () => {
+      it(`returns 400: ${what}`, async () => {
         const response = await askAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
         expect(response.code, response.body).to.equal(400)
         expect(JSON.parse(response.body).message).to.match(message)

@@ -19,7 +19,7 @@ type Begun = {
   readonly interrupt: () => void
 }
 
-/** The command line of one user, with a home folder and kubeconfig of its own. */
+/** The command line of one user, with its own home folder and kubeconfig. */
 export type Person = {
   readonly home: string
   readonly env: Readonly<Record<string, string>>
@@ -59,7 +59,7 @@ export function createPerson(name: string): Person {
     loginFile() {
       const folder = join(home, 'logins')
       const [file, ...more] = readdirSync(folder).filter(each => each.endsWith('.json'))
-      if (file === undefined || more.length > 0) throw new Error(`not one login in ${folder}`)
+      if (file === undefined || more.length > 0) throw new Error(`expected one login in ${folder}`)
       return join(folder, file)
     },
   }
@@ -78,10 +78,10 @@ function begin(args: readonly string[], env: Readonly<Record<string, string>>): 
   return {
     async said(pattern) {
       await eventually(async () => {
-        if (!pattern.test(stderr)) throw new Error(`it has not said ${pattern}, but: ${stderr}`)
+        if (!pattern.test(stderr)) throw new Error(`expected ${pattern} in the output: ${stderr}`)
       }, 20_000)
       const found = pattern.exec(stderr)
-      if (found === null) throw new Error('what was said is gone')
+      if (found === null) throw new Error('the output has ended')
       return found
     },
     ended: once(child, 'close').then(([code]) => ({ code, stderr })),

@@ -148,7 +148,7 @@ describe('attacks known from other projects', function () {
     }
   })
 
-  describe('a caller who pretends to be the front proxy', () => {
+  describe('a caller who impersonates the front proxy', () => {
     const spoof = 'X-Remote-User: admin\r\nX-Remote-Group: system:masters\r\nConnection: close\r\n\r\n'
     const ask = `GET ${platformPath} HTTP/1.1\r\nHost: a\r\n${spoof}`
 
@@ -156,7 +156,7 @@ describe('attacks known from other projects', function () {
       expect((await speak(ask)).codes).to.deep.equal([401])
     })
 
-    it('is rejected with the right name from another CA', async () => {
+    it('is rejected with the correct name from another CA', async () => {
       const authority = createCa({ commonName: 'front-proxy-ca', validityDays: 1 })
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {

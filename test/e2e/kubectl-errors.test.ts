@@ -130,7 +130,7 @@ describe('errors of the aggregated API', function () {
     'timeout=abc',
   ]
   for (const query of sameBody) {
-    it(`?${query} is answered as for native nodes`, async () => {
+    it(`?${query} has the same result as for native nodes`, async () => {
       const [own, native] = await both(query)
       expect(own).to.deep.equal(native)
     })
@@ -155,7 +155,7 @@ describe('errors of the aggregated API', function () {
     })
   }
 
-  it('?watch=true&resourceVersion=abc is answered with 400, where kube-apiserver answers 500', async () => {
+  it('?watch=true&resourceVersion=abc returns 400, where kube-apiserver returns 500', async () => {
     const own = await askKube(token, `${collectionPath}?watch=true&resourceVersion=abc`)
     expect(own.code).to.equal(400)
     expect(JSON.parse(own.body)).to.include({ kind: 'Status', reason: 'BadRequest', code: 400 })

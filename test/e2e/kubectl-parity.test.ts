@@ -51,7 +51,8 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
   })
 
   /**
-   * Runs a step both ways concurrently, each in a namespace of its own, and compares the results.
+   * Runs a step through both servers concurrently, each in its own namespace, and compares the
+   * results.
    */
   async function same(step: Step): Promise<Ran> {
     const [front, direct] = await Promise.all([ranOneWay('front', step), ranOneWay('direct', step)])
@@ -74,7 +75,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
 
   async function ranOneWay(way: Way, { args, stdin, env }: Step): Promise<Ran> {
     const connect = new Map(ways).get(way)
-    if (connect === undefined) throw new Error(`there is no way ${way}`)
+    if (connect === undefined) throw new Error(`unknown server ${way}`)
     const options = {
       timeoutMs: 60_000,
       ...(stdin === undefined ? {} : { stdin }),

@@ -63,7 +63,7 @@ describe('limits of kapis-apiserver', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('answer 504 to a request that does not end in time, and close its connection', async () => {
+  it('return 504 to a request that does not end in time, and close its connection', async () => {
     const { codes, text } = await speak(unfinished(`${configMaps}?timeout=1s`, token))
     expect(codes, text).to.deep.equal([504])
     const [head = '', body = ''] = text.split('\r\n\r\n')

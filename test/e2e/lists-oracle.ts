@@ -161,7 +161,7 @@ export function expectedOf(
       const test = own[plural]?.[key] ?? common[key]
       if (test) return test(object, value, world)
       if (key === 'status' && statusOf[plural]) return statusOf[plural](object) === value
-      throw new Error(`the oracle does not know ${key} of ${plural}`)
+      throw new Error(`the oracle does not support ${key} of ${plural}`)
     }),
   )
   const status = statusOf[plural]
@@ -177,7 +177,7 @@ export function expectedOf(
     '.spec.size': object => [Number.parseInt(object.spec?.size ?? '-1', 10)],
   }
   const key = keyOf[sortBy]
-  if (key === undefined) throw new Error(`the oracle does not know sortBy=${sortBy}`)
+  if (key === undefined) throw new Error(`the oracle does not support sortBy=${sortBy}`)
   const sorted = kept.toSorted((a, b) => compare([...key(a), ...identity(a)], [...key(b), ...identity(b)]))
   if (ascending !== 'true') sorted.reverse()
   const size = Number(limit)

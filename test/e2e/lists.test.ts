@@ -347,7 +347,7 @@ describe('lists of every kind, against kubectl', function () {
     [
       '/kapis/monitoring.kapis.io/v1alpha3/cluster',
       404,
-      'resource "cluster" is not served in monitoring.kapis.io/v1alpha3: monitoring is not part of Kapis: ask Prometheus',
+      'resource "cluster" is not served in monitoring.kapis.io/v1alpha3: monitoring is not part of Kapis: use Prometheus',
     ],
     [`${base}/namespaces/x/nodes`, 404, 'resource "nodes" is not namespaced'],
     [`${base}/namespaces/x/deployments/none`, 404, 'deployments.apps "none" not found'],
@@ -371,7 +371,7 @@ describe('lists of every kind, against kubectl', function () {
   }
 
   for (const [path, code, message] of missing) {
-    it(`answer ${path} with ${code}`, async () => {
+    it(`respond to ${path} with ${code}`, async () => {
       const response = await askAs(token, path)
       expect(response.code).to.equal(code)
       expect(JSON.parse(response.body).message).to.equal(message)

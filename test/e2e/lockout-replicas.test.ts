@@ -105,7 +105,7 @@ describe('the lockout with two replicas of kapis-oauth', function () {
     }
   })
 
-  it('reveals no more failures to an address than allowed, on any replica and with any names', async () => {
+  it('does not reveal more failures to an address than allowed, on any replica and with any names', async () => {
     const from = '203.0.113.77'
     const names = Array.from({ length: 20 }, (_, i) => uniqueName(`spray-${i}`))
     const asked = names.map((name, i) => login(i % 2 === 0 ? a : b, name, 'guess', from))
@@ -114,7 +114,7 @@ describe('the lockout with two replicas of kapis-oauth', function () {
     expect(await codes(after)).to.deep.equal({ 429: 2 })
   })
 
-  it('rejects even the right password with Retry-After, on both replicas, until it expires', async () => {
+  it('rejects even the correct password with Retry-After, on both replicas, until it expires', async () => {
     const username = await newUser()
     await fail(a, username)
     const refused = await login(a, username, password)

@@ -11,7 +11,7 @@ export function itTakesLogs(
   base: () => string,
 ): void {
   for (const [name, wire] of Object.entries(logWires({ mine, document }))) {
-    it(`takes ${name}, and finds the line`, async () => {
+    it(`accepts ${name}, and finds the line`, async () => {
       const word = uniqueName('wire').replaceAll('-', '')
       const { code, body } = await curl(wire.path, wire.body(`sent as ${word}\n`), wire.headers)
       expect(code, body).to.equal(200)
@@ -30,7 +30,7 @@ export function itTakesLogs(
     })
   }
 
-  it('stores a batch that is sent twice once', async () => {
+  it('stores a batch once if it is sent twice', async () => {
     const word = uniqueName('twice').replaceAll('-', '')
     const body = `${JSON.stringify(document(`${word} 1\n`))}\n${JSON.stringify(document(`${word} 2\n`))}`
     await send(body)
@@ -40,7 +40,7 @@ export function itTakesLogs(
     expect((await query(`q=${word}`)).total).to.equal(2)
   })
 
-  it('keeps fields with their types, finds lines by them, and says what it shortened', async () => {
+  it('keeps fields with their types, finds lines by them, and reports what it has truncated', async () => {
     const word = uniqueName('fields').replaceAll('-', '')
     const fields = { level: 'Error', http: { status: 503 }, ok: false, tags: ['a', 'b'] }
     const line = JSON.stringify({ ...document(`${word}\n`), ...fields, long: 'x'.repeat(40_000) })
@@ -59,7 +59,7 @@ export function itTakesLogs(
     }, foundWithinMs)
   })
 
-  it('takes Loki’s push in protobuf and snappy, and finds the line', async () => {
+  it('accepts Loki’s push in protobuf and snappy, and finds the line', async () => {
     const word = uniqueName('loki').replaceAll('-', '')
     const { path, headers, body } = lokiWire(mine)
     const response = await curl(path, body(`sent as ${word}`), headers)
@@ -71,7 +71,7 @@ export function itTakesLogs(
     }, foundWithinMs)
   })
 
-  it('is an Elasticsearch to its clients, with the password of a user or a token', async () => {
+  it('supports Elasticsearch clients, with the password of a user or a token', async () => {
     const root = await askAs(await tokenOf(mine, 'shipper'), `${base()}${logging}/ingest/`)
     expect([root.code, root.headers['x-elastic-product']]).to.deep.equal([200, 'Elasticsearch'])
     expect(JSON.parse(root.body).version.number).to.equal('8.19.0')
@@ -98,7 +98,7 @@ export function itTakesLogs(
     expect((await curl('/jsonlines', 'x', ['content-type: image/png'])).code).to.equal(415)
   })
 
-  it('takes a user’s own password', async () => {
+  it('accepts a user’s own password', async () => {
     const agent = { username: uniqueName('agent'), password: 'P@ssw0rd:of-an-agent' }
     await createUser(agent)
     await kubectlOutput(

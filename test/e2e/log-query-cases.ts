@@ -4,7 +4,7 @@ import { type LogScene, logging, tenant } from './log-scene.ts'
 
 /** Defines tests of each operation and of rejected parameters. */
 export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
-  it('answers statistics and histograms', async () => {
+  it('returns statistics and histograms', async () => {
     const where = `namespaces=${mine}&q=ordinary`
     const statistics = await ask('admin', `${tenant}?operation=statistics&${where}`)
     expect(JSON.parse(statistics.body)).to.deep.equal({ statistics: { containers: 2, logs: 20 } })
@@ -18,7 +18,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     expect(histogram.histograms[0].time % 86_400_000).to.equal(0)
   })
 
-  it('pages from the newest on, and by cursor through all', async () => {
+  it('returns pages, newest first, and all records by cursor', async () => {
     const where = `namespaces=${mine}&q=ordinary`
     const first = await query(`${where}&size=7`)
     expect([first.total, first.records[0].log]).to.deep.equal([20, 'ordinary line 19 of 20\n'])
@@ -33,7 +33,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     expect(seen).to.deep.equal(Array.from({ length: 20 }, (_, i) => `ordinary line ${i} of 20\n`))
   })
 
-  it('gives the lines around one', async () => {
+  it('returns the lines around a line', async () => {
     const { records } = await query(`namespaces=${mine}&pods=web-0&q="line+8"&with_cursor=true`)
     const { cursor } = records.find(({ log }: { log: string }) => log === 'ordinary line 8 of 20\n')
     const around = `namespaces=${mine}&pods=web-0&containers=web&before=2&after=1`
@@ -47,7 +47,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     ])
   })
 
-  it('exports text, JSON lines and CSV, in the order asked for', async () => {
+  it('exports text, JSON lines and CSV, in the requested order', async () => {
     const where = `operation=export&namespaces=${mine}&pods=web-1&q=ordinary`
     const ascending = `${where}&sort=asc`
     const wanted = Array.from({ length: 10 }, (_, i) => `ordinary line ${2 * i + 1} of 20\n`)

@@ -41,7 +41,7 @@ export function itShowsReadersTheirs(
     expect(anonymous?.code).to.equal(401)
   })
 
-  it('answers kubectl logs of a pod that is gone, to those who may read its log', async () => {
+  it('serves kubectl logs of a deleted pod to callers who may read its log', async () => {
     const pod = uniqueName('gone')
     await send([1, 2, 3].map(i => JSON.stringify(document(`line ${i}`, { pod }))).join('\n'))
     await eventually(async () => expect((await query(`pods=${pod}`)).total).to.equal(3), foundWithinMs)
@@ -61,7 +61,7 @@ export function itShowsReadersTheirs(
     expect(unknown.stderr).to.include('(NotFound): pods "never-was" not found')
   })
 
-  it('follows what arrives', async () => {
+  it('follows new lines', async () => {
     const word = uniqueName('tail').replaceAll('-', '')
     const url = `${front()}${tenant}?follow=true&size=1&namespaces=${mine}&log_query=ordinary,${word}`
     const auth = `authorization: Bearer ${token.reader}`

@@ -168,7 +168,7 @@ describe('member clusters', function () {
   const kubectl = (...args: readonly string[]) => replica.kubectl(token, ...args)
   const there = () => ['--server', `${replica.server}/clusters/${name}`, '-n', namespace]
 
-  it('get names in Unicode unchanged', async () => {
+  it('receive names in Unicode unchanged', async () => {
     const administrator = await accessToken()
     const stranger = 'jörg 日本 🐳'
     const group = 'müller'
@@ -322,7 +322,7 @@ describe('member clusters', function () {
     }
   })
 
-  it('are answered with 503 while they are down, and others are served', async () => {
+  it('return 503 while they are down, and others are served', async () => {
     const response = await ask(`/clusters/${gone}/api/v1/pods`)
     expect([response.code, messageOf(response)]).to.deep.equal([
       503,

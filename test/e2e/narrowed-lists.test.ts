@@ -79,7 +79,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
     }
   })
 
-  it('is answered with 403 without permissions, for kinds that cannot be narrowed, and by kube-apiserver', async () => {
+  it('returns 403 without permissions, for kinds that cannot be narrowed, and from kube-apiserver', async () => {
     const platform = `/kapis/${group}/${version}`
     for (const path of [
       'secrets',
@@ -97,7 +97,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
     expect((await askKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
   })
 
-  it('reveals nothing of hidden objects: in counts, tokens, tables, fields, order and errors', async () => {
+  it('does not reveal hidden objects in counts, tokens, tables, fields, order and errors', async () => {
     const extension = `/apis/${group}/${version}/pods`
     const platform = `/kapis/${group}/${version}/pods`
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'

@@ -209,7 +209,7 @@ describe('pages for first logins through an identity provider, in a browser', fu
     )
   })
 
-  it('tell a user who must change the password first what to do', async () => {
+  it('explain to a user who must change the password first what to do', async () => {
     await kubectlOutput('annotate', users, given, `${linkOf(provider)}=${cleo}`)
     await eventually(async () => {
       const page = await openWindow(browser)

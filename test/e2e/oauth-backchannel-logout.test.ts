@@ -76,7 +76,7 @@ describe('a client with a back-channel logout URI', function () {
   async function requests(count: number): Promise<readonly Received[]> {
     const deadline = Date.now() + 20_000
     while (received.length < count) {
-      if (Date.now() > deadline) throw new Error(`${received.length} logout tokens have come`)
+      if (Date.now() > deadline) throw new Error(`received ${received.length} logout tokens`)
       await new Promise(resolve => setTimeout(resolve, 50))
     }
     // Waits for additional requests, which would arrive soon.

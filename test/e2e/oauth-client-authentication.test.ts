@@ -64,7 +64,7 @@ describe('client authentication at /oauth', function () {
     ],
   ]
   for (const [what, ask, code, body, authenticate] of rows) {
-    it(`is answered with ${code} for ${what}`, async () => {
+    it(`returns ${code} for ${what}`, async () => {
       const response = await ask()
       expect(parsed(response)).to.deep.equal([code, body])
       expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })

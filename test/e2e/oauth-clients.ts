@@ -41,7 +41,7 @@ export async function untilKnown(name: string, secret: string, isKnown: boolean)
     const { code } = await form('/oauth/token', { client_id: name, client_secret: secret })
     // With 400 the client is authenticated, but the request contains no grant.
     if ((code === 400) === isKnown) return
-    if (Date.now() > deadline) throw new Error(`the listener answers ${code} to the client ${name}`)
+    if (Date.now() > deadline) throw new Error(`kapis-oauth responded to the client ${name} with ${code}`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }

@@ -113,7 +113,7 @@ describe('endpoints of /oauth', function () {
     ],
   ]
   for (const [what, ask, code, body] of rows) {
-    it(`answer ${what} with ${code}`, async () => {
+    it(`respond to ${what} with ${code}`, async () => {
       const response = await ask()
       expect(parsed(response)).to.deep.equal([code, body])
       expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })

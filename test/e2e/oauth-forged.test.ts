@@ -34,7 +34,7 @@ describe('forged tokens', function () {
     const { data } = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     const keys: Key[] = JSON.parse(Buffer.from(data['keys.json'], 'base64').toString('utf8'))
     const found = keys.find(each => each.kid === kid)
-    if (found === undefined) throw new Error('the key of the token is not there')
+    if (found === undefined) throw new Error('the key of the token was not found')
     key = found
     signing = await importJWK({ ...key.jwk }, key.alg)
   })

@@ -51,7 +51,7 @@ describe('personal access tokens', function () {
     const dry = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
     expect(await send('POST', dry, map, token)).to.include({ code: 201 })
-    // kube-apiserver rejects the token too, although it verifies tokens without asking Kapis.
+    // kube-apiserver rejects the token too, although it verifies tokens without a request to Kapis.
     expect(await askKube(token, '/api/v1/nodes')).to.include({ code: 401 })
     expect(parsed(await send('DELETE', `${path}/${rest.id}`))).to.deep.equal([204, ''])
     await eventually(

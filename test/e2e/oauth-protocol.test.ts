@@ -65,7 +65,7 @@ describe('kapis-oauth', function () {
     )
 
   describe('OAuth clients in Secrets', () => {
-    it('have lifetimes of their own, and follow changes and deletions', async () => {
+    it('have their own lifetimes, and follow changes and deletions', async () => {
       const other = { ...client, name: uniqueName('other'), secret: 'first' }
       await createClient(other)
       const login = { grant_type: 'password', ...user, client_id: other.name }

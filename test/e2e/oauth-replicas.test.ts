@@ -110,7 +110,7 @@ describe('two replicas of kapis-oauth', function () {
     const c = await ready(start('c'))
     running.push(c)
     const responses = Array.from({ length: 3 }, () => login(c))
-    // When this request has been answered, those sent before it are in progress.
+    // When this request has a response, those sent before it are in progress.
     await ask(c, '/healthz')
     const code = await stop(c)
     expect(code).to.equal(0)
@@ -172,7 +172,7 @@ describe('two replicas of kapis-oauth', function () {
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 2_000
   while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it has not come within two seconds')
+    if (Date.now() > deadline) throw new Error('not received within two seconds')
     await new Promise(resolve => setTimeout(resolve, 20))
   }
 }

@@ -76,7 +76,7 @@ describe('userinfo with HTTP Basic', function () {
     ],
   ]
   for (const [what, act, error_description] of rows) {
-    it(`answers ${what} with 401`, async () => {
+    it(`responds to ${what} with 401`, async () => {
       const response = await act()
       expect(parsed(response)).to.deep.equal([401, { error: 'login_required', error_description }])
       expect(response.headers).to.include({

@@ -115,7 +115,7 @@ describe('HTTP responses of /oauth', function () {
     ['an unknown path', () => askKapis('/oauth/nothing'), 404, invalidRequest('unknown endpoint')],
   ]
   for (const [what, ask, code, body] of rows) {
-    it(`answer ${what} with ${code}`, async () => {
+    it(`respond to ${what} with ${code}`, async () => {
       const response = await ask()
       expect(parsed(response)).to.deep.equal([code, body])
       expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
@@ -123,7 +123,7 @@ describe('HTTP responses of /oauth', function () {
     })
   }
 
-  it('tell disabled users their state, for a password and for a refresh token', async () => {
+  it('report to disabled users that they are disabled, for a password and for a refresh token', async () => {
     const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
     await patch('Disabled')
     try {

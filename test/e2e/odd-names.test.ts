@@ -186,7 +186,7 @@ describe('deeply nested bodies', function () {
   ]
   for (const [method, path, type, body] of rows)
     for (const levels of [200, 20_000])
-      it(`${method} ${path} with ${levels} levels is answered with 400`, async () => {
+      it(`${method} ${path} with ${levels} levels is rejected with 400`, async () => {
         const headers = { 'content-type': type }
         const response = await askAs(token, path, { method, headers, body: body(nested(levels)) })
         expect(response.code, response.body).to.equal(400)

@@ -98,7 +98,7 @@ describe('a public client in a browser: oidc-client-ts', function () {
     expect(after?.isSame).to.equal(false)
   })
 
-  it('is refreshed by itself before its token expires, without a frame that monitors the session', async () => {
+  it('refreshes automatically before its token expires, without a frame that monitors the session', async () => {
     const page = await open()
     await logInAtClient(page)
     const [before, after, frames] = (await run(

@@ -35,7 +35,7 @@ async function grant(account: string, rules: readonly object[], isClusterWide = 
   })
 }
 
-describe('a request with one interpretation', function () {
+describe('a request that Kapis and kube-apiserver interpret in the same way', function () {
   this.timeout(90_000)
   const reading = ['get', 'list', 'watch']
   const user = uniqueName('reading')
@@ -292,7 +292,7 @@ describe('a request with one interpretation', function () {
     }
   })
 
-  it('writes nothing with permission to watch, also below /watch/ and /proxy/', async () => {
+  it('does not permit a write to a caller who may only watch, also below /watch/ and /proxy/', async () => {
     const roots = ['/kapi/v1', '/api/v1', `/kapis/${resources}/v1alpha3`, `/apis/${resources}/v1alpha3`]
     const paths = roots.flatMap(root =>
       ['watch', 'proxy'].flatMap(special => [

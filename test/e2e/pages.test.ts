@@ -82,7 +82,7 @@ describe('pages in a browser', function () {
     for (const context of browser?.contexts() ?? []) await context.close()
   })
 
-  it('log in without JavaScript: a wrong password, the right one, and tokens for openid-client', async () => {
+  it('log in without JavaScript, reject a wrong password, and return tokens to openid-client', async () => {
     const page = await openWindow(browser)
     const { url, checks } = await beginCode(config, party.redirectUri)
     await page.goto(url.href)
@@ -122,7 +122,7 @@ describe('pages in a browser', function () {
     expect(ended).to.equal('invalid_grant')
   })
 
-  it('are usable with the keyboard alone', async () => {
+  it('are usable with only the keyboard', async () => {
     const page = await openWindow(browser)
     const { url, checks } = await beginCode(config, party.redirectUri)
     await page.goto(url.href)

@@ -101,7 +101,7 @@ describe('nodes in the platform API', function () {
         )
       })
 
-      it(`${path.split('/')[1]}: is answered with a challenge without credentials`, async () => {
+      it(`${path.split('/')[1]}: returns a challenge without credentials`, async () => {
         for (const target of [path, `${path}/${cordoned}`, `${path}/no-such-node`]) {
           const response = await askKapis(target)
           expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -593,7 +593,7 @@ const scales: Readonly<Record<string, number>> = {
 function thousandths(quantity: string | undefined): number {
   const [, digits = '0', unit = ''] = /^([\d.]+)(\D*)$/.exec(quantity ?? '0') ?? []
   const scale = scales[unit]
-  if (scale === undefined) throw new Error(`${quantity}: what unit is that?`)
+  if (scale === undefined) throw new Error(`${quantity}: unknown unit`)
   return Math.round(Number(digits) * scale * 1000)
 }
 

@@ -267,7 +267,7 @@ describe('the callback of an identity provider', function () {
       ),
     ],
     [
-      'a token endpoint that answers with HTML',
+      'a token endpoint that responds with HTML',
       () => ({
         responses: {
           '/token': res => res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
@@ -285,7 +285,7 @@ describe('the callback of an identity provider', function () {
     ],
   ]
   for (const [what, lies, outcome] of rows) {
-    it(`answers ${outcome.code} to ${what}`, async () => {
+    it(`returns ${outcome.code} to ${what}`, async () => {
       const lie = lies()
       const { userinfo } = personOf(ann)
       upstream.said.lies = { ...(userinfo === undefined ? {} : { userinfo }), ...lie }
@@ -349,7 +349,7 @@ describe('the callback of an identity provider', function () {
     ],
   ]
   for (const [what, change, outcome, isOnTheWay] of changes) {
-    it(`answers ${outcome.code} to ${what}`, () => expectRejected(outcome, change, isOnTheWay))
+    it(`returns ${outcome.code} to ${what}`, () => expectRejected(outcome, change, isOnTheWay))
   }
 
   it('rejects POST (response_mode=form_post), and lets the login continue', async () => {
@@ -452,7 +452,7 @@ describe('the callback of an identity provider', function () {
     expect(metadata.annotations ?? {}).to.not.have.property(linkOf(provider))
   })
 
-  it('answers 404 for a provider that was removed in the meantime', async () => {
+  it('returns 404 for a provider that was removed in the meantime', async () => {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
     await removeProvider(provider)

@@ -75,7 +75,7 @@ describe('a redirect to an identity provider', function () {
     ],
   ]
   for (const [what, query, code, error, error_description, reason] of rows) {
-    it(`is answered with ${code} for ${what}`, async () => {
+    it(`returns ${code} for ${what}`, async () => {
       const before = linesOf().length
       const path = `/oauth/login/${provider}?${query}`
       const response = await askKapis(path)
@@ -103,7 +103,7 @@ describe('a redirect to an identity provider', function () {
     })
   }
 
-  it('is answered with 404 for an unknown provider, whose name is not audited', async () => {
+  it('returns 404 for an unknown provider, whose name is not audited', async () => {
     const nonexistent = uniqueName('nonexistent')
     for (const accept of ['application/json', 'text/html']) {
       const path = `/oauth/login/${nonexistent}?${new URLSearchParams(client)}`

@@ -165,7 +165,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
     [403, { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }],
   ]
   for (const [expected, headers] of claims) {
-    it(`${Object.keys(headers).join(' and ')} alone grant no permission`, async () => {
+    it(`${Object.keys(headers).join(' and ')} by themselves grant no permission`, async () => {
       const authorization = `Bearer ${await tokenOf(namespace, 'unprivileged')}`
       const { code } = await askKapis('/api/v1/pods', { headers: { ...headers, authorization } })
       expect(code).to.equal(expected)

@@ -35,7 +35,7 @@ export async function startRelyingParty() {
     async callback(): Promise<URL> {
       const deadline = Date.now() + 20_000
       while (callbacks.length === 0) {
-        if (Date.now() > deadline) throw new Error('the browser has not come back')
+        if (Date.now() > deadline) throw new Error('the browser was not redirected back')
         await new Promise(resolve => setTimeout(resolve, 50))
       }
       return callbacks.shift() as URL

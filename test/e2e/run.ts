@@ -110,7 +110,7 @@ export function follow(command: string, args: readonly string[], options: RunOpt
         if (line !== undefined) found.resolve(line)
         else if (isEnded) fail('ended before the line came')
       }
-      const timer = setTimeout(() => fail(`the line has not come within ${timeoutMs} ms`), timeoutMs)
+      const timer = setTimeout(() => fail(`no matching line within ${timeoutMs} ms`), timeoutMs)
       waiting.add(check)
       check()
       return found.promise.finally(() => {

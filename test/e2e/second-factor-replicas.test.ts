@@ -74,7 +74,7 @@ describe('second factors with two replicas of kapis-oauth', function () {
     const passkey = JSON.stringify({ id: 'AQ', rawId: 'AQ', type: 'public-key', response: part })
     const wrong = [{ code: '000000' }, { recovery_code: 'AAAA-AAAA-AAAA' }, { passkey }, { code: '0' }]
     for (const [i, form] of wrong.entries()) expect(await send(i, form), String(i)).to.equal(400)
-    // The right ones are not accepted either.
+    // Correct codes are rejected too.
     for (const [i, form] of [{ code: totpCode(secret, 1) }, { recovery_code }].entries())
       expect(await send(i, form)).to.equal(429)
   })

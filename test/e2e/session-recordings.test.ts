@@ -310,7 +310,7 @@ describe('session recordings', function () {
       expect(await look('last')).to.deep.equal(['color: rgb(1, 2, 3);', ''])
       await page.getByRole('button', { name: 'Play' }).waitFor()
       await keepScreenshot(page, 'recording')
-      // Back to before the second line.
+      // Seeks to the time before the second line.
       await page.locator('#position').fill('0')
       await eventually(async () => expect((await rows())[1]?.trim()).to.equal(''), 10_000)
       await page.locator('#screen').press('ArrowRight')

@@ -84,7 +84,7 @@ describe('callers who write users', function () {
     const groups = ['platform-admins']
     const why = 'cannot impersonate resource "groups" in API group "" at the cluster scope'
     const refused = (response: HttpResponse) =>
-      forbidden(response, 'groups "platform-admins"', `${why}: giving a user this group requires it`)
+      forbidden(response, 'groups "platform-admins"', `${why}: adding a user to this group requires it`)
     const fresh = uniqueName('grouped')
     for (const query of ['', '?dryRun=All'])
       refused(await send(plain, 'POST', base + query, draft(fresh, { groups })))

@@ -181,7 +181,7 @@ describe('invalid requests for users', function () {
     ],
   ]
   for (const [what, ask, body, headers = {}] of rows) {
-    it(`answer ${what} with ${body.code}`, async () => {
+    it(`respond to ${what} with ${body.code}`, async () => {
       const response = await ask()
       expectStatus(response, body)
       expect(response.headers).to.include(headers)

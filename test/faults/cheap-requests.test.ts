@@ -247,7 +247,7 @@ describe('cheap requests', function () {
       isOver = true
       const slowestMs = await probing
       note(`${before} -> ${most} MB, slowest ${slowestMs.toFixed(0)} ms, ${quietMs.toFixed(0)} ms without it`)
-      expect(slowestMs, 'ms of the slowest answer to others').to.be.below(
+      expect(slowestMs, 'ms of the slowest response to others').to.be.below(
         (isLong ? 1_000 : 8_000) + 2 * quietMs,
       )
     }

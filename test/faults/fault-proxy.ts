@@ -7,7 +7,7 @@ import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 /** The message in error responses of this proxy. */
 export const faultMessage = 'made by the fault proxy'
 
-/** A proxy between Kapis and kube-apiserver that passes everything on until a fault is set. */
+/** A proxy between Kapis and kube-apiserver that reports every event until a fault is set. */
 export type FaultProxy = {
   readonly url: string
   /** The same URL with a host name that only preload.ts resolves. */

@@ -46,7 +46,7 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     const wrong = report.wrong.filter(line => !isCut(line))
     const failures = `${wrong.length} wrong, ${report.wrong.length - wrong.length} cut`
     note([fault.name, ...figures, rejections.join(', ') || 'none refused', failures, grown].join(' | '))
-    expect(wrong.slice(0, 5), 'wrong answers').to.deep.equal([])
+    expect(wrong.slice(0, 5), 'wrong responses').to.deep.equal([])
     const made = await kubectlOutput(
       '-n',
       options.namespace,

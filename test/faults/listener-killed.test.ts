@@ -128,20 +128,20 @@ describe('pending work of a killed kapis-oauth', function () {
         if (other !== undefined) await replica.start('oauth')
       })
 
-      it('is not lost: the browser session', async () => {
+      it('keeps the browser session', async () => {
         const page = await begun.browser.get('/oauth/session')
         expect(page.code).to.equal(200)
         expect(page.body).to.include(user.username)
       })
 
-      it('is not lost: an open login page, which can be sent and leads to the client', async () => {
+      it('keeps an open login page, whose form still logs in at the client', async () => {
         const { newcomer, loginPage } = begun
         const sent = await newcomer.post('/oauth/login', { ...hiddenFieldsOf(loginPage.body), ...user })
         expect(sent.code, sent.body).to.equal(303)
         await exchange(web, codeOf(await newcomer.get(String(sent.headers.location))))
       })
 
-      it('is not lost: an open consent page', async () => {
+      it('keeps an open consent page', async () => {
         const { browser, consent } = begun
         expect(consent.body).to.include(`Allow ${asks.name}?`)
         const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(consent.body) ?? []
@@ -151,7 +151,7 @@ describe('pending work of a killed kapis-oauth', function () {
         await exchange(asks, codeOf(sent))
       })
 
-      it('is not lost: an issued code, and that it can be used once', async () => {
+      it('keeps an issued code, which can be used once', async () => {
         await exchange(web, begun.code)
         const again = await token({
           ...own(web),
@@ -162,11 +162,11 @@ describe('pending work of a killed kapis-oauth', function () {
         expect([again.code, JSON.parse(again.body).error]).to.deep.equal([400, 'invalid_grant'])
       })
 
-      it('is not lost: a device login that its user has approved', async () => {
+      it('keeps a device login that its user has approved', async () => {
         await given(poll(begun.agreed))
       })
 
-      it('is not lost: a device login whose code has been entered', async () => {
+      it('keeps a device login whose code has been entered', async () => {
         const { browser, devicePage, entered } = begun
         const fields = { ...hiddenFieldsOf(devicePage.body), decision: 'allow' }
         const done = await browser.post('/oauth/device', fields)
@@ -174,14 +174,14 @@ describe('pending work of a killed kapis-oauth', function () {
         await given(poll(entered))
       })
 
-      it('is not lost: a pending device login', async () => {
+      it('keeps a pending device login', async () => {
         const { browser, asked, enter } = begun
         const page = await enter(asked)
         await browser.post('/oauth/device', { ...hiddenFieldsOf(page.body), decision: 'allow' })
         await eventually(() => given(poll(asked)), 20_000, 1_000)
       })
 
-      it('is not lost: a session, which can be refreshed once', async () => {
+      it('keeps a session, which can be refreshed once', async () => {
         const refreshed = await given({
           ...own(web),
           grant_type: 'refresh_token',

@@ -114,7 +114,7 @@ describe('lifetimes', function () {
     expect(sent.pathname).to.equal('/oauth/login')
   })
 
-  it('a reused refresh token is a retry for ten seconds, and theft afterwards', async () => {
+  it('a reused refresh token is accepted as a retry for ten seconds, and ends the session afterwards', async () => {
     const first = await logIn()
     const refresh = ({ refresh_token }: typeof first) =>
       token({ ...credentials, grant_type: 'refresh_token', refresh_token })

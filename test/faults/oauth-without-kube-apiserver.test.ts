@@ -89,7 +89,7 @@ describe('/oauth while kube-apiserver is down', function () {
     ['the list of personal access tokens', () => bearer('/oauth/personal-access-tokens')],
   ]
   for (const [what, attempt] of refused) {
-    it(`answers 503 with Retry-After to ${what}`, async () => {
+    it(`returns 503 with Retry-After to ${what}`, async () => {
       const response = await attempt()
       expect(parsed(response)).to.deep.equal([503, unavailable])
       expect(Number(response.headers['retry-after'])).to.be.above(0)

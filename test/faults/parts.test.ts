@@ -42,7 +42,7 @@ if (process.env.FAULTS === 'long') {
           for (let i = 0; i < 200; i++) crowd.push(dial())
           await eventually(async () => {
             if (crowd.filter(({ destroyed }) => destroyed).length < 50)
-              throw new Error('handles are not exhausted')
+              throw new Error('file descriptors are not exhausted')
           }, 20_000)
         },
         end() {
@@ -80,14 +80,14 @@ function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
 
 /**
  * Waits until kube-apiserver has connected to etcd. It retries after 1, 1.6, 2.6, 4.1 and 6.6
- * seconds, plus or minus a fifth (connection backoff of gRPC). For eight seconds after the start of
- * etcd it may therefore fail for all clients, and the fault has not ended.
+ * seconds, plus or minus a fifth (connection backoff of gRPC). Until eight seconds after the start
+ * of etcd, it may therefore fail for all clients.
  */
 async function etcdIsBack(): Promise<void> {
   await part('start', 'etcd')
   const read = ['get', 'namespaces', 'default', '--request-timeout=5s']
   const seconds = await eventually(() => kubectlOutput(...read), 30_000, 50)
-  console.log(`      kube-apiserver serves others ${seconds.toFixed(1)} s after etcd is there`)
+  console.log(`      kube-apiserver responds ${seconds.toFixed(1)} s after etcd is ready`)
 }
 
 /** A process that is stopped: it neither responds nor closes connections. */

@@ -9,7 +9,7 @@ export type HeldRole = { readonly pid: number; readonly megabytes: number; reado
 export function pidOf(name: string): number {
   const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
   const pid = new RegExp(`^export KAPIS_PIDS='.*\\b(?<!-)${name}=(\\d+)`, 'm').exec(file)?.[1]
-  if (pid === undefined) throw new Error(`${name} does not run`)
+  if (pid === undefined) throw new Error(`${name} is not running`)
   return Number(pid)
 }
 

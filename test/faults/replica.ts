@@ -84,7 +84,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     )
   }
   const url = `https://127.0.0.1:${port}`
-  // kapis-oauth publishes its keys before it has loaded the users, until which logins get a 503.
+  // kapis-oauth publishes its keys before it has loaded the users; until then, logins fail with
+  // 503.
   const probes = { apiserver: '/readyz', oauth: platformConfigPath(setting('KAPIS_GROUP_DOMAIN')) }
   const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
   const children = new Map(programs.map(program => [program, launch(program)]))
@@ -124,5 +125,5 @@ async function responses(url: string, path: string): Promise<void> {
   const req = request(new URL(path, url), options, res => resolve(res.resume().statusCode ?? 0))
   req.on('error', reject).end()
   const code = await promise
-  if (code !== 200) throw new Error(`${path} is answered with ${code}`)
+  if (code !== 200) throw new Error(`${path} responded with ${code}`)
 }

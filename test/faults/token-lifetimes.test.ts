@@ -6,7 +6,8 @@ import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } fr
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { type Replica, startReplica } from './replica.ts'
 
-// Lifetimes differ so much that a slow machine is never near a limit; a clock jumps in between.
+// Lifetimes in seconds, far enough apart that a slow machine reaches none of them between two clock
+// changes.
 const accessSeconds = 600
 const refreshSeconds = 1_800
 const loginSeconds = 3_000

@@ -266,7 +266,7 @@ function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promi
       reject(error)
     }
   })
-  req.on('timeout', () => req.destroy(new Error('no answer within 90 s')))
+  req.on('timeout', () => req.destroy(new Error('no response within 90 s')))
   req.on('error', reject)
   req.end(body)
   return promise

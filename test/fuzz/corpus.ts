@@ -8,7 +8,7 @@ export const corpus: readonly {
   readonly codes: readonly number[]
 }[] = [
   {
-    what: 'an error behind a whole request was answered in its place',
+    what: 'an error after a complete request replaced its response',
     bytes:
       'GET /api/v1/namespaces/default HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n{"not": "a request"}\r\n\r\n',
     codes: [200],

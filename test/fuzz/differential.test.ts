@@ -62,7 +62,7 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
     })
   }
 
-  it('and each API was asked for what its callers may see', () => {
+  it('and each API received requests for what its callers may see', () => {
     for (const [root, count] of judge.shown) expect(count, root).to.be.above(0)
   })
 

@@ -153,7 +153,7 @@ describe('kapis-apiserver with random bytes', function () {
       bounds(60),
     ))
 
-  it('does not either for random bytes, alone and after the beginning of a request', () =>
+  it('does the same for random bytes, by themselves and after the beginning of a request', () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom(

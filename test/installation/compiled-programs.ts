@@ -22,7 +22,7 @@ async function compile(target: string): Promise<string> {
     const from = join(repository, path)
     // Optional packages for other platforms are not installed, and skipped.
     if (!isShipped || !existsSync(from)) continue
-    // Nested packages have entries of their own.
+    // Nested packages have separate entries.
     const filter = (file: string) => basename(file) !== 'node_modules'
     cpSync(from, join(target, path), { recursive: true, filter })
   }

@@ -83,6 +83,6 @@ export function hostAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
   const found = all.find(({ family, internal }) => family === 'IPv4' && !internal)
   if (found === undefined)
-    throw new Error('this machine has no address but loopback: kube-apiserver takes no such endpoint')
+    throw new Error('this machine has only loopback addresses, which kube-apiserver rejects as endpoints')
   return found.address
 }

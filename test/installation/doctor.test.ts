@@ -100,9 +100,9 @@ describe('kapis doctor', function () {
     await takeAway(cluster, ['-k', overlay])
   })
 
-  it('reports nothing for a healthy installation', healthy)
+  it('reports no problem for a healthy installation', healthy)
 
-  it('prints the same as text', async () => {
+  it('prints the same result as text', async () => {
     const words = ['cmd/kapis/main.ts', 'doctor']
     const { code, stdout } = await run(process.execPath, words, { env: cluster.env, cwd: repository })
     expect(code, stdout).to.equal(0)

@@ -9,7 +9,7 @@ export type Tokens = { readonly token: string; readonly refresh: string }
 
 const secret = 'kapis-initial-admin'
 
-/** Returns the first administrator with the password that the first start has generated. */
+/** Reads the first administrator and the generated password. */
 export async function readAdministrator(cluster: Cluster, namespace: string): Promise<Login> {
   const encoded = await cluster.output([
     '-n',

@@ -49,7 +49,7 @@ describe('traces of an installation', function () {
       expect(collector.spans.some(matches), names()).to.equal(true)
     }, 20_000)
     const found = collector.spans.find(matches)
-    if (found === undefined) throw new Error('what has come is gone')
+    if (found === undefined) throw new Error('the received spans were deleted')
     return found
   }
   const parentOf = ({ traceId, parentId }: CollectedSpan) =>

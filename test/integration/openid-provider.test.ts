@@ -261,12 +261,12 @@ describe('a faulty OpenID provider', function () {
     expect(await logIn({ rootCAData, insecureSkipVerify: true })).to.include({ uid: 'u1' })
   })
 
-  it('rejects the client: that is reported as a configuration error, not a user error', async () => {
+  it('is reported as a configuration error, not a user error, if it rejects the client', async () => {
     lie({ responses: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
     expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
   })
 
-  it('does not know the code: the user must start again', async () => {
+  it('requires the user to start again if it rejects the code', async () => {
     lie({ responses: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } })
     expect(await failure()).to.include({
       code: 400,

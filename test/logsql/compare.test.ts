@@ -23,7 +23,7 @@ const { LINES, QUERIES, SEED, TIMEOUT, RECORD } = process.env
 const lines = Number(LINES ?? 200_000)
 const queries = Number(QUERIES ?? 2000)
 const seed = Number(SEED ?? Date.now() % 1_000_000)
-/** Both have as long, so that a slow machine makes no differences. */
+/** Both have the same time limit, so that a slow machine causes no differences. */
 const timeoutMs = Number(TIMEOUT ?? 600) * 1000
 /** The namespaces that the second user may read. */
 const few = namespaces.slice(2, 4)
@@ -86,13 +86,13 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
     return theirs
   }
 
-  it(`answers ${queries} generated queries on ${lines} lines in the same way, for both users`, async () => {
+  it(`returns the same results for ${queries} generated queries on ${lines} lines, for both users`, async () => {
     const different: string[] = []
     const recorded: { readonly query: string; readonly rows: readonly string[] }[] = []
     let found = 0
     const report = (query: string) => (why: string) => {
       different.push(`${query}\n${why}`)
-      // Now, since the others may take hours.
+      // Reported immediately, since the remaining queries may take hours.
       console.log(different.at(-1))
     }
     for (let i = 0; i < queries; i++) {
@@ -119,7 +119,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   }
 
   for (const whose of ['an administrator', 'a user of two of the ten namespaces'] as const) {
-    it(`answers the other endpoints in the same way for ${whose}`, async () => {
+    it(`returns the same results from the other endpoints for ${whose}`, async () => {
       const isAll = whose === 'an administrator'
       const kapis = isAll ? all : some
       const extra: Record<string, string> = isAll ? {} : onlyFew
@@ -153,7 +153,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
           compared += 1
         }
       }
-      console.log(`seed ${seed}: ${compared} answers of endpoints the same, for ${whose}`)
+      console.log(`seed ${seed}: ${compared} responses of endpoints are equal, for ${whose}`)
     })
   }
 
@@ -162,7 +162,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   }
 })
 
-/** An error is a row, so that it ends nothing and differs. */
+/** An error is returned as a row, so that the comparison continues and reports it. */
 async function rowsOf(respond: () => Promise<readonly string[]>): Promise<readonly string[]> {
   try {
     return await respond()

@@ -14,7 +14,7 @@ export type Account = {
 export const upstreamClient = { clientID: 'kapis-at-upstream', clientSecret: 'upstream secret' }
 
 /**
- * Starts a certified OpenID provider with login and consent pages of its own, which accepts any
+ * Starts a certified OpenID provider with its own login and consent pages, which accepts any
  * account name.
  */
 export async function startOpenIdProvider(redirectUris: readonly string[], accounts: readonly Account[]) {

@@ -41,5 +41,5 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     if (socket.connecting) return { port, stop }
   }
   await stop()
-  throw new Error(`${address}:${port} still takes connections after ${maxConnections} unaccepted ones`)
+  throw new Error(`${address}:${port} still accepts connections after ${maxConnections} unaccepted ones`)
 }

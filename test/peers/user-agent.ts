@@ -49,7 +49,7 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
       if (until(next)) return page
       page = await ask(next)
     }
-    throw new Error(`redirected for ever: ${page.url.href}`)
+    throw new Error(`too many redirects: ${page.url.href}`)
   }
 
   return {

@@ -27,7 +27,7 @@ describe('the OpenTelemetry Collector', function () {
     await scene?.stop()
   })
 
-  /** Returns log records, each of whose resources has a namespace of its own. */
+  /** Returns log records, each with a resource in a separate namespace. */
   const resourceLogs = (namespace: string, request: number) => {
     const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
     const resource = {

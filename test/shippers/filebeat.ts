@@ -24,7 +24,7 @@ export const filebeat: FileShipper = {
     writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 })
     return follow(await filebeatProgram(), ['-e', '-c', configFile])
   },
-  // A batch at the cut and one at the SIGKILL, each of at most 50 lines.
+  // One batch when the connection is cut and one at the SIGKILL, each of at most 50 lines.
   repeats: 100,
   adds: /^(?:agent|ecs|host|input|log)\./,
 }

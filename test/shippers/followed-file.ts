@@ -2,25 +2,25 @@ import type { Running } from '../e2e/run.ts'
 import type { ShipperScene } from './scene.ts'
 import type { Shape } from './shapes.ts'
 
-/** A program that follows a file. */
+/** A log shipper that follows a file. */
 export type FileShipper = {
   readonly title: string
   /** Builds or finds the program, and starts it. */
   readonly start: (place: FollowedFile) => Promise<Running>
-  /** What the shipper makes of a line, where that is not what was written. */
+  /** The expected lines whose content the shipper changes. */
   readonly convert?: (shape: Shape) => Shape
   /**
-   * Maximum number of lines that the shipper may send twice, since it does not send a batch that got no
-   * answer again with the same bytes.
+   * Maximum number of lines that the shipper may send twice, because it resends a batch without a
+   * response with other bytes.
    */
   readonly repeats?: number
-  /** The names of its own fields. */
+  /** Names of the fields that the shipper adds. */
   readonly adds?: RegExp
 }
 
 export type FollowedFile = {
   readonly scene: ShipperScene
   readonly file: string
-  /** For configuration and state. */
+  /** Folder for configuration and state. */
   readonly folder: string
 }

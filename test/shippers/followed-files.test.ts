@@ -12,7 +12,7 @@ import { syslogNg } from './syslog-ng.ts'
 
 const shippers: readonly FileShipper[] = [filebeat, rsyslog, syslogNg]
 const rounds = 30
-/** Before a round; each takes a second. */
+/** Faults before each round of lines; a round takes a second. */
 const faults: Readonly<Record<number, (scene: ShipperScene) => Promise<void> | void>> = {
   4: scene => scene.revoke(),
   19: scene => scene.grant(),
@@ -82,7 +82,7 @@ function expectShapes(
   for (const { log, pod, container, fields = {} } of found) {
     const shape = wanted.get(String(fields.id))
     const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !adds.test(name)))
-    // Of a document without a text it is the document as the shipper sent it.
+    // If the document has no text, the line is the whole document as sent.
     const hasText = shape?.log === undefined ? JSON.parse(log).id === shape?.id : log === shape.log
     const isSame = toText(own) === toText(shape?.fields) && pod === 'shapes-0' && container === 'app'
     if (!(hasText && isSame))
@@ -92,7 +92,7 @@ function expectShapes(
   expect(JSON.stringify(different.slice(0, 12), keepIntegers, 1), name).to.equal('[]')
 }
 
-/** With the digits of integers, whatever the order of the fields is. */
+/** Preserves the digits of integers, and ignores the order of fields. */
 function toText(fields: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify(
     Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)),

@@ -8,10 +8,10 @@ import { ingestPath } from './scene.ts'
 import { rsyslogProgram } from './tools.ts'
 
 export const rsyslog: FileShipper = {
-  title: 'omelasticsearch of rsyslog, whose right stays',
+  title: 'omelasticsearch of rsyslog, which keeps its permission',
   async start({ scene, file, folder }) {
-    // It sends a user name and a password only. What is rejected it writes to its errorFile, and
-    // does not send again, so that the user keeps the right.
+    // It only supports a user name and a password. It writes rejected lines to its errorFile and
+    // does not resend them, so the permission is not revoked during the test.
     const user = scene.namespace
     await makeUser(user)
     await kubectlOutput(
@@ -40,7 +40,7 @@ input(type="imfile" File="${file}" Tag="app:" ruleset="ship")
     const args = ['-n', '-f', configFile, '-i', join(folder, 'pid'), '-M', modules]
     return follow(program.program, args, { env: program.env })
   },
-  // A batch at the cut and one at the SIGKILL, each of at most 128 lines.
+  // One batch when the connection is cut and one at the SIGKILL, each of at most 128 lines.
   repeats: 256,
   adds: /^metadata\./,
 }

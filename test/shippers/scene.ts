@@ -27,8 +27,8 @@ export type Exported = {
 }
 
 /**
- * A Kapis with a log store of its own, reached through a connection that can be cut, and a service
- * account that may ingest.
+ * A Kapis with its own log store, a relay that can cut connections, and a service account that may
+ * ingest.
  */
 export type ShipperScene = {
   /** The ingest URL for log shippers. */
@@ -96,7 +96,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
         withinMs,
         1000,
       )
-      // An empty text is left out.
+      // Empty text is omitted.
       const text = await ask(`operation=export&format=jsonl&sort=asc&namespaces=${namespace}`)
       return text
         .trimEnd()
@@ -112,7 +112,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
   }
 }
 
-/** Large integers with all their digits. */
+/** Preserves all digits of large integers. */
 function keepDigits(_: string, value: unknown, { source }: { readonly source?: string } = {}): unknown {
   const isLarge = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? '')
   return isLarge && source !== undefined ? BigInt(source) : value

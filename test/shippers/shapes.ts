@@ -1,10 +1,10 @@
-/** A line of a log as its program wrote it, and what is found of it. */
+/** A log line as written by its program, and the expected result. */
 export type Shape = {
-  /** The field `id`, which is that of a second line where a line is written twice. */
+  /** The field `id`; if a line is written twice, that of the second line. */
   readonly id: string
   /** JSON, on one line. */
   readonly line: string
-  /** Undefined if the document has no text of its own. */
+  /** Undefined if the document has no text field. */
   readonly log?: string
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -32,7 +32,7 @@ export function makeRound(namespace: string, round: number): readonly Shape[] {
   }
   const twice = shape('twice', '', {}, 'the same line')
   return [
-    // First, because two batches that each have only this line are the same batch for Kapis.
+    // This line is first: two batches that consist only of it would be the same batch for Kapis.
     ...[twice, twice],
     ...Array.from({ length: plain }, (_, i) => shape(`plain-${i}`, `"n":${i}`, { n: i }, `line ${i}`)),
     shape('long', '"n":1', { n: 1 }, `${'long '.repeat(long / 5)}end`),

@@ -10,7 +10,8 @@ export const syslogNg: FileShipper = {
   title: 'elasticsearch-http of syslog-ng',
   async start({ scene, file, folder }) {
     const { folder: root, program, env } = await syslogNgProgram()
-    // Without a fraction of a second a batch of one line is taken for a repeat of an equal one.
+    // With times in whole seconds, a batch of one line would be treated as a repetition of an equal
+    // batch.
     const config = `@version: 3.38
 @include "${join(root, 'usr/share/syslog-ng/include/scl/elasticsearch/elastic-http.conf')}"
 options { log-msg-size(1048576); time-reopen(2); stats-freq(0); frac-digits(6); };
@@ -45,7 +46,7 @@ log { source(app); parser(json); destination(kapis); flags(flow-control); };
     const modules = join(root, 'usr/lib/syslog-ng/3.38')
     return follow(program, [...args, `--module-path=${modules}`], { env })
   },
-  // Version 3 has values of text only: lists with commas, null as an empty one.
+  // Version 3 only supports text values: lists are joined by commas, and null is empty.
   convert: shape => ({ ...shape, fields: { ...toTexts(shape.fields), ...nullsOf(shape.line) } }),
 }
 

@@ -52,7 +52,7 @@ export async function filebeatProgram(): Promise<string> {
   if (existsSync(program)) return program
   const module = `github.com/elastic/beats/v7@v${filebeatVersion}`
   const downloaded = await output('go', ['mod', 'download', '-json', module], { timeoutMs })
-  // Built where it is, for its own replacements and checksums of modules count nowhere else.
+  // Built in its own folder, since replacements and checksums of a module only apply there.
   const { Dir: source } = JSON.parse(downloaded)
   await output('go', ['build', '-o', program, './filebeat'], {
     ...{ cwd: source, env: { CGO_ENABLED: '0' }, timeoutMs },
@@ -61,9 +61,9 @@ export async function filebeatProgram(): Promise<string> {
 }
 
 /**
- * A program of Debian 12, unpacked and not installed: two of them cannot be installed together.
+ * Unpacks a program of Debian 12 without installing it, since two of them conflict.
  *
- * @returns its folder, with usr/ in it
+ * @returns the folder, which contains usr/
  */
 async function debianFolder(name: string, packages: readonly string[]): Promise<string> {
   const folder = join(cache, name)
@@ -75,7 +75,7 @@ async function debianFolder(name: string, packages: readonly string[]): Promise<
   return folder
 }
 
-/** A program of Debian, and the variables with which it finds its libraries. */
+/** Path of a Debian program, and the environment variables for its libraries. */
 export type DebianProgram = {
   readonly folder: string
   readonly program: string

@@ -38,6 +38,6 @@ describe('metric', () => {
     const text = '# HELP a b\na{x="1"} 2\na{x="2"} 3.5e1\nab 7\n'
     expect([metric(text, 'a'), metric(text, 'ab')]).to.deep.equal([37, 7])
     expect(metric(text, 'a', 'x="2"')).to.equal(35)
-    expect(() => metric(text, 'c')).to.throw('there is no metric c')
+    expect(() => metric(text, 'c')).to.throw('metric c')
   })
 })

@@ -45,7 +45,7 @@ export function laterHalf(samples: readonly Sample[]): readonly Sample[] {
  */
 export function metric(text: string, name: string, label = ''): number {
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? ([0-9.e+]+)$`, 'gm'))]
-  if (values.length === 0) throw new Error(`there is no metric ${name}`)
+  if (values.length === 0) throw new Error(`metric ${name} not found`)
   return values.reduce((sum, [, value]) => sum + Number(value), 0)
 }
 

@@ -160,7 +160,7 @@ describe(`${seconds} s of mixed load`, function () {
   async function sample(at: number): Promise<Sample> {
     const { megabytes, handles } = frontProcess()
     const response = await askAs(token, '/metrics')
-    if (response.code !== 200) throw new Error(`/metrics answered ${response.code}`)
+    if (response.code !== 200) throw new Error(`/metrics responded with ${response.code}`)
     const read = (name: string) => metric(response.body, name)
     return {
       ...{ seconds: at, megabytes, heapMegabytes: read('nodejs_heap_size_used_bytes') / 1_048_576 },

@@ -13,7 +13,7 @@ export async function openWatch(path: string, token: string): Promise<{ readonly
   const req = request(new URL(path, setting('KAPIS_URL')), options, res => {
     res.on('error', () => undefined).resume()
     if (res.statusCode === 200) resolve()
-    else reject(new Error(`a watch was answered with ${res.statusCode}`))
+    else reject(new Error(`a watch failed with ${res.statusCode}`))
   })
   req.on('error', reject)
   req.end()

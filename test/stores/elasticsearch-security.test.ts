@@ -135,7 +135,7 @@ describe('a store in a secured Elasticsearch', function () {
     expect(await isSet()).to.equal(true)
   })
 
-  it('reports that a key may read and not write, and reads', async () => {
+  it('reports that a key may not write, and reads with it', async () => {
     const { apiKey } = await makeKey({ reader: { indices: [{ names: ['kept-*'], privileges: ['read'] }] } })
     const store = open({ apiKey })
     expect((await store.query(everything, limits)).hits).to.not.deep.equal([])

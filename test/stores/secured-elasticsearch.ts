@@ -22,9 +22,7 @@ export type SecuredElasticsearch = {
 
 const username = 'operator'
 
-/**
- * Starts a real Elasticsearch with security enabled: TLS with a CA of its own, users, and API keys.
- */
+/** Starts a real Elasticsearch with security enabled: TLS with its own CA, users, and API keys. */
 export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch> {
   const authority = createCa({ commonName: 'elasticsearch', validityDays: 2 })
   const serving = issueCertificate(authority, {
@@ -84,7 +82,7 @@ async function send(
       const said = await json(response)
       const isGood = (response.statusCode ?? 0) < 300 && isRecord(said)
       if (!isGood)
-        throw new Error(`${method} ${path} answered ${response.statusCode}: ${JSON.stringify(said)}`)
+        throw new Error(`${method} ${path} responded with ${response.statusCode}: ${JSON.stringify(said)}`)
       return said
     }
     read().then(resolve, reject)

@@ -76,7 +76,7 @@ describe('manifests/overlays', () => {
     },
   }
 
-  it('have a configuration of their own if they differ from the base', () => {
+  it('have a separate configuration if they differ from the base', () => {
     const files = globSync('*/config/*', { cwd: join(manifestsFolder, 'overlays') })
     expect(files).to.have.members(Object.keys(expected).map(name => `${name}/config/kapis.yaml`))
   })

@@ -90,7 +90,7 @@ function problemsOf(config: Fields): readonly Problem[] {
   }
 }
 
-/** Removes the member at a path such as `logs.store`, or the item at `oauth.clients[0]`. */
+/** Removes the field at a path such as `logs.store`, or the item at `oauth.clients[0]`. */
 function drop(config: Record<string, unknown>, path: string): void {
   const [name = '', ...rest] = path.split('.')
   const [key = '', index] = name.split(/[[\]]/)

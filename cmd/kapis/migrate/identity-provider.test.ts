@@ -64,7 +64,7 @@ describe('provider', () => {
     expect(readProviderConfig(off, [])?.provider).to.include({ port: 636, security: 'none' })
   })
 
-  it('gives no rights by groups of a directory that KubeSphere ignores', () => {
+  it('grants no permissions by groups of a directory that KubeSphere ignores', () => {
     const ignored = {
       ...{ groupSearchBase: 'ou=groups', groupSearchFilter: '(cn=*)' },
       ...{ userMemberAttribute: 'memberOf', groupMemberAttribute: 'member' },
@@ -72,7 +72,7 @@ describe('provider', () => {
     const item = { type: 'LDAPIdentityProvider', mappingMethod: 'lookup', provider: { ...ldap, ...ignored } }
     const { document, notes } = convert(item)
     expect(document?.provider).to.deep.equal(ldap)
-    const message = 'is omitted: KubeSphere ignores it, in Kapis it gives users groups'
+    const message = 'is omitted: KubeSphere ignores it, but Kapis would assign groups from it'
     expect(notes).to.deep.equal(Object.keys(ignored).map(key => [key, message]))
   })
 

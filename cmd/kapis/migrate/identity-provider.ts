@@ -5,7 +5,9 @@ import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { note, type Translation } from './translate-keys.ts'
 
-/** Translates an identity provider, which then lets in the same accounts with the same permissions. */
+/**
+ * Translates an identity provider, so that the same accounts can log in, with the same permissions.
+ */
 export function provider(item: Fields, path: string, to: Translation): void {
   const { name, type } = item
   if (typeof name !== 'string' || name === '') {
@@ -61,7 +63,11 @@ function ldap(item: Fields, path: string, to: Translation): unknown {
   if (!isRecord(item.provider)) return item.provider
   const { startTLS, ...given } = item.provider
   for (const key of groupKeys.filter(key => given[key] !== undefined))
-    note(to, `${path}.provider.${key}`, 'is omitted: KubeSphere ignores it, in Kapis it gives users groups')
+    note(
+      to,
+      `${path}.provider.${key}`,
+      'is omitted: KubeSphere ignores it, but Kapis would assign groups from it',
+    )
   const settings = Object.fromEntries(Object.entries(given).filter(([key]) => !groupKeys.includes(key)))
   if (startTLS === undefined) return settings
   return startTLS === true ? { ...settings, ldaps: true } : { ...settings, startTLS }

@@ -16,7 +16,7 @@ export function createTranslation(): Translation {
   return { config: {}, providers: [], notes: [] }
 }
 
-/** Sets a member by its path, such as `oauth.clients`. */
+/** Sets a field by its path, such as `oauth.clients`. */
 export function put({ config }: Translation, path: string, value: unknown): void {
   const names = path.split('.')
   const last = names.pop() ?? path

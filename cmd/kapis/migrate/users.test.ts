@@ -134,7 +134,7 @@ describe('an object that cannot be migrated', () => {
 })
 
 describe('a user in the group domain of Kapis', () => {
-  it('is kept, with what Kapis does not take over', async () => {
+  it('is kept, with a remark on what Kapis does not migrate', async () => {
     const labels = { team: 'blue' }
     const items = [
       { metadata: { ...metadata, name: 'ann', labels }, spec },

@@ -177,7 +177,7 @@ function toStep(
   return { name, action: 'create', remarks, object, isDisabled }
 }
 
-/** Returns the members that are strings, without empty ones. */
+/** Returns the items that are strings, without empty ones. */
 function filled(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => typeof value === 'string' && value !== ''),

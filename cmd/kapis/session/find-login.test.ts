@@ -47,7 +47,7 @@ describe('the login that a command uses', () => {
     return `${server.url} ${used?.name ?? 'none'}`
   }
 
-  it('is found without waiting for a pipe in place of the CA', () => {
+  it('is found without waiting, if the CA is a named pipe', () => {
     const pipe = join(home, 'pipe')
     execFileSync('mkfifo', [pipe])
     const message = `${pipe} is not a regular file`
@@ -101,7 +101,7 @@ describe('the login that a command uses', () => {
     )
   })
 
-  it('is the only login if there is just one', () => {
+  it('is the only login if there is one', () => {
     expect(() => found({})).to.throw('not logged in: run `kapis login --server URL`')
     store(login(a, 'ali'))
     expect(found({})).to.equal(`${a} ali`)

@@ -32,7 +32,7 @@ const stored: StoredLogin = {
   expiresAtMs: 2,
 }
 
-describe('the files of logins', () => {
+describe('login files', () => {
   let home: string
   let errors: string
   beforeEach(() => {
@@ -64,10 +64,10 @@ describe('the files of logins', () => {
       JSON.stringify({ ...stored, accessToken: 1 }),
       'the member accessToken is missing',
     ],
-    'an object without server': [JSON.stringify({ ...stored, url: '' }), 'the member url is missing'],
+    'an object without server': [JSON.stringify({ ...stored, url: '' }), 'the field url is missing'],
   }
   for (const [what, [content, why]] of Object.entries(broken)) {
-    it(`are named if one has no login but ${what}, and are not overwritten`, async () => {
+    it(`reports the name of a file with ${what}, and does not overwrite it`, async () => {
       writeFileSync(file(), content)
       const message = `invalid file ${file()}: ${why}; repair or delete it`
       expect(() => readLogin(io().env, key))
@@ -81,7 +81,7 @@ describe('the files of logins', () => {
       expect(loginNames(io())).to.deep.equal([])
     })
 
-    it(`are named if one has ${what} and a command lists all, and do not affect other logins`, () => {
+    it(`lists the other logins, and reports the name of a file with ${what}`, () => {
       writeFileSync(file(), content)
       const other = { ...stored, name: 'other' }
       writeLogin(io().env, other)
@@ -91,7 +91,7 @@ describe('the files of logins', () => {
     })
   }
 
-  it('are named if one cannot be read', () => {
+  it('reports the name of a file that cannot be read', () => {
     mkdirSync(file())
     expect(() => readLogin(io().env, key)).to.throw(`failed to read ${file()}: EISDIR`)
     rmSync(file(), { recursive: true })
@@ -103,7 +103,7 @@ describe('the files of logins', () => {
     expect(readCurrent(io().env)).to.deep.equal(key)
   })
 
-  it('are named if one cannot be written', async () => {
+  it('reports the name of a file that cannot be written', async () => {
     mkdirSync(file())
     expect(() => writeLogin(io().env, stored)).to.throw(`failed to write ${file()}: EISDIR`)
     expect(readdirSync(dirname(file()))).to.have.lengthOf(1)
@@ -112,7 +112,7 @@ describe('the files of logins', () => {
     expect(failure).to.include(`failed to create the lock ${lock}.lock: ENAMETOOLONG`)
   })
 
-  it('have times that Date can represent, or else need a refresh', () => {
+  it('refreshes a token whose times Date cannot represent', () => {
     for (const time of [1e300, -1e300, '2026-01-01', null]) {
       writeFileSync(file(), JSON.stringify({ ...stored, issuedAtMs: time, expiresAtMs: time }))
       expect(readLogin(io().env, key)).to.include({ issuedAtMs: 0, expiresAtMs: 0 })
@@ -122,7 +122,7 @@ describe('the files of logins', () => {
     expect(new Date(expiresAtMs).toISOString()).to.match(/^20/)
   })
 
-  it('keep members of a later release', () => {
+  it('keeps fields of a later release', () => {
     writeFileSync(file(), JSON.stringify({ ...stored, profile: { a: [1] } }))
     const login = readLogin(io().env, key)
     if (login === undefined) throw new Error('the login was not found')
@@ -135,7 +135,7 @@ describe('the files of logins', () => {
     expect(readdirSync(dirname(file()))).to.have.lengthOf(1)
   })
 
-  it('have a token that is refreshed when it expires, or the clock was set back', async () => {
+  it('refreshes a token that has expired, or if the clock was set back', async () => {
     const nowMs = Date.now()
     const times: readonly (readonly [issuedAtMs: number, expiresAtMs: number, isFresh: boolean])[] = [
       [nowMs - 1_000, nowMs + 600_000, true],

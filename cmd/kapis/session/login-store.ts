@@ -44,7 +44,9 @@ export function loginFile(env: Env, { url, name }: LoginKey): string {
   return join(storeFolder(env), 'logins', `${hash}.json`)
 }
 
-/** Returns all logins, sorted by server and name. Skips files that cannot be read, and says so. */
+/**
+ * Returns all logins, sorted by server and name. Skips files that cannot be read, with a warning.
+ */
 export function listLogins({ env, err }: Pick<Io, 'env' | 'err'>): readonly StoredLogin[] {
   const logins = loginFiles(env).flatMap(file => {
     try {
@@ -110,11 +112,11 @@ function readLoginFile(file: string): StoredLogin | undefined {
   const stored = readJson(file)
   if (stored === undefined) return undefined
   const missing = ['url', 'name', 'accessToken'].find(key => typeof stored[key] !== 'string' || !stored[key])
-  if (missing !== undefined) throw invalidFile(file, `the member ${missing} is missing`)
+  if (missing !== undefined) throw invalidFile(file, `the field ${missing} is missing`)
   const text = (key: string) => (typeof stored[key] === 'string' ? stored[key] : '')
   const time = (key: string) => (isTime(stored[key]) ? stored[key] : 0)
   return {
-    // Members of later releases, which a refresh must not remove.
+    // Fields of later releases, which a refresh must not remove.
     ...stored,
     url: text('url'),
     name: text('name'),

@@ -33,7 +33,8 @@ async function sendBatch(
     const response = await fetch(url, { method: 'POST', headers, body })
     const text = await response.text()
     if (response.ok) return
-    if (response.status !== 429) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`)
+    if (response.status !== 429)
+      throw new Error(`${url} responded with ${response.status}: ${text.slice(0, 500)}`)
     await sleep(100)
   }
 }

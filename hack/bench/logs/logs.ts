@@ -76,7 +76,7 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
     report(`${name}, ms`, a.times, b.times, { atMost })
     // The totals may differ slightly, since each control plane also ships its own logs.
     if (Math.abs(a.total - b.total) > count / 100)
-      console.log(`  the answers differ: ${a.total} and ${b.total}`)
+      console.log(`  the totals differ: ${a.total} and ${b.total}`)
   }
 }
 
@@ -137,8 +137,8 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
     rates.during.push(await sending)
     asked.alone.push((before + (await askAlone())) / 2)
   }
-  report('ingest during questions, lines/s', rates.during, rates.alone, { atLeast: 0.67 })
-  report('question during ingest, ms', asked.during, asked.alone, { atMost: 2 })
+  report('ingest during queries, lines/s', rates.during, rates.alone, { atLeast: 0.67 })
+  report('query during ingest, ms', asked.during, asked.alone, { atMost: 2 })
 }
 
 /** Measures the disk space of lines that are sent one by one, after their file is closed. */
@@ -154,7 +154,7 @@ async function benchSmall({ env, bulk }: Side): Promise<void> {
   const files = () => readdirSync(folder).filter(file => file.startsWith(name))
   while (files().some(file => file.endsWith('-wal')) && performance.now() < deadline) await sleep(1000)
   const bytes = sumOf(files().map(file => statSync(join(folder, file)).size))
-  report('lines one by one, bytes a line; the goal', [bytes / smallLines], [220], { atMost: 1 })
+  report('lines sent one by one, bytes per line; the target', [bytes / smallLines], [220], { atMost: 1 })
 }
 
 function toSide(env: BenchEnv): Side {
@@ -167,7 +167,7 @@ function toSide(env: BenchEnv): Side {
       const response = await fetch(`${logs}?${query}`, { headers })
       const text = await response.text()
       if (response.ok) return text
-      throw new Error(`${query} was answered with ${response.status}: ${text}`)
+      throw new Error(`${query} failed with ${response.status}: ${text}`)
     },
   }
 }

@@ -21,9 +21,9 @@ export function queries(end: number): readonly Query[] {
     ],
     ['frequent word, the same', `q=error&namespaces=ns-7&${sixHours}&size=100`],
     ['absent word', 'q=absentword&size=100'],
-    ['absent word, another each time', 'q=absent{n}word&size=100'],
+    ['absent word, a new one each time', 'q=absent{n}word&size=100'],
     ['rare word, 11 lines', 'q=kernelpanic&size=100'],
-    ['number in ten lines, another each time', 'q=4{n}0123&size=100'],
+    ['number in ten lines, a new one each time', 'q=4{n}0123&size=100'],
     ['count of a frequent word over all', 'q=error&size=1'],
     ['30-minute histogram over all', 'operation=histogram&interval=30m'],
     ['the same, one namespace', 'operation=histogram&interval=30m&namespaces=ns-7'],
@@ -37,6 +37,6 @@ export function queries(end: number): readonly Query[] {
     ],
     ['substring of a fifth of all lines', `q=${encodeURIComponent('*"onnection ref"*')}&size=100`, scan],
     ['substring of 11 lines', `q=${encodeURIComponent('*ernelpani*')}&size=100`, scan],
-    ['expression over all, another each time', `q=${encodeURIComponent('/=1.*u49[^{n}]/')}&size=100`, scan],
+    ['expression over all, a new one each time', `q=${encodeURIComponent('/=1.*u49[^{n}]/')}&size=100`, scan],
   ]
 }

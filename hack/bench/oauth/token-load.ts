@@ -16,7 +16,7 @@ await forEach(
   async i => {
     const response = await fetch(url, { headers: { authorization: `Bearer ${tokens[i % tokens.length]}` } })
     await response.arrayBuffer()
-    if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+    if (!response.ok) throw new Error(`${url} responded with ${response.status}`)
   },
   Number(connections),
 )

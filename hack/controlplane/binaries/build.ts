@@ -45,8 +45,8 @@ export async function buildBinary(
 ): Promise<void> {
   if (spawnSync('go', ['version']).error) {
     throw new Error(
-      `${name} must be built, but there is no Go. Install Go 1.26 or newer (https://go.dev/dl), or point ` +
-        'KUBEBUILDER_ASSETS to a folder that holds etcd, kube-apiserver, kubectl, kube-controller-manager and kwok.',
+      `${name} must be built, but Go is not installed. Install Go 1.26 or newer (https://go.dev/dl), or point ` +
+        'KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kubectl, kube-controller-manager and kwok.',
     )
   }
   const { folder, module, about, isTest = false } = sources[name]

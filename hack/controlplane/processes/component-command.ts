@@ -35,7 +35,7 @@ async function stop(running: Component): Promise<void> {
 async function start(wanted: Component): Promise<void> {
   const old = records.pids().get(wanted.name)
   if (old !== undefined && isAlive(old)) {
-    console.log(`${wanted.name} runs already`)
+    console.log(`${wanted.name} is already running`)
     return
   }
   const { child, id } = await launch({ ...wanted, stopped: false }, records)

@@ -19,7 +19,7 @@ describe('tryLock', () => {
     expect(existsSync(lock)).to.equal(false)
   })
 
-  it('lets one holder have the lock, also within a process', () => {
+  it('grants the lock to one holder, also within a process', () => {
     const lock = file()
     expect(tryLock(lock)).to.equal(undefined)
     expect(tryLock(lock)).to.equal(process.pid)
@@ -41,7 +41,7 @@ describe('tryLock', () => {
     expect(tryLock(lock)).to.equal(undefined)
   })
 
-  it('takes over the lock if another process has the PID of the holder since', () => {
+  it('takes over the lock if another process now has the PID of the holder', () => {
     const lock = file()
     writeFileSync(lock, `${process.ppid} 1\n`)
     expect(tryLock(lock)).to.equal(undefined)

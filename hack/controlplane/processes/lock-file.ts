@@ -40,7 +40,7 @@ export async function withLock<T>(
 ): Promise<T> {
   let said = false
   for (let holder = tryLock(file); holder !== undefined; holder = tryLock(file)) {
-    if (!said) say(`waiting for process ${holder}, which is already at it (${file})`)
+    if (!said) say(`waiting for process ${holder}, which holds ${file}`)
     said = true
     await sleep(500)
   }

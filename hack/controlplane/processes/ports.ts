@@ -28,7 +28,7 @@ export function createPortFinder() {
       for (let port = wanted; port < wanted + 200 && port < 65_536; port += 1) {
         if (!taken.has(port) && (await take(port))) return claim(port)
       }
-      throw new Error(`no free port from ${wanted} on`)
+      throw new Error(`no free port from ${wanted} upwards`)
     },
     async any(): Promise<number> {
       for (let attempt = 0; attempt < 200; attempt += 1) {

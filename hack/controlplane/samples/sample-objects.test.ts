@@ -6,7 +6,7 @@ const now = new Date('2030-01-02T03:04:05.678Z')
 describe('sampleNode', () => {
   const nodes = Array.from({ length: 5000 }, (_, i) => sampleNode(i, 10250, now))
 
-  it('gives each node a name, an address and a pod CIDR of its own', () => {
+  it('assigns each node a unique name, address and pod CIDR', () => {
     for (const of of [
       nodes.map(node => node.metadata.name),
       nodes.map(node => node.status.addresses[0]?.address),

@@ -11,7 +11,10 @@ import { parseShardSelector, type ShardRange } from '../selector/shard-selector.
  * choose different values.
  */
 export class QueryParameters implements Iterable<readonly [name: string, value: string]> {
-  /** Why a part of the query was ignored, as url.ParseQuery of Go says; undefined if valid. */
+  /**
+   * Why a part of the query was ignored, with the message of url.ParseQuery of Go; undefined if
+   * valid.
+   */
   readonly problem: string | undefined
   readonly #pairs: readonly (readonly [name: string, value: string])[]
   /** The first name that occurs more than once. */

@@ -5,7 +5,7 @@ import { unauthorized } from '../../apierrors/status.ts'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { withAuditId } from './audit-id.ts'
 
-describe('setIds', () => {
+describe('withAuditId', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 

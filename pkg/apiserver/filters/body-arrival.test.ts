@@ -53,7 +53,7 @@ describe('createBodyArrival', () => {
     expect(arrivals).to.deep.equal(['waits', 'ab'])
   })
 
-  it('waits for no more of a long body than its buffer holds', async () => {
+  it('waits for a long body only until the buffer is full', async () => {
     client.write(head(200_000) + 'x'.repeat(199_999))
     await sleep(200)
     expect(arrivals).to.deep.equal(['waits'])

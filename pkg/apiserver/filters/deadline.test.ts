@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { withDeadline } from './deadline.ts'
 
-describe('startDeadline', () => {
+describe('withDeadline', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
@@ -15,7 +15,7 @@ describe('startDeadline', () => {
     return loopback
   }
 
-  it('answers 504 when no response starts in time', async () => {
+  it('returns 504 when no response starts in time', async () => {
     const { get } = await start(0.05, () => undefined)
     const { code, text } = await get('/api/v1/pods')
     expect([code, JSON.parse(text)]).to.deep.equal([

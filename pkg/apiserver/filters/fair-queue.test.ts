@@ -29,7 +29,7 @@ function start(most: number, waitMs = 1_000) {
 
 const turn = () => sleep(0)
 
-describe('createPlaces', () => {
+describe('createFairQueue', () => {
   it('limits one user to a quarter of the seats, and keeps the rest for others', async () => {
     const { take, taken, waiting } = start(8)
     for (let i = 0; i < 5; i++) void take('greedy')
@@ -111,7 +111,7 @@ describe('createPlaces', () => {
     expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'a'])
   })
 
-  it('counts requests that wait for their client as seats once they are half as many', async () => {
+  it('counts requests that wait for their client as seats once there are half as many as seats', async () => {
     const { take, taken } = start(4)
     const held = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
     for (const place of held) place.idle(true)

@@ -22,7 +22,7 @@ function inFlightOf(places: number) {
   return createMaxInFlight({ limits: () => limits, refused: () => undefined })
 }
 
-describe('createChain', () => {
+describe('createHandlerChain', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
@@ -78,7 +78,7 @@ describe('createChain', () => {
     expect(steps).to.deep.equal(['authenticate', 'authorize jane watch /api/v1/nodes', 'route'])
   })
 
-  it('answers the probes before authentication', async () => {
+  it('serves the probes before authentication', async () => {
     const { get, steps } = await start()
     expect((await get('/livez')).text).to.equal('"alive"\n')
     expect(steps).to.deep.equal([])
@@ -177,7 +177,7 @@ describe('createChain', () => {
     ['GET *', /^HTTP\/1\.1 400 [\s\S]*the request target must be an absolute path/],
   ]
   for (const [text, expected] of targets) {
-    it(`answers ${JSON.stringify(text)}`, async () => {
+    it(`responds to ${JSON.stringify(text)}`, async () => {
       const { port } = await start()
       const socket = connect(port, '127.0.0.1')
       socket.end(line(text))
@@ -281,7 +281,7 @@ describe('createChain', () => {
     expect(metrics).to.deep.equal(['started', 'finished list 200'])
   })
 
-  it('counts every request once, including unreadable ones', async () => {
+  it('counts every request once, including those that cannot be parsed', async () => {
     const { get, metrics, close } = await start()
     await get('/api/v1/nodes')
     await get('/a//b')
@@ -376,8 +376,8 @@ describe('createChain', () => {
     const never = new Promise<never>(() => undefined)
     const stalled: readonly (readonly [string, Partial<HandlerChainOptions>])[] = [
       ['a decision', { authorize: () => never }],
-      ['an answer that is promised', { route: () => never }],
-      ['an answer that is to come from elsewhere', { route: () => undefined }],
+      ['a pending response', { route: () => never }],
+      ['a response that another component sends', { route: () => undefined }],
     ]
     for (const [what, overrides] of stalled) {
       const { get, close } = await start({ requestSeconds: () => 0.05, ...overrides })
@@ -490,7 +490,7 @@ describe('createChain', () => {
     for (const socket of slow) socket.destroy()
   })
 
-  it('answers 504 to a body that arrives too late, without authorization', async () => {
+  it('returns 504 to a body that arrives too late, without authorization', async () => {
     const { port, steps } = await start({ requestSeconds: () => 0.1 })
     const socket = connect(port, '127.0.0.1')
     socket.write('POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab')

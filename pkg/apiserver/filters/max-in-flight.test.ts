@@ -28,7 +28,7 @@ function start(places: number) {
   return { ...inFlight, enter, wait: inFlight.enter, refused }
 }
 
-describe('createInFlight', () => {
+describe('createMaxInFlight', () => {
   it('rejects a request that has waited for a quarter of its deadline, with Retry-After', async () => {
     const { enter, wait, refused } = start(1)
     enter(list)

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { createSlowClients } from './slow-clients.ts'
 
-describe('createPace', () => {
+describe('createSlowClients', () => {
   const seen: boolean[] = []
   let serve: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
   let isClosed = false

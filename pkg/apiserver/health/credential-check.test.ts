@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { unauthorized, unavailable } from '../../apierrors/status.ts'
 import { checkCredential } from './credential-check.ts'
 
-describe('followCredential', () => {
+describe('checkCredential', () => {
   const over = new AbortController()
   after(() => over.abort())
 

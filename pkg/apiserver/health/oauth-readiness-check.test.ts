@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { checkOAuthReadiness } from './oauth-readiness-check.ts'
 import type { Check } from './probes.ts'
 
-describe('followListener', () => {
+describe('checkOAuthReadiness', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-listener-'))
   const over = new AbortController()
   after(() => {

@@ -63,7 +63,7 @@ describe('createProbes', () => {
     ['/readyz/authn', [bad], 500, '[-]authn failed: reason withheld\nreadyz/authn check failed\n'],
   ]
   for (const [path, checks, code, text] of table) {
-    it(`answers ${code} to ${path} with ${checks.map(({ name }) => name).join(' and ') || 'no check'}`, async () => {
+    it(`returns ${code} to ${path} with ${checks.map(({ name }) => name).join(' and ') || 'no check'}`, async () => {
       expect(await ask(path.replace('"', '%22'), checks)).to.deep.equal({ code, text })
     })
   }
@@ -101,7 +101,7 @@ describe('createProbes', () => {
     ['/__proto__', false],
   ]
   for (const [path, expected] of handled) {
-    it(`${expected ? 'answers' : 'ignores'} ${path}`, () => {
+    it(`${expected ? 'serves' : 'ignores'} ${path}`, () => {
       expect(createProbes([]).handles(path)).to.equal(expected)
     })
   }

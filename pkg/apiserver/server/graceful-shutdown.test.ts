@@ -34,7 +34,7 @@ describe('drain', () => {
     await stopped
   })
 
-  it('answers requests during the shutdown delay, and closes the connection with the response', async () => {
+  it('serves requests during the shutdown delay, and closes the connection with the response', async () => {
     const { socket, stop } = await start((_req, res) => res.end('here'), 2)
     const ask = () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     ask()

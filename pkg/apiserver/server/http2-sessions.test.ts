@@ -145,7 +145,7 @@ describe('HTTP/2', () => {
     })
   }
 
-  it('answers CONNECT, which requests a tunnel', async () => {
+  it('responds to CONNECT, which requests a tunnel', async () => {
     const { headers, text } = await ask({ ':method': 'CONNECT', ':authority': 'a:443' })
     expect([headers[':status'], JSON.parse(text).reason]).to.deep.equal([405, 'MethodNotAllowed'])
     expect((await ask({ ':path': '/' })).text).to.equal('ok')

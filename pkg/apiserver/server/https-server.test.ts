@@ -28,7 +28,7 @@ const material = (pair: KeyPair): TlsMaterial => ({ ...pair, clientCaPems: [clie
 const limits = { headersSeconds: 60, headerKilobytes: 1_024 }
 const impatient = { ...limits, headersSeconds: 1 }
 
-describe('createTlsFront', () => {
+describe('createHttpsListener', () => {
   let stop: (() => Promise<void>) | undefined
   afterEach(() => stop?.())
 
@@ -69,7 +69,7 @@ describe('createTlsFront', () => {
     expect((await get({ ...tls, cert: stranger.certPem, key: stranger.keyPem })).text).to.equal('false')
   })
 
-  it('answers a complete request although invalid bytes follow it, and closes', async () => {
+  it('serves a complete request although invalid bytes follow it, and closes the connection', async () => {
     const asked: string[] = []
     const { tls } = await start((req, res) => {
       asked.push(`${req.method}`)
@@ -91,7 +91,7 @@ describe('createTlsFront', () => {
     ['CONNECT /version HTTP/1.1', /^HTTP\/1\.1 405 Method Not Allowed\r\n/],
   ]
   for (const [line, expected] of broken) {
-    it(`answers ${line}`, async () => {
+    it(`responds to ${line}`, async () => {
       const { tls } = await start()
       const socket = await handshake(tls)
       socket.write(`${line}\r\nHost: a\r\n\r\n`)
@@ -99,7 +99,7 @@ describe('createTlsFront', () => {
     })
   }
 
-  it('closes a connection whose request head does not end', async () => {
+  it('closes a connection with incomplete request headers', async () => {
     const { tls } = await start(undefined, impatient)
     const socket = await handshake(tls)
     socket.on('error', () => undefined)
@@ -110,7 +110,7 @@ describe('createTlsFront', () => {
     expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*timed out waiting for the request/)
   })
 
-  it('answers 431 to headers that are too large, even while the client sends more', async () => {
+  it('returns 431 to headers that are too large, even while the client sends more', async () => {
     const { tls } = await start()
     const socket = await handshake(tls)
     socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(8 * 1024 * 1024)}\r\n\r\n`)
@@ -314,7 +314,7 @@ describe('listen', () => {
   })
 })
 
-describe('createPlainFront', () => {
+describe('createHttpListener', () => {
   it('keeps idle connections longer than its clients do', () => {
     const server = createHttpListener(() => undefined, limits)
     expect(server.keepAliveTimeout).to.be.above(90_000)

@@ -33,7 +33,7 @@ function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
     // The interval of timeout checks. A client that opens a connection and sends nothing can keep
     // it for at most both timeouts together.
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
-    // No timeout for whole requests: watches do not end, and bodies have limits of their own.
+    // No timeout for whole requests: watches do not end, and bodies have separate limits.
     requestTimeout: 0,
     shouldUpgradeCallback: mayUpgrade,
   }

@@ -338,7 +338,7 @@ describe('createNarrowedLists', () => {
     })
   })
 
-  it('knows the version since which a caller has seen the same namespaces', async () => {
+  it('returns the version since which a caller has seen the same namespaces', async () => {
     const { reader, bind } = readerOf('a')
     const lists = createNarrowedLists({
       tasks,

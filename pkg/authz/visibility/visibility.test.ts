@@ -332,7 +332,7 @@ describe('createVisibility', () => {
       await notified.promise
     })
 
-    it('of visible namespaces sees everything while permitted, and afterwards those namespaces', async () => {
+    it('of visible namespaces shows everything while permitted, and then those namespaces again', async () => {
       const { find, changeCluster } = start(['a'])
       const visible = await find(watch('namespaces'), jane)
       const seen = [shown(visible)]
@@ -359,7 +359,7 @@ describe('createVisibility', () => {
       expect(shown(visible)).to.equal('abc')
     })
 
-    it('is checked again because kube-apiserver may learn of the change late', async () => {
+    it('is checked again because kube-apiserver may receive the change late', async () => {
       const { find, changeCluster } = start(['a'])
       let asked = 0
       const visible = await find(watch('namespaces'), jane)

@@ -71,7 +71,7 @@ export const oauth = section({
       'Policies of token exchange (RFC 8693): a list with the fields below. The first matching policy applies. Without a policy, no token can be exchanged.',
   }),
 }).superRefine((given, { issues, addIssue }) => {
-  // An invalid entry may lack members that its type requires.
+  // An invalid entry may lack fields that its type requires.
   if (issues.length > 0) return
   const { issuer, accessTokenSeconds, refreshTokenSeconds, clients = [], tokenExchange } = given
   const problem = (path: readonly (string | number)[], message: string) =>

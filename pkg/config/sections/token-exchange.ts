@@ -13,7 +13,7 @@ export const exchangePolicy = section({
   source: requiredChoice({
     of: exchangeSources,
     description:
-      'Whose tokens: `ServiceAccount` (of this cluster, checked by a TokenReview), `OIDC` (of another issuer, such as that of a CI system), or `User` (access tokens of Kapis, which are only narrowed). Required.',
+      'Source of the tokens: `ServiceAccount` (of this cluster, checked by a TokenReview), `OIDC` (of another issuer, such as that of a CI system), or `User` (access tokens of Kapis, which are only narrowed). Required.',
   }),
   issuer: optionalText({
     pattern: /^https:\/\/[^?#@\s]+$/,

@@ -161,7 +161,7 @@ describe('serveAccess', () => {
     ],
   ]
   for (const [body, code, message] of members) {
-    it(`answers ${code} to ${JSON.stringify(body)}`, async () => {
+    it(`returns ${code} to ${JSON.stringify(body)}`, async () => {
       readable = new Set(cluster)
       const whole = { apiVersion, kind: 'WhoCan', spec: { resourceAttributes: pods }, ...body }
       const response = await post('whocans', JSON.stringify(whole))

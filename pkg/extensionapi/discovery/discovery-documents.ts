@@ -1,6 +1,8 @@
 import { groupVersionOf, type ServedGroup, type ServedResource, verbsOf } from './served-group.ts'
 
-/** Versions of apidiscovery.k8s.io: kube-apiserver knows v2beta1 since 1.26 and v2 since 1.30. */
+/**
+ * Versions of apidiscovery.k8s.io: kube-apiserver supports v2beta1 since 1.26 and v2 since 1.30.
+ */
 export type DiscoveryVersion = 'v2' | 'v2beta1'
 
 /** Returns the resources for `/apis/<group>/<version>`, as metav1.APIResourceList. */

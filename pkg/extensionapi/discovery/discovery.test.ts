@@ -95,7 +95,7 @@ describe('createDiscovery', () => {
     ['/apis/resources.example.io/v1alpha3/', resourceList],
   ]
   for (const [path, expected] of plain) {
-    it(`answers ${path} as plain JSON`, async () => {
+    it(`serves ${path} as plain JSON`, async () => {
       const { code, headers, body } = await server.get(path)
       expect(code).to.equal(200)
       expect(headers).to.include({
@@ -123,7 +123,7 @@ describe('createDiscovery', () => {
     [`application/json,${v2}`, 'application/json', 'v1'],
   ]
   for (const [accept, contentType, apiVersion] of accepts) {
-    it(`answers /apis for ${accept} as ${apiVersion}`, async () => {
+    it(`serves /apis for ${accept} as ${apiVersion}`, async () => {
       const { code, headers, body } = await server.get('/apis', { headers: { accept } })
       expect(code).to.equal(200)
       expect(headers['content-type']).to.equal(contentType)
@@ -133,7 +133,7 @@ describe('createDiscovery', () => {
     })
   }
 
-  it('answers 304 to clients with the current document', async () => {
+  it('returns 304 to clients with the current document', async () => {
     const first = await server.get('/apis', { headers: { accept: v2 } })
     expect(first.headers['cache-control']).to.equal('public')
     const etag = first.headers.etag ?? ''

@@ -25,7 +25,7 @@ type Choice = DiscoveryVersion | Encoding
 const mediaTypes = ['application/json', 'application/yaml']
 
 /**
- * Serves the discovery documents: /apis (plain, or aggregated if the Accept header asks for it),
+ * Serves the discovery documents: /apis (plain, or aggregated if the Accept header requests it),
  * /apis/<group> and /apis/<group>/<version>. If /apis fails, kube-apiserver marks the server as
  * stale, which blocks the deletion of namespaces in the whole cluster; so all documents are built
  * once and served from memory.

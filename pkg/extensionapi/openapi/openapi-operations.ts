@@ -44,7 +44,7 @@ const listParameters: readonly Parameter[] = [
   query(
     'resourceVersion',
     'string',
-    'Version of the state to read; resourceVersionMatch says how it is compared.',
+    'Version of the state to read; resourceVersionMatch determines how it is compared.',
   ),
   query('resourceVersionMatch', 'string', 'NotOlderThan or Exact.'),
   query('sendInitialEvents', 'boolean', 'Whether a watch begins with the existing objects.'),

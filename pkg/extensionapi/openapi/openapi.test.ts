@@ -68,7 +68,7 @@ describe('createOpenApi', () => {
     expect(cached.body.equals(document.body)).to.equal(true)
   })
 
-  it('answers an outdated hash with the current document, without a redirect', async () => {
+  it('serves the current document for an outdated hash, without a redirect', async () => {
     const { code, headers, body } = await server.get(`${v3Path}?hash=OLD`)
     expect(code).to.equal(200)
     expect(headers).to.include({ 'cache-control': 'no-cache, private' }).and.not.have.property('location')

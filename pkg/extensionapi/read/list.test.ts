@@ -153,7 +153,7 @@ describe('listObjects', () => {
       })
     }
 
-    it('answers 410 with a token to continue when the version has expired', async () => {
+    it('returns 410 with a token to continue when the version has expired', async () => {
       const store = five()
       const { metadata } = await list(store, 'limit=2')
       replaceAll(
@@ -279,7 +279,7 @@ describe('listObjects', () => {
       expect((await list(changed(), `${query}11${select}`)).names).to.deep.equal(['a@11', 'b@2', 'd@4'])
     })
 
-    it('answers 410 to an Exact version that has expired', async () => {
+    it('returns 410 to an Exact version that has expired', async () => {
       const query = 'resourceVersion=9&resourceVersionMatch=Exact'
       expect(toErrorFields(await rejectedStatus(list(changed(), query)))).to.deep.equal({
         code: 410,
@@ -295,7 +295,7 @@ describe('listObjects', () => {
       expect((await waiting).metadata.resourceVersion).to.equal('21')
     })
 
-    it('answers 504 to a version that does not arrive', async () => {
+    it('returns 504 to a version that does not arrive', async () => {
       const status = await rejectedStatus(list(five(), 'resourceVersion=18446744073709551615'))
       expect(toErrorFields(status)).to.deep.equal({
         code: 504,

@@ -122,7 +122,7 @@ describe('serveWatch', () => {
     return { store, broadcaster, loopback, responses, watch }
   }
 
-  describe('response head', () => {
+  describe('response headers', () => {
     it('is sent immediately, before any event, and without a length', async () => {
       const { watch } = await start(storeOf([]))
       const { res } = await watch('resourceVersion=10')
@@ -270,7 +270,7 @@ describe('serveWatch', () => {
       await client.receives('MODIFIED a@11')
     })
 
-    it('answers 504 instead of 200 to a version that does not arrive', async () => {
+    it('returns 504 instead of 200 to a version that does not arrive', async () => {
       const { watch } = await start()
       const { res } = await watch(`${initial}&resourceVersion=99`)
       expect(res.statusCode).to.equal(504)

@@ -252,7 +252,7 @@ function specOf(store: Store): Readonly<Record<string, unknown>> {
 async function eventually(check: () => boolean): Promise<void> {
   const until = Date.now() + 20_000
   while (!check()) {
-    if (Date.now() > until) throw new Error(`not in time: ${check}`)
+    if (Date.now() > until) throw new Error(`timed out waiting for ${check}`)
     await new Promise(resolve => setTimeout(resolve, 5))
   }
 }

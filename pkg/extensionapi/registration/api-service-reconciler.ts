@@ -24,7 +24,7 @@ export type ApiServiceReconcilerOptions = {
   /** Returns the CAs of the serving certificate as PEM; '' until it has been loaded. */
   readonly caBundle: () => string
   /**
-   * Time for which an unknown CA in caBundle is kept in addition to the own one (see
+   * Time for which an unknown CA in caBundle is kept in addition to its own CA (see
    * ca-bundle-merge.ts); 0 to remove it immediately.
    */
   readonly keepOthersMs: number

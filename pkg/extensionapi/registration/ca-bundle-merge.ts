@@ -8,7 +8,7 @@ export type MergedBundle = {
 }
 
 /**
- * Merges the own CA into caBundle. A tool such as cert-manager may replace CA and serving
+ * Merges the CA of Kapis into caBundle. A tool such as cert-manager may replace CA and serving
  * certificate in one step. Replicas read the new files minutes apart, and each would remove the CA
  * of the others. Unknown CAs in caBundle are therefore kept for a while.
  *

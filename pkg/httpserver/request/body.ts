@@ -16,7 +16,7 @@ export function unsupportedMediaType(allowed: readonly string[]): Status {
 export async function readText(req: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  // A request that is destroyed cannot read on, and its connection could not be used again.
+  // A request that is destroyed cannot be read further, and its connection could not be used again.
   for await (const chunk of req.iterator({ destroyOnReturn: false })) {
     size += chunk.length
     if (size > limitBytes) throw tooLarge(limitBytes)

@@ -53,7 +53,7 @@ describe('respond', () => {
       })
     }
 
-    it('answer HEAD with the length only', async () => {
+    it('respond to HEAD with only the length', async () => {
       const { get } = await serve((_req, res) => send(res, 200, large, {}))
       const { headers, body } = await get('/', { method: 'HEAD' })
       expect([headers['content-length'], body.length]).to.deep.equal([String(large.length), 0])

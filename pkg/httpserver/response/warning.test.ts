@@ -26,7 +26,7 @@ describe('addWarning', () => {
     expect(res.getHeader('warning')).to.equal(undefined)
   })
 
-  it('writes each warning once, in a header of its own', () => {
+  it('writes each warning once, in a separate header', () => {
     expect(warningsOf('a', 'b', 'a')).to.deep.equal(['299 - "a"', '299 - "b"'])
   })
 })

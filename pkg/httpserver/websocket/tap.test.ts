@@ -29,7 +29,7 @@ const manyFragments = Array.from({ length: 2_000 }, (_, i) =>
 )
 
 describe('createWebSocketTap', () => {
-  it('passes everything on unchanged, and parses the messages', async () => {
+  it('reports every event unchanged, and parses the messages', async () => {
     const sent = Buffer.concat([
       frame('one'),
       frame('', { head: 0x89 }),

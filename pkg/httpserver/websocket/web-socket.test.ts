@@ -110,7 +110,7 @@ describe('toEventStream: a WebSocket', () => {
     await until(upgraded.isClosed)
   })
 
-  it('does not wait for the close frame for ever', async () => {
+  it('does not wait for the close frame forever', async () => {
     const { socket } = await connect()
     socket.removeAllListeners('data')
     socket.pause()
@@ -126,7 +126,7 @@ describe('toEventStream: a WebSocket', () => {
     ['a frame that is not masked', '\x81\x03hey', '\x88\x02\x03\xea'],
     ['a message over its limit', '\x81\xff\0\0\0\0\0\x01\0\x01\0\0\0\0', '\x88\x02\x03\xf1'],
   ] as const) {
-    it(`answers ${what}`, async () => {
+    it(`responds to ${what}`, async () => {
       const { socket, heard } = await connect()
       socket.write(Buffer.from(frame, 'latin1'))
       await until(() => heard() === response)

@@ -56,8 +56,8 @@ export function openWebSocket(
   })
   // The stream is undefined if the client has already disconnected.
   const opened = stream ?? new Writable().destroy()
-  // A response whose socket was taken over emits no event of its own; the access log, metrics and
-  // audit wait for it.
+  // A response whose socket was taken over emits no event; the access log, metrics and audit wait
+  // for it.
   opened.once('close', () => res.emit('close'))
   return opened
 }

@@ -78,7 +78,7 @@ export class AccessRequestStore {
     this.#reflector.stop()
   }
 
-  /** Returns the groups that approved requests currently give to a user. */
+  /** Returns the groups that approved requests currently grant to a user. */
   given(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GivenAccess {
     const requests = this.#requests.get(user.name)
     if (requests === undefined) return noAccess

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** What a page hands to the browser. */
+/** The WebAuthn options that a page passes to the browser. */
 export type CeremonyOptions = {
   readonly challenge: string
   readonly rp?: { readonly id: string }
@@ -26,7 +26,12 @@ export type Fault = {
 
 export type Attestation = {
   readonly format: string
-  /** The statement in CBOR. @param signed what it signs @param sign with the new key itself */
+  /**
+   * The attestation statement in CBOR.
+   *
+   * @param signed the data to sign
+   * @param sign signs with the new key
+   */
   readonly statement: (signed: Buffer, sign: (data: Buffer) => Buffer) => Buffer
 }
 
@@ -36,8 +41,9 @@ const verified = 0x04
 const attested = 0x40
 
 /**
- * An authenticator with one key on the curve P-256, and the browser around it, by Web Authentication
- * sections 5.8.1, 6.1 and 6.5: written here once more, so that the library does not judge itself.
+ * An authenticator with one key on the curve P-256, and the browser around it, by Web
+ * Authentication sections 5.8.1, 6.1 and 6.5: implemented separately, so that the tests do not
+ * verify the library by itself.
  */
 export function createAuthenticator(origin: string, { counts = true } = {}) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -82,7 +88,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
 
   return {
     id: id.toString('base64url'),
-    /** As navigator.credentials.create. */
+    /** Like navigator.credentials.create. */
     create(options: CeremonyOptions, fault: Fault = {}): string {
       userHandle = options.user?.id ?? ''
       const idBytes = fault.id === undefined ? id : Buffer.from(fault.id, 'base64url')
@@ -108,7 +114,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
         transports: ['internal'],
       })
     },
-    /** As navigator.credentials.get. */
+    /** Like navigator.credentials.get. */
     get(options: CeremonyOptions, fault: Fault = {}): string {
       const data = clientData('webauthn.get', options, fault)
       const authData = authenticatorData(options.rpId ?? '', present, Buffer.alloc(0), fault)
@@ -126,7 +132,7 @@ function toSigned(authData: Buffer, clientData: Buffer): Buffer {
   return Buffer.concat([authData, createHash('sha256').update(clientData).digest()])
 }
 
-/** The statement of the format `packed`, by the algorithm -7 or -257 (COSE). */
+/** Creates a statement in the format `packed`, with the algorithm -7 or -257 (COSE). */
 export function packedStatement(algorithm: -7 | -257, signature: Buffer, certificate?: Buffer): Buffer {
   const alg = Buffer.from(algorithm === -7 ? '26' : '390100', 'hex')
   const parts = [cborText('alg'), alg, cborText('sig'), cborBytes(signature)]
@@ -144,7 +150,7 @@ function cborBytes(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x59, bytes.length >> 8, bytes.length & 0xff]), bytes])
 }
 
-/** A text of fewer than 24 bytes. */
+/** Encodes a text of fewer than 24 bytes. */
 export function cborText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)])
 }

@@ -122,7 +122,7 @@ describe('passkeys', () => {
     const both = await Promise.all([check(service, text, challenge), check(service, text, challenge)])
     expect(both.sort()).to.deep.equal(['passkey_replayed', 'right'])
     expect(await check(service, text, challenge)).to.equal('passkey_replayed')
-    // Not forgotten before its page is out of date, and then not kept.
+    // The challenge is stored until its page expires, and then deleted.
     const known = await service.read(alice)
     const [passkey] = known.passkeys
     if (passkey === undefined) return expect.fail()
@@ -220,7 +220,7 @@ describe('passkeys', () => {
       expect(service.store.stored.size).to.equal(0)
     })
 
-  // To verify them the library would fetch addresses that are in them.
+  // To verify certificates, the library would fetch URLs that they contain.
   it('reject attestations with certificates', async () => {
     const service = createService()
     for (const format of ['packed', 'android-key', 'tpm', 'apple']) {
@@ -246,7 +246,7 @@ describe('passkeys', () => {
     const [own, foreign] = [createAuthenticator(origin), createAuthenticator(origin)]
     await add(service, own)
     expect(await use(service, foreign)).to.equal('wrong_passkey')
-    // Bob registers the id of alice's passkey with another key.
+    // Bob registers the credential ID of alice's passkey with another key.
     expect(await add(service, foreign, { user: bob, fault: { id: own.id } })).to.equal('stored')
     expect(await use(service, foreign, { fault: { id: own.id } })).to.equal('wrong_passkey')
     expect(await use(service, own, { user: bob })).to.equal('wrong_passkey')

@@ -47,7 +47,7 @@ export type Transaction = {
   readonly redirectUri: string
 }
 
-/** Requires the provider to ask the user again (prompt, max_age; OIDC Core 3.1.2.1). */
+/** Requires the provider to prompt the user again (prompt, max_age; OIDC Core 3.1.2.1). */
 export type UpstreamPrompt = 'login' | 'select_account'
 
 /** A provider that the browser is redirected to, and returns from with a code. */
@@ -68,7 +68,7 @@ export type UpstreamLogout = {
   /** The redirect URI after the logout, and the state that it gets back. */
   readonly returnUri: string
   readonly state: string
-  /** The id_token_hint; '' without an ID token. The provider may then ask the user. */
+  /** The id_token_hint; '' without an ID token. The provider may then prompt the user. */
   readonly idToken: string
 }
 

@@ -43,9 +43,9 @@ export function createUpstreamFetch({ ca, isVerified }: Trust, proxyFor?: ProxyF
     const bytes = await readBody(response.body, maxBytes)
     const { statusCode: status } = response
     const isEmpty = status === 204 || status === 304
-    const answered = Object.entries(response.headers).flatMap(([name, values]) =>
+    const received = Object.entries(response.headers).flatMap(([name, values]) =>
       [values ?? []].flat().map((value): [string, string] => [name, value]),
     )
-    return new Response(isEmpty ? null : bytes, { status, headers: answered })
+    return new Response(isEmpty ? null : bytes, { status, headers: received })
   }
 }

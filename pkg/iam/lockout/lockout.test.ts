@@ -36,7 +36,7 @@ describe('createLockout', () => {
     expect(results.filter(result => result === 10_000)).to.have.length(997)
   })
 
-  it('accepts a burst of right passwords', async () => {
+  it('accepts a burst of correct passwords', async () => {
     const lockout = make()
     const results = await Promise.all(
       Array.from({ length: 100 }, async () => {

@@ -60,7 +60,7 @@ describe('createPasswordChecker', () => {
     return all
   }
 
-  it('accepts the right password with the user name or the e-mail address', async () => {
+  it('accepts the correct password with the user name or the e-mail address', async () => {
     const { check, failed } = make()
     expect(await check('alice', 'right')).to.equal('right')
     expect(await check('alice@kapis.io', 'right')).to.equal('right')
@@ -143,7 +143,7 @@ describe('createPasswordChecker', () => {
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('does not compare even the right password while the user is locked', async () => {
+  it('does not compare even the correct password while the user is locked', async () => {
     const { check, compared } = make()
     await times(3, () => check('alice', 'wrong'))
     expect(await check('alice', 'right')).to.equal('locked')
@@ -245,7 +245,7 @@ describe('createPasswordChecker', () => {
       expect(await check('nonexistent', 'wrong')).to.equal('locked')
     })
 
-    it('does not reveal beyond the limit that a password was right', async () => {
+    it('does not reveal beyond the limit that a password was correct', async () => {
       const { check, common } = make()
       common.failures = 2
       await check('alice', 'wrong')
@@ -273,7 +273,7 @@ describe('createPasswordChecker', () => {
       }
     })
 
-    it('reveals to an address beyond the limit neither wrong nor right passwords', async () => {
+    it('does not reveal to an address beyond the limit whether a password was correct', async () => {
       const { check, common } = make()
       const from = '192.0.2.99'
       common.fromAddress = 5

@@ -93,7 +93,7 @@ describe('createPasswordMigration', () => {
     ['', Number.POSITIVE_INFINITY],
     [', even if a password changes in the meantime', -5 * minute],
   ] as const)
-    it(`leaves hashes of an older release in place during the rollout, for ten minutes${what}`, async () => {
+    it(`keeps hashes of an older release during the rollout, for ten minutes${what}`, async () => {
       const { mover, written, state } = make([old], { sinceMs })
       for (const nowMs of [0, 5 * minute, 10 * minute - 1]) {
         state.nowMs = nowMs

@@ -80,13 +80,13 @@ describe('endBrowserSession', () => {
   const browser: Session = { ...login, sid: 'b2', type: 'Browser', clientId: '', browserSid: 'b1' }
   const rows: readonly [string, Partial<Session>, string][] = [
     ['a login that was made in it', { browserSid: 'b2' }, 'logout'],
-    ['a session of the first session of the row', { browserSid: 'b1' }, 'logout'],
-    ['another session of the row', { type: 'Browser', browserSid: 'b1' }, 'logout'],
-    ['the first session of the row', { sid: 'b1', type: 'Browser' }, 'logout'],
+    ['a session that continues the first session', { browserSid: 'b1' }, 'logout'],
+    ['another session of the same user in this browser', { type: 'Browser', browserSid: 'b1' }, 'logout'],
+    ['the first session of this user in this browser', { sid: 'b1', type: 'Browser' }, 'logout'],
     ['a session that has ended', { browserSid: 'b2', ended: 'deleted' }, 'deleted'],
     ['a session of another browser session', { browserSid: 'b9' }, ''],
     ['another browser session', { type: 'Browser' }, ''],
-    ['a login that no browser has part in', {}, ''],
+    ['a login without a browser', {}, ''],
     ['a personal access token', { type: 'PersonalAccessToken' }, ''],
     ['a session of another user', { user: 'bob', browserSid: 'b2' }, ''],
   ]

@@ -40,7 +40,7 @@ describe('SessionStore', () => {
     return collection
   }
 
-  it('knows which sessions have ended', async () => {
+  it('reports which sessions have ended', async () => {
     await follow([session('good'), session('over', { ended: 'logout' })])
     expect(store.isRevoked('good')).to.equal(false)
     expect(store.isRevoked('over')).to.equal(true)

@@ -18,7 +18,7 @@ export type UserDraft = {
   readonly resourceVersion: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
-  /** All members of the spec except the password. */
+  /** All fields of the spec except the password. */
   readonly spec: Readonly<Record<string, unknown>>
   /** Plain text or a bcrypt hash; undefined keeps the current password. */
   readonly password: string | undefined

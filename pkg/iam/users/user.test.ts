@@ -48,7 +48,7 @@ describe('toUser', () => {
       expect(toUser(user({}, status)).state).to.equal('Active')
   })
 
-  it('never accepts a group of the system', () => {
+  it('never accepts a system: group', () => {
     const groups = ['dev', 'system:masters', 7, null, 'system:']
     expect(toUser(user({ groups })).groups).to.deep.equal(['dev'])
     expect(toUser(user({ groups: 'system:masters' })).groups).to.deep.equal([])

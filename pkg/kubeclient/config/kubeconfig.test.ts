@@ -77,7 +77,7 @@ describe('toPlainCredentials', () => {
     }
   })
 
-  it('rejects a file that is not YAML, and quotes nothing of it', () => {
+  it('rejects a file that is not YAML, without quoting it', () => {
     const path = join(folder, 'config')
     for (const [content, problem] of [
       ['users:\n- user: {token: hunter2\n', 'is not valid YAML (BAD_INDENT at line 3, column 1)'],

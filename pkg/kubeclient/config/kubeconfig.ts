@@ -30,8 +30,8 @@ export type CurrentContext = {
 type Document = { readonly content: unknown; readonly folder: string }
 
 /**
- * Reads the current context of a list of files as kubectl merges them: the first file with a name
- * decides what it means. Relative paths are made absolute; each is relative to its own file.
+ * Reads the current context of a list of files as kubectl merges them: the first file that defines
+ * a name takes precedence. Relative paths are made absolute; each is relative to its own file.
  *
  * @throws Error if a file cannot be read
  */

@@ -36,7 +36,7 @@ describe('writeSecret', () => {
   })
 
   for (const code of [403, 404, 503]) {
-    it(`throws when the creation of a Secret is answered with ${code}`, async () => {
+    it(`throws when the creation of a Secret fails with ${code}`, async () => {
       const call = async () => {
         throw new Status(code, 'Forbidden', 'no')
       }

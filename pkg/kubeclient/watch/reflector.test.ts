@@ -83,7 +83,7 @@ describe('Reflector', () => {
   const queriesOf = (fake: FakeKubeApiserver) =>
     fake.requests.map(request => Object.fromEntries(new URL(request.slice(4), 'http://x').searchParams))
 
-  it('lists, then watches from that version, and passes everything on', async () => {
+  it('lists, then watches from that version, and reports every event', async () => {
     const { fake, received, synced } = await run({
       lists: [list(5, object('a', 1), object('b', 2))],
       watches: [stream(line('ADDED', object('c', 6)) + line('DELETED', object('a', 7)))],

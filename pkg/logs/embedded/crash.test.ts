@@ -63,7 +63,7 @@ function killGroup({ pid }: ChildProcess): void {
 describe('a store whose disk is full', () => {
   const folder = useFolder()
 
-  it('answers 507, and loses no acknowledged line', async function () {
+  it('returns 507, and loses no acknowledged line', async function () {
     this.timeout(60_000)
     // A file size limit simulates a full disk. SIGXFSZ must be ignored, because it would end the
     // process.

@@ -163,7 +163,7 @@ describe('the embedded log store', () => {
       expect(rest.at(-1)).to.equal('d')
     })
 
-    it('rejects an unreadable batch, and stores the batches that arrive at the same time', async () => {
+    it('rejects an invalid batch, and stores the batches that arrive at the same time', async () => {
       const store = await open()
       const [, refused] = await Promise.all([
         store.ingest(raw('a')),

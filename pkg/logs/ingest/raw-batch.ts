@@ -62,6 +62,6 @@ export type Ingested = {
   readonly changed: Partial<Readonly<Record<Note, number>>>
   /** The response body in the format of the protocol. For `bulk` only the fields after `took`. */
   readonly response: Uint8Array
-  /** Message of an error response, which replaces `answer`. */
+  /** Message of an error response, which replaces `response`. */
   readonly rejection?: string
 }

@@ -19,7 +19,7 @@ describe('parseTime', () => {
     ...['2026-11-27', 'now', ''],
   ]
   for (const text of invalid) {
-    it(`refuses ${JSON.stringify(text)}, as VictoriaLogs does`, () =>
+    it(`rejects ${JSON.stringify(text)}, as VictoriaLogs does`, () =>
       expect(parseTime(text)).to.equal(undefined))
   }
 })

@@ -10,7 +10,7 @@ export type Row = Map<string, string>
 /** The fields of a line's origin that identify its stream, in display order. */
 export const streamLabels = ['container', 'namespace', 'pod'] as const
 
-// Names that denote something else, and those that such fields of a line have instead.
+// Reserved names, and the names that fields of a line with these names get instead.
 const reserved =
   /^(?:fields\.)*(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 

@@ -143,7 +143,7 @@ describe('runQuery', () => {
     )
   })
 
-  it('gives each field of a line a name of its own', async () => {
+  it('gives each field of a line a different name', async () => {
     const fields = {
       pod: 'a',
       'fields.pod': 'b',
@@ -308,7 +308,7 @@ describe('runQuery', () => {
     )
   })
 
-  it('names the whole time limit when the store reports that the remaining time has passed', async () => {
+  it('reports the configured time limit when the store exceeds the remaining time', async () => {
     const slow: LogStore = {
       ...createMemoryStore([record({ log: 'a' })]),
       async query(_, { timeoutMs }) {

@@ -15,9 +15,9 @@ const nsPerMs = 1_000_000
 const maxBuckets = 9_000
 
 /**
- * Returns how to answer a `stats` pipe with the counts that a store has, which is faster than
- * reading lines: the pipe only counts lines, at most by steps of time, and the store finds exactly
- * the matching lines. Undefined for other queries.
+ * Returns how to compute a `stats` pipe from the counts that a store has, which is faster than
+ * reading lines: the pipe only counts lines, at most grouped by time buckets, and the store finds
+ * exactly the matching lines. Undefined for other queries.
  *
  * @param filter undefined if no line matches
  * @param test the remaining filter for rows

@@ -78,8 +78,8 @@ function readItem(item: unknown): string | undefined {
   if (/flood-stage|cluster_block/.test(said)) {
     throw insufficientStorage(`the log store rejects new lines: ${said}`)
   }
-  // The status of a request can be 200 although documents in it were unauthorized. The lines are
-  // not at fault.
+  // The status of a request can be 200 although documents in it were unauthorized. The lines
+  // themselves are valid.
   if (status === 401 || status === 403) throw rejectedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
   // Other errors concern the search engine (shard limit, closed index). If they were reported as

@@ -129,14 +129,14 @@ describe('createSearchClient', () => {
     ],
   ]
   for (const [what, listener, code, message] of faults) {
-    it(`answers ${code} to ${what}`, async () => {
+    it(`returns ${code} to ${what}`, async () => {
       const asked = await start(listener)
       const status = await rejectedStatus(asked.call({ ...call, timeoutMs: 300 }))
       expect([status.code, status.message]).to.deep.equal([code, message])
     })
   }
 
-  it('authenticates with user and password, or with an API key, and reveals neither', async () => {
+  it('authenticates with user and password, or with an API key, and logs neither', async () => {
     const seen: unknown[] = []
     const listener: Listener = (req, res) => {
       seen.push(req.headers.authorization)

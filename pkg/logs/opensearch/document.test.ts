@@ -6,7 +6,7 @@ describe('a document that another shipper has written', () => {
     '{"a":{"toString":1},"b":[{"toString":null},1],"c":null,"__proto__":"x","d":1.5}',
   )
 
-  it('is a record with JSON where a string is expected, whatever its fields are named', () => {
+  it('becomes a record, with JSON where a string is expected and with any field names', () => {
     const { fields, labels } = toRecord({
       time: '2026-01-01T00:00:00Z',
       fields: odd,

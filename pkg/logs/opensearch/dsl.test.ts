@@ -26,7 +26,7 @@ describe('toDsl', () => {
     expect(bool.filter).to.deep.equal([{ range: { time } }])
   })
 
-  it('has a lower bound whenever it has an upper one, and only times that an engine accepts', () => {
+  it('has a lower bound if it has an upper one, and only times that an engine accepts', () => {
     const timesOf = (endNs: bigint) =>
       JSON.parse(JSON.stringify(toDsl({ scope: 'everything', endNs }))).bool.filter[0].range.time
     const gte = '1970-01-01T00:00:00.000000000Z'

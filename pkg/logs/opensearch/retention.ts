@@ -27,7 +27,7 @@ export async function deleteExpired(
   return expired
 }
 
-/** Returns the indices to delete: those of past days; others are not of Kapis. */
+/** Returns the indices to delete: those of past days; other indices do not belong to Kapis. */
 export function findExpired(
   names: readonly string[],
   prefix: string,

@@ -91,7 +91,7 @@ describe('parseRegex', () => {
     '(?P<n>a)',
     '(?=a)',
   ]) {
-    it(`returns undefined for ${source}, which RE2 then handles`, () =>
+    it(`returns undefined for ${source}, so that RE2 handles it`, () =>
       expect(parseRegex(source)).to.equal(undefined))
   }
 

@@ -17,7 +17,7 @@ describe('a client with grantMethod prompt', () => {
     return setup.authorize(params)
   }
 
-  it('asks the user, shows the requested scopes, and continues', async () => {
+  it('prompts the user, shows the requested scopes, and continues', async () => {
     const page = await open()
     expect(page.code).to.equal(200)
     expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test;")

@@ -288,7 +288,7 @@ describe('/oauth/authorize', () => {
         expect(outcome(await logInFor(params, 'alice'))).to.equal('code')
       })
 
-      it(`with ${new URLSearchParams(params)}, and at least one: the return URL alone leads to the login again`, async () => {
+      it(`with ${new URLSearchParams(params)}, and at least once: the return URL by itself leads to the login again`, async () => {
         await setup.browser.logIn('alice', 'right')
         await sleep('max_age' in params ? 1100 : 0)
         const returnTo = page(await setup.authorize(params))
@@ -347,7 +347,7 @@ describe('/oauth/authorize', () => {
       expect(outcome(await setup.browser.get(back.headers.location as string))).to.equal('code')
     })
 
-    it('and none after the user has chosen the current login', async () => {
+    it('but no new login after the user has chosen the current one', async () => {
       await setup.browser.logIn('alice', 'right')
       const toLogin = await setup.authorize({ prompt: 'select_account' })
       const { body } = await setup.browser.get(toLogin.headers.location as string)

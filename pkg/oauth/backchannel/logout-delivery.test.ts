@@ -53,7 +53,7 @@ function setUp(
 async function settled(outcomes: readonly string[], count: number): Promise<void> {
   const deadline = Date.now() + 5_000
   while (outcomes.length < count) {
-    if (Date.now() > deadline) throw new Error('it has not been sent')
+    if (Date.now() > deadline) throw new Error('the token was not sent')
     await new Promise(resolve => setTimeout(resolve, 2))
   }
 }

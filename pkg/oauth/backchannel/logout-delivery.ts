@@ -67,7 +67,8 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   const queues = new Map<string, Queue>()
 
   function inTurn(queue: Queue, work: () => Promise<void>): Promise<void> {
-    // Each delivery checks the signal: thousands of listeners of one take seconds to add.
+    // Each delivery checks the signal: adding thousands of listeners to one signal would take
+    // seconds.
     const unlessStopping = async () => {
       stopping.signal.throwIfAborted()
       await work()

@@ -73,7 +73,7 @@ describe('the login page', () => {
     expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
   })
 
-  it('explains that an account is disabled only after the right password', async () => {
+  it('explains that an account is disabled only after the correct password', async () => {
     expect((await browser.logIn('disabled', 'right')).body).to.include('This account is not active.')
     expect((await browser.logIn('disabled', 'wrong')).body).to.include('password is wrong')
   })
@@ -171,7 +171,7 @@ describe('the login page', () => {
     app.users.set('alice', memoryUser('alice'))
   })
 
-  it('logs out only with a form of its own', async () => {
+  it('logs out only with its own form', async () => {
     await browser.logIn('alice', 'right')
     const page = await browser.get('/oauth/session')
     expect((await browser.post('/oauth/session', {})).code).to.equal(403)

@@ -19,7 +19,7 @@ export type LoginProgress = {
   readonly sid: string
   /** When the login began, in seconds since the epoch: its pages are valid for a limited time. */
   readonly beganAt: number
-  /** Whether the user of a browser session goes on, instead of a user who has just logged in. */
+  /** Whether the login continues a browser session, instead of following a new authentication. */
   readonly isInSession: boolean
   /** The secret of an authenticator app that is being set up. */
   readonly totpSecret?: string | undefined
@@ -31,7 +31,7 @@ const lifeSeconds = 600
 // Otherwise each page with an error would prolong a login, and its password, for another ten minutes.
 const wholeLifeSeconds = 1_800
 
-/** @param isInSession whether the user of the browser session goes on */
+/** @param isInSession whether the login continues a browser session */
 export function newProgress(
   done: Omit<LoginProgress, 'sid' | 'beganAt' | 'isInSession'>,
   { isInSession = false } = {},
@@ -42,7 +42,7 @@ export function newProgress(
 /**
  * Issues a ticket with the progress of a login, for a hidden field of the next form. It is signed,
  * and valid for ten minutes in this browser. It becomes invalid when the password changes, half an
- * hour after the login began, and with the browser session that it goes on from.
+ * hour after the login began, and with the browser session that it continues.
  *
  * @param csrf the CSRF token of the browser
  */

@@ -55,7 +55,7 @@ describe('a logout in a browser that a client requests', () => {
     ],
   ]
   for (const [what, query, target] of asking) {
-    it(`asks the current user for confirmation, with ${what}`, async () => {
+    it(`requires confirmation of the current user, with ${what}`, async () => {
       const page = await setup.browser.get(pathOf(query()))
       expect([page.code, isPage(page.body), page.headers.location]).to.deep.equal([200, true, undefined])
       expect(page.body).to.include('<strong>alice</strong>')

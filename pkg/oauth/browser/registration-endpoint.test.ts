@@ -49,7 +49,7 @@ describe('pages for first logins through an identity provider', () => {
     return { browser, response, fields: hiddenFieldsOf(response.body) }
   }
 
-  it('ask for a user name, suggest one, and log the user in', async () => {
+  it('prompt for a user name, suggest one, and log the user in', async () => {
     const { browser, response, fields } = await arrive('Zoë')
     expect(response.code).to.equal(200)
     expect(response.headers['content-security-policy']).to.match(/^default-src 'none'/)

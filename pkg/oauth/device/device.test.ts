@@ -97,7 +97,7 @@ describe('the device authorization grant', () => {
     ])
   })
 
-  it('is denied to a user who must use a second factor since', async () => {
+  it('is denied to a user who must use a second factor by then', async () => {
     const { device_code, user_code } = await device()
     await decide(user_code, 'allow')
     app.requiredGroups.push('dev')
@@ -114,7 +114,7 @@ describe('the device authorization grant', () => {
     expect(responses.map(({ code }) => code).sort()).to.deep.equal([200, 400])
   })
 
-  it('answers slow_down to a device that polls too often', async () => {
+  it('returns slow_down to a device that polls too often', async () => {
     const { device_code } = await device()
     app.state.isPollInTime = false
     expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'slow_down' }])

@@ -41,7 +41,7 @@ describe('/oauth/userinfo with a password', () => {
     })
   }
 
-  it('answers HEAD like GET', async () => {
+  it('serves HEAD like GET', async () => {
     const response = await ask(basic('alice:right'), 'HEAD')
     expect([response.code, response.body]).to.deep.equal([200, ''])
   })
@@ -67,7 +67,7 @@ describe('/oauth/userinfo with a password', () => {
     ['a wrong password of a disabled user', 'disabled:wrong', 'disabled'],
   ]
   for (const [what, credential, user] of wrong) {
-    it(`answers ${what} in the same way as any failure`, async () => {
+    it(`responds to ${what} in the same way as to any failure`, async () => {
       expect(seen(await ask(basic(credential)))).to.deep.equal(refused('incorrect password'))
       expect(lastLine()).to.include({
         outcome: 'failure',
@@ -77,7 +77,7 @@ describe('/oauth/userinfo with a password', () => {
     })
   }
 
-  it('reports to a disabled user with the right password that the account is disabled', async () => {
+  it('reports to a disabled user with the correct password that the account is disabled', async () => {
     expect(seen(await ask(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
     expect(lastLine()).to.include({ reason: 'user_disabled', user: 'disabled' })
   })

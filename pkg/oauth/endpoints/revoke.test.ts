@@ -62,7 +62,7 @@ describe('POST /oauth/revoke', () => {
     expect((await sessionOf(tokens))?.ended).to.equal('revoked by its client')
   })
 
-  it('answers a repeated request in the same way', async () => {
+  it('responds to a repeated request in the same way', async () => {
     await revoke({ token: tokens.refresh_token })
     expect(await revoke({ token: tokens.refresh_token })).to.include({ code: 200, body: '' })
   })
@@ -87,7 +87,7 @@ describe('POST /oauth/revoke', () => {
     ],
   ]
   for (const [what, make] of unknown) {
-    it(`answers ${what} like a valid token`, async () => {
+    it(`responds to ${what} as to a valid token`, async () => {
       const response = await revoke({ token: await make() })
       expect([response.code, response.body]).to.deep.equal([200, ''])
       expect((await sessionOf(tokens))?.ended).to.equal('')

@@ -47,7 +47,7 @@ describe('/oauth/userinfo', () => {
     expect(JSON.parse(body)).to.deep.equal({ ...bob, name: 'bob', groups: ['dev'] })
   })
 
-  it('answers 401 without a token', async () => {
+  it('returns 401 without a token', async () => {
     const response = await app.ask('GET', '/oauth/userinfo')
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([401, { error: 'login_required' }])
     expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')

@@ -182,7 +182,7 @@ describe('authorizationCodeGrant', () => {
       expect(invalid(await setup.exchange(other))).to.equal('authenticated user does not exist')
     })
 
-    it('starts no session of a user who must use a second factor since', async () => {
+    it('starts no session for a user who must use a second factor by then', async () => {
       const code = await setup.codeOf()
       setup.app.requiredGroups.push('dev')
       expect(invalid(await setup.exchange(code))).to.equal('this user needs a second factor: log in again')

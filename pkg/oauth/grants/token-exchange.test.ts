@@ -191,7 +191,7 @@ describe('token exchange', () => {
       claimsText(`"exp":${now + 3600},"sub":["repo:acme/shop"]`),
       'the subject token is invalid: invalid claim sub or exp',
     ],
-    // JSON.parse returns the last of duplicate members, for the issuer as well as its verification.
+    // JSON.parse returns the last of duplicate fields, for the issuer as well as its verification.
     [
       claimsText(`"exp":${now + 3600},"aud":"other"`),
       "the subject token is invalid: unexpected 'aud' claim value",

@@ -120,7 +120,7 @@ describe('createOAuthApp', () => {
     ['GET', '/oauth/unheard-of', 404, { error_description: 'unknown endpoint' }],
   ]
   for (const [method, path, code, body, allow] of refused) {
-    it(`answers ${method} ${path} with ${code}`, async () => {
+    it(`responds to ${method} ${path} with ${code}`, async () => {
       const response = await app.ask(method, path)
       expect(response.code).to.equal(code)
       if (method === 'HEAD') expect(response.body).to.equal('')

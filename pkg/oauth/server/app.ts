@@ -83,7 +83,7 @@ export function createOAuthApp(given: AppOptions): Express {
   app.set('query parser', 'simple')
   app.use(withSafetyHeaders)
 
-  // A process that responds is alive: restarting does not help it wait for kube-apiserver.
+  // A process that responds is alive: a restart would not make kube-apiserver available sooner.
   app.get('/livez', (_req, res) => void res.type('text').send('ok'))
   app.get('/healthz', (_req, res) => {
     const isWell = isReady()

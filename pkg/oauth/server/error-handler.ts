@@ -29,7 +29,7 @@ export function toErrorHandler(logger: Logger, productName: string): ErrorReques
   }
 }
 
-/** Converts errors of the body parser of express, which have a status of their own. */
+/** Converts errors of the body parser of express, which contain a status. */
 function fromBodyParser(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Status) return error
   const type = 'type' in error ? error.type : undefined

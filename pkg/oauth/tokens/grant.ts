@@ -56,7 +56,7 @@ export type GrantTools = {
   readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>
   /** Reports whether a device respects the polling interval. */
   readonly isPollInTime: (device: string) => boolean
-  /** Token lifetimes for clients without lifetimes of their own. */
+  /** Token lifetimes for clients that do not set their own. */
   readonly lifetimes: Lifetimes
 }
 

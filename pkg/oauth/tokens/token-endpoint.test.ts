@@ -240,16 +240,16 @@ describe('POST /oauth/token', () => {
       app.ask('POST', `/oauth/token${query}`, { headers, body })
 
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'nonsense']) {
-      it(`of type ${type} is answered with 415`, async () => {
+      it(`of type ${type} is rejected with 415`, async () => {
         const response = await post(form, { 'content-type': type })
         expectError(response, 415, media)
         expect(response.headers['accept-post']).to.equal(formType)
       })
     }
-    it('without a type is answered with 415', async () => {
+    it('without a type is rejected with 415', async () => {
       expectError(await post(form, {}), 415, media)
     })
-    it('that is missing is answered with 415', async () => {
+    it('that is missing is rejected with 415', async () => {
       expectError(await app.ask('POST', '/oauth/token'), 415, media)
     })
     it('may contain several resources (RFC 8707), which are absolute URIs', async () => {
@@ -299,20 +299,20 @@ describe('POST /oauth/token', () => {
         })
       })
     }
-    it('of more than 256 KB is answered with 413', async () => {
+    it('of more than 256 KB is rejected with 413', async () => {
       expectError(await post(`${form}&x=${'y'.repeat(262_144)}`), 413, {
         error: 'invalid_request',
         error_description: 'the body is larger than 256kb',
       })
     })
-    it('of another charset is answered with 415', async () => {
+    it('of another charset is rejected with 415', async () => {
       expectError(await post(form, { 'content-type': `${formType}; charset=nonsense` }), 415, {
         error: 'invalid_request',
         error_description: 'the body must be UTF-8',
       })
     })
 
-    it('of another encoding is answered with 415, which lists the supported ones', async () => {
+    it('of another encoding is rejected with 415, and the supported ones are listed', async () => {
       const response = await post(form, { 'content-type': formType, 'content-encoding': 'compress' })
       expectError(response, 415, {
         error: 'invalid_request',
@@ -322,7 +322,7 @@ describe('POST /oauth/token', () => {
     })
 
     for (const encoding of ['gzip', 'deflate', 'br', 'zstd']) {
-      it(`that is declared as ${encoding} but is not is answered with 400`, async () => {
+      it(`that is declared as ${encoding} but is not is rejected with 400`, async () => {
         const headers = { 'content-type': formType, 'content-encoding': encoding }
         expectError(await post(form, headers), 400, {
           error: 'invalid_request',
@@ -366,7 +366,7 @@ describe('POST /oauth/token', () => {
     })
   })
 
-  it('answers 503 until users are loaded: a right password must not seem wrong', async () => {
+  it('returns 503 until users are loaded, so that a correct password does not seem wrong', async () => {
     app.state.isReady = false
     const response = await app.token(alice)
     app.state.isReady = true

@@ -162,7 +162,7 @@ describe('createEventApi', () => {
     '/events?operation=histogram&reason_filter=none': { histogram: { total: 0, buckets: null } },
   }
   for (const [path, response] of Object.entries(responses)) {
-    it(`answers ${path} with the expected result`, async () => {
+    it(`responds to ${path} with the expected result`, async () => {
       expect(JSON.parse((await ask(path)).text)).to.deep.equal(response)
     })
   }

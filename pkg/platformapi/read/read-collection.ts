@@ -213,7 +213,11 @@ function scopeOf({ namespace }: ListRequest): Scope {
   return { namespace, name: '' }
 }
 
-/** Returns the form of objects that `fields` or `managedFields` of a query asks for. @throws Status 400 */
+/**
+ * Returns the form of objects that `fields` or `managedFields` of a query requests.
+ *
+ * @throws Status 400
+ */
 export function toForm({ fields, managedFields }: ListQuery, form: Form = platformForm): Form {
   if (fields !== '') return createFieldsForm(fields, form)
   return managedFields && form === platformForm ? managedFieldsForm : form

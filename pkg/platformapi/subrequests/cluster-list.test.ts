@@ -81,7 +81,7 @@ describe('createClusterList', () => {
         const list = there[cluster]?.()
         if (cluster === 'east') res.setHeader('kapis-narrowed-namespaces', '2')
         const { items } = list as { items: readonly object[] }
-        // Numbers and the order of members are those of the text.
+        // Numbers and the order of fields are those of the text.
         const sources = [...items].map(item => JSON.stringify(item).replace(/}$/, ',"spec":{"n":1.0}}'))
         return { list, sources }
       },
@@ -143,7 +143,7 @@ describe('createClusterList', () => {
       ])
     })
 
-  it('asks each cluster for the objects up to the end of the page', async () => {
+  it('requests from each cluster the objects up to the end of the page', async () => {
     const { asked, body } = await ask(
       '?clusters=host,east&name=a&page=2&limit=3&fields=metadata.name&sortBy=name',
     )
@@ -157,7 +157,7 @@ describe('createClusterList', () => {
     ])
   })
 
-  it('returns the objects of a member as it sent them, with their place', async () => {
+  it('returns the objects of a member as it sent them, with their cluster', async () => {
     const { text, body } = await ask('?clusters=east&limit=1')
     expect(text).to.include('"spec":{"n":1.0}}')
     expect(body.items[0].metadata.selfLink).to.equal('/clusters/east/api/v1/nodes/a')
@@ -209,7 +209,7 @@ describe('createClusterList', () => {
     )
   })
 
-  it('returns the lists of the other clusters when the time of a slow one is over', async () => {
+  it('returns the lists of the other clusters when a slow one exceeds its time limit', async () => {
     const timeoutOf = AbortSignal.timeout
     const given: number[] = []
     AbortSignal.timeout = ms => {
@@ -235,7 +235,7 @@ describe('createClusterList', () => {
     expect(messages).to.deep.equal(Array(9).fill('the response is not a platform list'))
   })
 
-  it('says that it has only the first objects', async () => {
+  it('reports that it contains only the first objects', async () => {
     const { body, warning } = await ask('?clusters=large,host')
     expect([body.items.length, body.totalItems]).to.deep.equal([1_000, 4_003])
     expect(warning).to.equal('299 - "only the first 1000 of 4003 objects are included; use filters"')
@@ -288,7 +288,7 @@ describe('createClusterList', () => {
       expect([response.code, response.body.message]).to.deep.equal([code, message])
     })
 
-  it('shows nothing to a caller whose permissions change again and again', async () => {
+  it('shows nothing to a caller whose permissions change repeatedly', async () => {
     const { code, asked } = await ask('?clusters=east,host', () => false)
     expect(code).to.equal(410)
     expect(asked.filter(text => text.startsWith('east'))).to.have.length(1)

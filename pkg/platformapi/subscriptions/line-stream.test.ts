@@ -27,7 +27,7 @@ describe('createLineStream', () => {
       expect(lines).to.deep.equal(expected)
     })
 
-  it('requests no more lines after it was destroyed', async () => {
+  it('requests no further lines after it was destroyed', async () => {
     const { stream, wanted, write } = start()
     await write('{"x":1}\n')
     expect(wanted.map(isWanted => isWanted())).to.deep.equal([true])

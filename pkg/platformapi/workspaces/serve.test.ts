@@ -180,8 +180,8 @@ describe('createWorkspaceViews', () => {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } }),
     })
-    const answered: unknown = await response.json()
-    return { code: response.status, body: answered, message: membersOf(answered).message }
+    const received: unknown = await response.json()
+    return { code: response.status, body: received, message: membersOf(received).message }
   }
   const native1 = '/apis/tenant.kapis.io/v1alpha1/workspaces'
   const annotations = { 'kapis.io/creator': 'jane' }

@@ -113,7 +113,9 @@ function toWorkspacePointer(pointer: unknown): string {
   )
 }
 
-/** Adds the labels and annotations of the template to those of the object, which precede. */
+/**
+ * Adds the labels and annotations of the template to those of the object, which take precedence.
+ */
 function withTemplateMetadata(metadata: Sent, template: Sent): Sent {
   const own = objectAt(template, 'spec.template.metadata')
   const merged = ['labels', 'annotations'].flatMap(key => {

@@ -33,7 +33,7 @@ async function check(listener: RequestListener | undefined): Promise<Availabilit
 
 describe('checkComponent', () => {
   for (const code of [200, 401, 403, 404]) {
-    it(`reports a server as available that answers ${code}`, async () => {
+    it(`reports a server as available that responds with ${code}`, async () => {
       const asked: (string | undefined)[] = []
       const response = await check((req, res) => {
         asked.push(req.method, req.url)
@@ -44,7 +44,7 @@ describe('checkComponent', () => {
     })
   }
 
-  it('reports a server as unavailable that answers with its own error', async () => {
+  it('reports a server as unavailable that responds with its own error', async () => {
     const response = await check((_req, res) => void res.writeHead(503).end())
     const message = `GET ${path} responded with 503`
     expect(response).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })

@@ -43,7 +43,7 @@ export async function forwardToComponent(
   } catch (error) {
     // A component that sends an invalid redirect is still available.
     if (error === refused) breaker.succeeded()
-    // A request that is invalid and was not sent says nothing about the component.
+    // A request that is invalid and was not sent does not indicate a failure of the component.
     else if (isStatus(error, 400)) breaker.abandoned()
     else breaker.failed()
     throw error

@@ -23,7 +23,7 @@ const inlined = ({ certPem, keyPem }: KeyPair) => ({
 })
 
 /** Responds to the requests of a health check. */
-function answerCheck(
+function respondToCheck(
   req: IncomingMessage,
   res: ServerResponse,
   { uid, remaining = 2 }: { readonly uid: string; readonly remaining?: unknown },
@@ -51,7 +51,7 @@ class Host {
     const { pathname, searchParams } = new URL(req.url ?? '', 'https://h')
     const found = this.objects.get(pathname)
     if (req.method === 'PATCH') return void this.#patch(req, res, pathname)
-    if (found === undefined) return void answerCheck(req, res, { uid: 'host-uid' })
+    if (found === undefined) return void respondToCheck(req, res, { uid: 'host-uid' })
     if (searchParams.has('watch')) {
       this.#watches.set(pathname, res.writeHead(200))
       res.flushHeaders()
@@ -137,7 +137,7 @@ describe('MemberClusters', function () {
     isDown = false
     isEndless = false
     remaining = 2
-    respond = (req, res) => answerCheck(req, res, { uid: memberUid, remaining })
+    respond = (req, res) => respondToCheck(req, res, { uid: memberUid, remaining })
     server = await startFakeKubeApiserver((req, res) => host.respond(req, res))
     member = await startFakeKubeApiserver((req, res) => {
       if (isDown) return req.socket.destroy()
@@ -220,7 +220,7 @@ describe('MemberClusters', function () {
     expect(clusters.find('m')).to.not.equal(first)
   })
 
-  it('answers 503 while a member is unreachable, and proxies to it again afterwards', async () => {
+  it('returns 503 while a member is unreachable, and proxies to it again afterwards', async () => {
     await startWith(await toKubeconfig('good'))
     isDown = true
     await until(() => rejection('m') !== undefined)
@@ -233,14 +233,14 @@ describe('MemberClusters', function () {
     await until(() => rejection('m') === undefined && readyOf('m').status === 'True')
   })
 
-  it('answers 501 for a cluster behind an agent tunnel', async () => {
+  it('returns 501 for a cluster behind an agent tunnel', async () => {
     await startWith(undefined, { type: 'proxy' })
     const why = 'spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct'
     expect(readyOf('m')).to.include({ status: 'False', reason: 'UnsupportedConnection', message: why })
     expect(rejection('m')).to.deep.equal({ code: 501, message: `the cluster "m" is not ready: ${why}` })
   })
 
-  it('answers 508 for a member that is the host cluster itself', async () => {
+  it('returns 508 for a member that is the host cluster itself', async () => {
     memberUid = 'host-uid'
     await startWith(await toKubeconfig('good'))
     const message = 'the kubeconfig points to this cluster itself'
@@ -276,7 +276,7 @@ describe('MemberClusters', function () {
     ])
   })
 
-  // The URL may be that of any server: the status contains nothing that it sent.
+  // The URL may belong to any server, so the status contains nothing from its response.
   const servers: readonly (readonly [what: string, behavior: typeof respond, message: string])[] = [
     [
       'redirects',

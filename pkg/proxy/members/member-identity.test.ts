@@ -56,7 +56,7 @@ describe('toMemberIdentity', () => {
     it(`rejects ${identity.username}`, () => {
       expect(() => toMemberIdentity(identity))
         .to.throw(
-          `user ${JSON.stringify(identity.username)} is known to this cluster only, and cannot act in a member cluster`,
+          `user ${JSON.stringify(identity.username)} exists in this cluster only, and cannot be impersonated in a member cluster`,
         )
         .with.property('code', 403)
     })

@@ -22,7 +22,7 @@ export function toMemberIdentity(identity: Identity): Identity {
   if (found !== undefined) return found
   const { username, uid, groups, extra, isTrimmed } = identity
   if (reserved.test(username) || isTrimmed === true) {
-    const message = `user ${JSON.stringify(username)} is known to this cluster only, and cannot act in a member cluster`
+    const message = `user ${JSON.stringify(username)} exists in this cluster only, and cannot be impersonated in a member cluster`
     throw new Status(403, 'Forbidden', message)
   }
   const made = {

@@ -141,7 +141,7 @@ describe('createMemberList', () => {
     ])
     expect(await read({ username: 'system:serviceaccount:a:b' })).to.deep.equal([
       403,
-      'user "system:serviceaccount:a:b" is known to this cluster only, and cannot act in a member cluster',
+      'user "system:serviceaccount:a:b" exists in this cluster only, and cannot be impersonated in a member cluster',
     ])
     const without = createMemberList('east', { problem: 'it has no kubesphereAPIEndpoint' })
     const target = { rawPath: '/kapis', rawQuery: '', id: 'i', identity: jane }

@@ -185,7 +185,7 @@ describe('createMemberProxy', function () {
     [401, unauthorized],
     [403, notAllowed],
   ] as const) {
-    it(`answers that the member rejects the credential of Kapis, for ${code}`, async () => {
+    it(`reports that the member rejects the credential of Kapis, for ${code}`, async () => {
       respond = (_req, res) => respondJson(res, code, body)
       const refused = await front.get('/clusters/m/api/v1/pods')
       expect(refused.code).to.equal(503)
@@ -272,7 +272,7 @@ describe('createMemberProxy', function () {
     ])
   })
 
-  it('answers 503 for an unreachable member', async () => {
+  it('returns 503 for an unreachable member', async () => {
     const gone = await startFakeKubeApiserver(() => undefined)
     await gone.close()
     proxy = createMemberProxy({ name: 'm', kube: gone.endpoint, kapis: { problem: '' } })

@@ -20,7 +20,7 @@ export type MemberProxy = {
 
 // Limits per member cluster: a slow one must not use up the resources of others.
 const maxConnections = { short: 64, long: 1_024 }
-// Includes requests that wait for a connection: they take up places of limits.requestsInFlight (400)
+// Includes requests that wait for a connection: they occupy slots of limits.requestsInFlight (400)
 // until the member responds.
 const maxRequests = 100
 // RFC 9110 section 7.6.3: this pseudonym marks requests to a member cluster. A Kapis rejects a

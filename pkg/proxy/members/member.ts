@@ -65,7 +65,7 @@ function kubeconfigOf(
     : undefined
 }
 
-/** Returns the configuration of a member's Kapis: the same credential, a CA of its own. */
+/** Returns the configuration of a member's Kapis: the same credential, a separate CA. */
 function readKapis(
   { access: { headers, tls } }: EmbeddedCredential,
   inSpec: string,

@@ -73,7 +73,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
 
   /** Compares a single object by a get; a list would wait for progress from etcd. */
   async function confirmObject(scope: Scope): Promise<void> {
-    // No object has such a name, and kube-apiserver answers 400.
+    // No object has such a name, and kube-apiserver responds with 400.
     if (!isPathSegment(scope.name)) return
     const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
     const version = await reader.object({ path }).catch(refuse)

@@ -90,7 +90,7 @@ describe('ResourceCache', () => {
     expect(cache.stores()).to.deep.equal([cache.store('nodes')])
   })
 
-  it('follows nodes and pods; a change of pods causes no event of a node', async () => {
+  it('follows nodes and pods; a change of pods causes no node event', async () => {
     const { cache, watches, emit } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)

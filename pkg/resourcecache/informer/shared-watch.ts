@@ -16,8 +16,8 @@ export type SharedWatchOptions = {
 
 /**
  * Watches a kind for a part of the program that stores only little of each object. While the kind
- * is in the resource cache, it uses the watch of the cache (`followed`), otherwise a watch of its
- * own.
+ * is in the resource cache, it uses the watch of the cache (`followed`), otherwise a separate
+ * watch.
  */
 export class SharedWatch {
   readonly #options: SharedWatchOptions

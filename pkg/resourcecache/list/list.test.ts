@@ -361,7 +361,7 @@ describe('a list of several namespaces', () => {
     ] as const) {
       const { request, looks } = list('sortBy=name', namespace, 'p7', 'p77')
       const found = listPage(store, request, createTimeSlices())
-      if (found instanceof Promise) throw new Error('it looks through all of them')
+      if (found instanceof Promise) throw new Error('it iterates over all of them')
       expect([found.total, looks()], namespace).to.deep.equal([total, total])
       const past = await listPageAt(store, request, 10, createTimeSlices())
       expect([past.total, looks()], namespace).to.deep.equal([total, 2 * total])

@@ -1,7 +1,7 @@
 /**
- * Converts text to a Buffer with memory of its own. Buffer.from and Buffer.concat take small
- * buffers from a pool (Buffer.poolSize, 64 KiB), and a single long-lived one would keep the whole
- * pool in memory.
+ * Converts text to a Buffer with its own memory. Buffer.from and Buffer.concat take small buffers
+ * from a pool (Buffer.poolSize, 64 KiB), and a single long-lived one would keep the whole pool in
+ * memory.
  */
 export function toUnpooledBuffer(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))

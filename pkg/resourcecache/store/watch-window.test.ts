@@ -38,7 +38,7 @@ describe('History', () => {
     expect(history.since(0)).to.have.length(5001)
   })
 
-  it('drops older changes, and reports it', () => {
+  it('drops older changes, and reports the new horizon', () => {
     const history = new History(0)
     for (let version = 1; version <= 1000; version++) history.push(change(version), 0)
     for (let version = 1001; version <= 2048; version++) history.push(change(version), 5 * minute + 1)
@@ -47,7 +47,7 @@ describe('History', () => {
     expect(versionsOf(history.since(1000))?.[0]).to.equal(1001)
   })
 
-  it('also expires by time: few changes are not kept until there are many', () => {
+  it('also drops old changes when there are few', () => {
     const history = new History(0)
     for (let version = 1; version <= 100; version++) history.push(change(version), 0)
     history.push(change(101), 5 * minute + minute / 4)

@@ -152,7 +152,7 @@ describe('WatchBroadcaster', () => {
       for (const { written } of watchers) expect(written().join('')).to.equal(all)
     })
 
-    it('receive events together for as long as writing takes: 0.06 ms each', async () => {
+    it('receive events in batches, for 0.06 ms per watcher', async () => {
       const { change, watchers } = await crowd({ members: 200 })
       const received = () => watchers.reduce((writes, { written }) => writes + written().length, 0)
       let isSeen = false
@@ -241,7 +241,7 @@ describe('WatchBroadcaster', () => {
     })
   })
 
-  it('writes nothing that a channel does not select', async () => {
+  it('writes only the events that a channel selects', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder()
     const { written } = await join({ key: 'x', encoder, matches: e => e.name === 'b' })
@@ -263,7 +263,7 @@ describe('WatchBroadcaster', () => {
     expect(written().at(-1)).to.equal('ADDED c\n')
   })
 
-  it('counts its watchers, and a watcher once that leaves twice', async () => {
+  it('counts its watchers, and counts a watcher that leaves twice only once', async () => {
     const { broadcaster, change, join } = await start()
     const { encoder, calls } = createCountingEncoder()
     const [a, b] = [await join(all('x', encoder)), await join(all('x', encoder))]
@@ -340,7 +340,7 @@ describe('WatchBroadcaster', () => {
     expect(response.listenerCount('close') - before).to.be.below(3)
   })
 
-  it('ends every watch when it closes, and writes no more', async () => {
+  it('ends every watch when it closes, and then writes nothing', async () => {
     const { broadcaster, change, join } = await start()
     const { response, written } = await join(all('x', createCountingEncoder().encoder))
     broadcaster.close()

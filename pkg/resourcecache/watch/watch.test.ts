@@ -257,7 +257,7 @@ describe('serveWatch', () => {
       expect(turns).to.be.above(5)
     })
 
-    it('that starts with the state remembers its version', async () => {
+    it('that starts with the state stores its version', async () => {
       const { visible, shown } = narrowed('a', ['a'])
       const { broadcaster, watch } = await start(visible)
       await watch('0')

@@ -30,7 +30,7 @@ describe('toRoute', () => {
 })
 
 describe('createRouteNames', () => {
-  it('knows a route from its first successful response on, also for failures', () => {
+  it('returns a route after its first successful response, also for failures', () => {
     const nameOf = createRouteNames()
     expect(nameOf('/api/v1/nodes', 403)).to.equal(undefined)
     expect(nameOf('/api/v1/nodes', 200)).to.equal('/api/v1/nodes')

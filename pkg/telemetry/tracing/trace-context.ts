@@ -23,7 +23,7 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
 
 /**
  * Replaces the caller's trace context by that of a span, in `headers` and `rawHeaders`, because
- * handlers read either. Handlers that forward headers thus need no knowledge of tracing.
+ * handlers read either. Handlers that forward headers thus forward the new context.
  */
 export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {
   const state = context.traceState?.serialize()

@@ -6,8 +6,8 @@ const verbs = ['get', 'list', 'watch']
 const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
 
 /**
- * Returns a function that asks kube-apiserver whether any permission allows a caller to read an
- * object. Results are cached.
+ * Returns a function that checks at kube-apiserver whether any permission allows a caller to read
+ * an object. Results are cached.
  */
 export function createPermitted(admin: Asker): (caller: Caller, object: Marked) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
@@ -54,6 +54,6 @@ async function isAllowed(admin: Asker, spec: object): Promise<boolean> {
     headers: ['Content-Type', 'application/json'],
     body: JSON.stringify({ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }),
   })
-  if (code !== 201) throw new Error(`a SubjectAccessReview is answered with ${code}: ${text}`)
+  if (code !== 201) throw new Error(`a SubjectAccessReview failed with ${code}: ${text}`)
   return JSON.parse(text).status.allowed === true
 }

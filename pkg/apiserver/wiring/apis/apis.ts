@@ -24,7 +24,7 @@ import { createLogs, type Logs } from './logs.ts'
 import { createResources, type Resources } from './resources.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 
-/** The APIs that Kapis serves, each of which is wired in a file of its own. */
+/** The APIs that Kapis serves, each of which is wired in a separate file. */
 export type Apis = {
   readonly proxy: ReturnType<KubeApiserver['proxy']>
   readonly resources: Resources

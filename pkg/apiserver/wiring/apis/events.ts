@@ -41,8 +41,8 @@ export type EventStreamOptions = {
 
 // The same permission as for `kubectl get events`.
 const eventPermission = { verb: 'list', group: '', resource: 'events' }
-// Audit events have a resource of their own, which the ClusterRole `view` does not include: they
-// show who did what, and what was denied.
+// Audit events are a separate resource, which the ClusterRole `view` does not include: they show
+// who did what, and what was denied.
 const auditPermission = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
 /** Connects events of kube-apiserver and the audit log with their streams and APIs. */

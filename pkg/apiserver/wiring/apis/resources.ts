@@ -50,7 +50,7 @@ export type Resources = {
   readonly platform: Handler
   /** Serves `/kapis/resources.<group domain>/v1alpha2`. */
   readonly v1alpha2: Handler
-  /** Serves `/kapis/{group}/{version}` for groups without a handler of their own. */
+  /** Serves `/kapis/{group}/{version}` for groups without a dedicated handler. */
   readonly generic: Handler
   /** Serves the same reads with lists as `{items, totalItems}`. */
   readonly items: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>

@@ -42,7 +42,7 @@ export function createSessionRecordings(options: {
   const settings = () => live().logs.recordings
   const failures = counter(registry, {
     name: 'kapis_session_recording_failures_total',
-    help: 'Recordings of sessions that could not be stored to their end. The sessions were ended.',
+    help: 'Recordings that could not be stored completely. Their sessions were ended.',
   })
   const recorder = createRecorder({ store, maxBytes: () => settings().maxMegabytes * 1024 * 1024 })
   return {

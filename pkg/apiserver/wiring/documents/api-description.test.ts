@@ -89,14 +89,14 @@ describe('describeApi', () => {
 })
 
 describe('the described parameters', () => {
-  it('of logs are the accepted ones: add a row to pkg/platformapi/logs/description.ts', () => {
+  it('of logs match the accepted parameters: add a row to pkg/platformapi/logs/description.ts', () => {
     const warnings: string[] = []
     parseLogQuery(new QueryParameters('no-such-parameter=1'), text => warnings.push(text))
     const taken = warnings[0]?.split('supported: ')[1]?.split(', ') ?? []
     expect(logParameters.map(({ name }) => name)).to.have.members(taken)
   })
 
-  it('of lists are the filters of all kinds: add a row to pkg/platformapi/resources/v1alpha3/description.ts', () => {
+  it('of lists match the filters of all kinds: add a row to pkg/platformapi/resources/v1alpha3/description.ts', () => {
     const query = parseListQuery(new QueryParameters('no-such-filter=1'))
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toListPredicate(Object(kind), { query, namespace: '', groupDomain }))
@@ -111,7 +111,7 @@ describe('the described parameters', () => {
 })
 
 describe('the public documents', () => {
-  it('are the described ones: add a row to pkg/platformapi/public/description.ts', () => {
+  it('match their description: add a row to pkg/platformapi/public/description.ts', () => {
     const { paths } = createPublicDocuments({
       groupDomain,
       features: new Set(),

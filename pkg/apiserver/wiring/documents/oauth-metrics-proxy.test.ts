@@ -9,7 +9,7 @@ import { createOAuthForward } from '../../../proxy/oauth-proxy.ts'
 import { createLogger } from '../../../telemetry/logger.ts'
 import { createOAuthMetricsProxy } from './oauth-metrics-proxy.ts'
 
-describe('createListenerMetrics', () => {
+describe('createOAuthMetricsProxy', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-listener-metrics-'))
   const socket = join(folder, 'oauth.sock')
   let listener: Server | undefined
@@ -63,7 +63,7 @@ describe('createListenerMetrics', () => {
     expect(asked.map(({ method, url }) => [method, url])).to.deep.equal([['GET', '/metrics']])
   })
 
-  it('answers 503 if kapis-oauth is not running', async () => {
+  it('returns 503 if kapis-oauth is not running', async () => {
     const { code, text, headers } = await (await startFront()).get('/metrics/oauth')
     expect([code, headers['content-type'], headers['retry-after']]).to.deep.equal([
       503,

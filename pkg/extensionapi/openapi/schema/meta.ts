@@ -8,7 +8,7 @@ export const typeMeta = {
   kind: string('Name of the kind of this object, in CamelCase and singular.'),
 }
 
-/** The metav1 schemas that Kapis uses, with descriptions of its own. */
+/** The metav1 schemas that Kapis uses, with its own descriptions. */
 export const metaSchemas: Schemas = {
   ObjectMeta: object('Metadata that every object carries.', {
     name: string('Name of the object, unique for its kind within its namespace or the cluster.'),

@@ -97,7 +97,7 @@ type ResponseError = Error & {
   readonly error_description?: unknown
 }
 
-// Members of metadata, userinfo and callback that are compared; none of them is secret.
+// Fields of metadata, userinfo and callback that are compared; none of them is secret.
 const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
 
 /**

@@ -78,7 +78,7 @@ describe('createRegistrar', () => {
     )
   }
 
-  it('gives a name with permissions to the account of that name, and to no lookalike', async () => {
+  it('assigns a name with permissions to the account with that name, and to no similar one', async () => {
     for (const own of ['admin', 'Admin'])
       expect((await register(own)).metadata).to.deep.include({ name: 'admin' })
     for (const other of ['ａｄｍｉｎ', 'ádmin', 'admin\u200b', 'аadmin'])

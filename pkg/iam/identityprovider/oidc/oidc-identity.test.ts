@@ -48,7 +48,7 @@ describe('toIdentity', () => {
     ['a property of Object.prototype', 'constructor.name', {}, 'unknown'],
   ]
   for (const [what, groupsKey, claims, expected] of groups) {
-    it(`finds the right groups in ${what}`, () => {
+    it(`finds the expected groups in ${what}`, () => {
       expect(toIdentity({ ...keys, groupsKey }, { ...claims }, 'u1').groups).to.deep.equal(expected)
     })
   }

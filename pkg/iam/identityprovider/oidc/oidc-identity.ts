@@ -83,8 +83,9 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
 }
 
 /**
- * Returns the claim which says that the provider has too many groups for the token: a distributed
- * claim (OpenID Connect Core section 5.6.2), or what Microsoft Entra ID and AD FS send in its place.
+ * Returns the claim which indicates that the provider has too many groups for the token: a
+ * distributed claim (OpenID Connect Core section 5.6.2), or what Microsoft Entra ID and AD FS send
+ * in its place.
  */
 function findOverage(claims: Claims, key: string): string | undefined {
   const { _claim_names: names, hasgroups } = claims

@@ -27,7 +27,7 @@ export function streamWord(stream: number): string {
   return streamMark + stream
 }
 
-/** Returns the index term of a field value, the same for any case and end after 200. */
+/** Returns the index term of a field value. Ignores case, and the text after 200 characters. */
 export function fieldWord(name: string, value: string): string {
   const word = fold(`${name}=${value}`).slice(0, maxFieldChars)
   return fieldMark + word.replaceAll(/[^a-z0-9\u0080-\uffff]/g, escapeCharacter)

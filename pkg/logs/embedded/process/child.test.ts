@@ -53,7 +53,7 @@ describe('createChild', () => {
     expect(broken).to.be.instanceOf(Error).with.property('message', 'broken')
   })
 
-  it('answers 503 when the process exits during a request, logs it, and restarts the process for the next request', async () => {
+  it('returns 503 when the process exits during a request, logs it, and restarts the process for the next request', async () => {
     create()
     const { pid } = await describeChild()
     const left = await errorOf(child.request({ kind: 'exit' }))

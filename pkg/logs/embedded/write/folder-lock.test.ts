@@ -16,7 +16,7 @@ describe('lockFolder', () => {
     lockFolder(folder()).release()
   })
 
-  it('rejects a lock that another process has, and succeeds after that process was killed', async function () {
+  it('rejects a lock that another process holds, and succeeds after that process was killed', async function () {
     this.timeout(30_000)
     const child = fork(join(import.meta.dirname, 'folder-lock-fixtures.ts'), [folder()])
     const exited = once(child, 'exit')

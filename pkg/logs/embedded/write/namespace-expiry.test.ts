@@ -54,7 +54,7 @@ describe('createNamespaceExpiry', () => {
     expect(look(13).expired).to.deep.equal([0, 4])
   })
 
-  it('retries an unreadable partition on the next day', () => {
+  it('retries a damaged partition on the next day', () => {
     const expiry = createNamespaceExpiry(rules)
     const id = partitionId(10, 0)
     const fail = () => {
@@ -67,7 +67,7 @@ describe('createNamespaceExpiry', () => {
     }
   })
 
-  it('opens no partition if no namespace has a retention of its own', () => {
+  it('opens no partition if no namespace has its own retention', () => {
     const expiry = createNamespaceExpiry([{ name: '*', quotaBytes: 1 }])
     expect(expiry.candidates(ids, 1000 * dayMs)).to.deep.equal([])
   })

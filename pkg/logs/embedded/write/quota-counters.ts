@@ -5,7 +5,7 @@ import { isDamage } from '../partition/schema.ts'
 
 /** The bytes that have arrived for each namespace in a day, on disk. */
 export type QuotaCounters = {
-  /** Those of a day; forgets other days. */
+  /** Returns the counters of a day; discards those of other days. */
   readonly load: (day: number) => ReadonlyMap<string, number>
   readonly save: (day: number, bytes: ReadonlyMap<string, number>) => void
   readonly close: () => void

@@ -92,7 +92,7 @@ describe('uncompressSnappy', () => {
     expect((await rejectedStatus(uncompressSnappy(twice, limit))).code).to.equal(413)
   })
 
-  it('holds the length of a block before it decompresses the block', async () => {
+  it('reserves memory for a block before it decompresses the block', async () => {
     const held: number[] = []
     const limits = { ...limit, hold: (bytes: number) => void held.push(bytes) }
     const part = frame(0x00, Buffer.concat([checksum, compressSync(Buffer.alloc(300))]))

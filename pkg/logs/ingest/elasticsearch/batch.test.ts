@@ -5,7 +5,7 @@ import { joinPieces } from '../read-records.ts'
 import { readBulk } from './batch.ts'
 
 describe('readBulk', () => {
-  it('reports for each rejected line whether it was unreadable, and that it must not be resent', () => {
+  it('reports for each rejected line whether it was invalid, and that it must not be resent', () => {
     const body = Buffer.from('{"create":{}}\n{"log":"a"}\n'.repeat(4))
     const reading = readBulk(body, { index: '', filterPath: '' }, defaultLimits)
     expect([...reading.lines]).to.have.length(4)

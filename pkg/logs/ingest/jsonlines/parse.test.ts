@@ -70,7 +70,7 @@ describe('parseJsonLines', () => {
     it(JSON.stringify(body).slice(0, 70), () => expect(read(body)).to.deep.equal(lines))
   }
 
-  it('limits the values of each document, not those of all that follow each other', () => {
+  it('limits the values of each document, not those of all documents together', () => {
     const body = Buffer.from(`${line('a')}{"log":"b","x":[1,2,3,4,5,6]}${line('c')}`)
     const lines = [...parseJsonLines(body, { ...defaultLimits, jsonValues: 6 })]
     expect(lines.map(({ record, problem }) => record?.log ?? problem)).to.deep.equal([

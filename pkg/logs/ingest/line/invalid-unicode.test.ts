@@ -26,7 +26,7 @@ describe('noteInvalidUnicode', () => {
     ])
   })
 
-  it('keeps U+FFFD that was sent without a note', () => {
+  it('keeps a U+FFFD of the sender, without a note', () => {
     const body = bytes(`{"time":"${time}","log":"\ufffd \\ufffd"}`)
     expect(read(jsonLines, body)).to.deep.equal([['\ufffd \ufffd', {}, undefined]])
   })

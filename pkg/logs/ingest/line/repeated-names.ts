@@ -48,7 +48,10 @@ function countNames(container: unknown): number {
   return count
 }
 
-/** Returns the number of names in a JSON text; for few texts more, never less. */
+/**
+ * Returns the number of names in a JSON text; for unusual texts it may be too high, but never too
+ * low.
+ */
 function countNameEnds(text: string): number {
   let count = 0
   nameEnd.lastIndex = 0

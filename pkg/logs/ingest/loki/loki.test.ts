@@ -81,7 +81,7 @@ describe('readLoki', () => {
     expect([own?.log, own?.namespace, own?.pod]).to.deep.equal([line, 'worker-1', ''])
   })
 
-  it('stores the lines of a stream with unreadable labels', () => {
+  it('stores the lines of a stream with invalid labels', () => {
     const body = field(1, field(1, '{a=}'), field(2, time(1, 0), field(2, 'x')))
     expect(read(body, 'protobuf')[0]?.record?.fields).to.deep.equal({ labels: '{a=}' })
   })
@@ -174,7 +174,7 @@ describe('readLoki', () => {
     )
   })
 
-  it('rejects only the unreadable entry or stream', () => {
+  it('rejects only the invalid entry or stream', () => {
     const good = field(1, field(1, '{namespace="shop"}'), field(2, time(1, 0), field(2, 'good')))
     const number = Buffer.from([0x10, 0x05])
     const bad = [
@@ -217,7 +217,7 @@ describe('readLoki', () => {
       ])
   })
 
-  it('gives a line whose time is unreadable the time of arrival', () => {
+  it('gives a line with an invalid time the time of arrival', () => {
     for (const part of [Buffer.from([0x08, 0x01]), field(1, field(1, '1'))]) {
       const [line] = read(field(1, field(2, part, field(2, 'x'))), 'protobuf')
       expect([line?.record?.log, line?.notes]).to.deep.equal(['x', ['time_of_arrival']])

@@ -399,7 +399,7 @@ describe('readExportRequest', () => {
     }
   })
 
-  it('rejects only the unreadable record', () => {
+  it('rejects only the invalid record', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const time = Buffer.from('090500000000000000', 'hex')
@@ -414,7 +414,7 @@ describe('readExportRequest', () => {
     ])
   })
 
-  it('omits unreadable parts of a record, and says so', () => {
+  it('omits invalid parts of a record, with a note', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const time = Buffer.from('090500000000000000', 'hex')
@@ -476,7 +476,7 @@ describe('readExportRequest', () => {
     })
   }
 
-  it('rejects only the unreadable part of a request', () => {
+  it('rejects only the invalid part of a request', () => {
     const message = (number: number, ...parts: readonly Buffer[]) => {
       const bytes = Buffer.concat(parts)
       return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])

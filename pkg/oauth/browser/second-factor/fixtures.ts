@@ -12,7 +12,7 @@ export function codesOf({ body }: HttpResponse): readonly string[] {
   return [...body.matchAll(/<li>([\w-]{14})<\/li>/g)].map(([, code = '']) => code)
 }
 
-/** Does what a button of the settings page does. */
+/** Sends the form of a button on the settings page. */
 export async function changeFactors(
   browser: Browser,
   action: string,
@@ -36,7 +36,7 @@ export async function setUpApp(browser: Browser) {
   return { secret, recoveryCodes: codesOf(codes), fields: hiddenFieldsOf(codes.body) }
 }
 
-/** What the form of a page hands to the browser, and the fields to send with the answer. */
+/** The WebAuthn options in the form of a page, and the fields to send with the result. */
 export function ceremonyOf({ body }: HttpResponse, kind: 'create' | 'get') {
   const [, form = '', escaped = ''] =
     new RegExp(`(<form[^>]* data-passkey="${kind}" data-options="([^"]*)".*?</form>)`, 's').exec(body) ?? []
@@ -46,7 +46,7 @@ export function ceremonyOf({ body }: HttpResponse, kind: 'create' | 'get') {
 
 type Key = ReturnType<typeof createAuthenticator>
 
-/** Makes a passkey on a page that offers it. */
+/** Creates a passkey on a page that offers one. */
 export function makePasskey(
   browser: Browser,
   page: HttpResponse,

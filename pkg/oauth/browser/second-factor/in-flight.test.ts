@@ -11,7 +11,7 @@ import { changeFactors, makePasskey, secretOf, setUpApp, takePasskey } from './f
 
 const session = '__Host-kapis-session'
 
-// What an attacker can do with a page of a login, when something changes before the page is sent.
+// Attacks with a login page whose form is sent only after the state of the user has changed.
 describe('a login whose second factor is pending', () => {
   let setup: Authorization
   const realNow = Date.now
@@ -107,7 +107,7 @@ describe('a login whose second factor is pending', () => {
       },
     ],
   ] as const)
-    it(`does not go on from the settings of a user who ${what}`, async () => {
+    it(`does not continue from the settings of a user who ${what}`, async () => {
       await setup.browser.logIn('alice', 'right')
       const { fields } = await setUpApp(setup.browser)
       await setup.browser.post('/oauth/factor', fields)
@@ -130,11 +130,11 @@ describe('a login whose second factor is pending', () => {
       })
     })
 
-  it('does not go on with a step-up of a session that has ended', async () => {
+  it('does not continue with a step-up of a session that has ended', async () => {
     const { secret, page } = await pending()
     const fresh = { ...hiddenFieldsOf(page.body), code: totpCode(secret, 1) }
     expect((await setup.browser.post('/oauth/factor', fresh)).code).to.equal(303)
-    // A session of before the factor was set up.
+    // A session from before the factor was set up.
     const [stored] = [...setup.app.sessions.values()].slice(-1)
     const claims = { sub: 'alice', uid: 'uid-alice', idp: '', generation: 1, amr: 'pwd' }
     const sid = stored?.sid ?? ''
@@ -221,7 +221,7 @@ describe('a login whose second factor is pending', () => {
     const bob = createBrowser(setup.app)
     await bob.logIn('bob', 'right')
     const page = await changeFactors(bob, 'set-up-totp')
-    // Then alice logs in in this browser, which still shows the page.
+    // Alice then logs in with this browser, which still shows the page.
     bob.cookies.delete(session)
     pass(30)
     const asked = await bob.logIn('alice', 'right')

@@ -26,7 +26,9 @@ describe('passkeys in the login', () => {
   })
   afterEach(() => setup.app.close())
 
-  /** Adds a passkey for alice, who is logged in; the login goes on when she has stored the codes. */
+  /**
+   * Adds a passkey for alice, who is logged in; the login continues when she has stored the codes.
+   */
   async function enrol(browser = setup.browser, added = key): Promise<void> {
     const response = await makePasskey(browser, await changeFactors(browser, 'set-up-passkey'), added)
     const done =
@@ -34,7 +36,7 @@ describe('passkeys in the login', () => {
     expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/factors'])
   }
 
-  /** Alice, who has a passkey, enters the password: the page of the second factor. */
+  /** Enters the password of alice, who has a passkey. @returns the page of the second factor */
   async function begin(browser = setup.browser, returnTo?: string): Promise<HttpResponse> {
     browser.cookies.delete(session)
     return browser.logIn('alice', 'right', returnTo)
@@ -120,7 +122,7 @@ describe('passkeys in the login', () => {
       true,
     ])
     expect(setup.browser.cookies.has(session)).to.equal(false)
-    // The page that comes with the error has a challenge of its own.
+    // The page with the error has a new challenge.
     expect((await takePasskey(setup.browser, replayed, key)).body).to.include(
       'This login was completed before',
     )
@@ -181,7 +183,7 @@ describe('passkeys in the login', () => {
     const response = await makePasskey(other, late, createAuthenticator(origin))
     expect([response.code, response.body.includes('data-passkey="get"')]).to.deep.equal([200, true])
     expect(audited('second-factor-enrolment').at(-1)).to.equal('failure second_factor_required')
-    // The ticket of the page that asks for it adds none either.
+    // The ticket of the page that requires a passkey cannot add one either.
     const { options, fields } = ceremonyOf(response, 'get')
     const passkey = createAuthenticator(origin).create({ ...options, rp: { id: options.rpId ?? '' } })
     const skipped = await other.post('/oauth/factor/passkey', { ...fields, name: 'x', passkey })

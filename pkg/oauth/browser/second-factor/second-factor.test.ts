@@ -112,7 +112,7 @@ describe('second factors', () => {
     expect((await setup.browser.get('/oauth/session')).body).to.include('You are <strong>bob</strong>')
   })
 
-  it('are requested only after the right password, so that they reveal nothing before', async () => {
+  it('are requested only after the correct password, so that they reveal nothing before', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
     const pages = []

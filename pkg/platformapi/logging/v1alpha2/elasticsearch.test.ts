@@ -88,7 +88,7 @@ describe('Elasticsearch clients', () => {
       expect((await client.indices.create({ index: 'logs' })).index).to.equal('logs')
     })
 
-    it('stores single documents, of which only those with the same ID and content are repetitions', async () => {
+    it('stores single documents, and treats only those with the same ID and content as repetitions', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'kapis-documents-'))
       const embedded = await openTestStore(folder, { now: Date.now })
       try {

@@ -185,7 +185,7 @@ describe('createIngest', () => {
       expect((await send('/_bulk', `{"create":{}}\n${document('a')}\n`, { headers })).code).to.equal(200)
     })
 
-    it('stores nothing of an unreadable body', async () => {
+    it('stores nothing if the body is invalid', async () => {
       const response = await send(
         '/_bulk',
         `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`,
@@ -273,7 +273,7 @@ describe('createIngest', () => {
     }
 
     for (const [encoding, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
-      it(`unpacks ${encoding} in several frames, as senders write it that flush each line`, async () => {
+      it(`unpacks ${encoding} in several frames, as senders that flush each line write it`, async () => {
         const frames = ['a', 'b', 'c'].map(log => compress(Buffer.from(`${document(log)}\n`)))
         const headers = { ...ndjson, 'content-encoding': encoding }
         const { text } = await send('/jsonlines', Buffer.concat(frames), { headers })
@@ -313,7 +313,7 @@ describe('createIngest', () => {
       expect(logs()).to.deep.equal(['b'])
     })
 
-    it('answers a retryable error if the store is full, or the body does not arrive in time', async () => {
+    it('returns a retryable error if the store is full, or the body does not arrive in time', async () => {
       const full = async () => {
         throw insufficientStorage('full')
       }
@@ -480,7 +480,7 @@ describe('createIngest', () => {
       })
     }
 
-    it('for an overloaded store is answered with Retry-After', async () => {
+    it('for an overloaded store is rejected with Retry-After', async () => {
       const ingest = { store: storeOf(tooMany) }
       const response = await send('/jsonlines', document('a'), { ingest })
       expect([response.code, response.headers['retry-after']]).to.deep.equal([429, '7'])

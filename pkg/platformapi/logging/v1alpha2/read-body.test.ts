@@ -82,7 +82,7 @@ describe('readBody', () => {
     ['compressed', { 'transfer-encoding': 'chunked', 'content-encoding': 'gzip' }, bytes => toChunk(bytes)],
   ]
   for (const [how, headers, encode] of encodings) {
-    it(`answers 413 to a client that sends a large body ${how} and reads the response only afterwards`, async function () {
+    it(`returns 413 to a client that sends a large body ${how} and reads the response only afterwards`, async function () {
       this.timeout(60_000)
       await start({ limitBytes: megabyte })
       const client = connect(loopback?.port ?? 0, '127.0.0.1')
@@ -103,7 +103,7 @@ describe('readBody', () => {
     })
   }
 
-  it('answers 408 to a client that sends too slowly, and closes the connection', async () => {
+  it('returns 408 to a client that sends too slowly, and closes the connection', async () => {
     await start({ withinMs: 50 })
     const { client, response } = begin(100)
     client.write('x')

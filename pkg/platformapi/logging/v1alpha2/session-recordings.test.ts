@@ -56,7 +56,7 @@ describe('createSessionRecordingApi', () => {
     return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
   }
 
-  it('lists sessions, newest first, with what is known of their end', async () => {
+  it('lists sessions, newest first, with the end of each if known', async () => {
     const { id, namespace, startTimestamp, ...spec } = one
     const list = JSON.parse((await ask('/sessionrecordings')).text)
     expect([list.kind, list.apiVersion, list.metadata, list.items.length]).to.deep.equal([
@@ -125,7 +125,7 @@ describe('createSessionRecordingApi', () => {
     ['/sessionrecordings?watch=true', 400, 'recordings cannot be watched'],
     ['/sessionrecordings?user=a&user=b', 400, 'user is given more than once'],
   ] as const) {
-    it(`answers ${path} with ${code}`, async () => {
+    it(`responds to ${path} with ${code}`, async () => {
       const response = await ask(path)
       expect([response.code, JSON.parse(response.text).message]).to.deep.equal([code, message])
     })

@@ -64,7 +64,7 @@ describe('createLogPage', () => {
     return { url: new URL(headers.location ?? ''), cookie: cookie.split(';')[0] ?? '', whole: cookie }
   }
 
-  it('returns a page with one script and one style of its own, with any product name', async () => {
+  it('returns a page with one script and one style , with any product name', async () => {
     const { code, headers, text } = await get('/logs')
     expect(code).to.equal(200)
     expect(headers['content-security-policy']).to.equal(

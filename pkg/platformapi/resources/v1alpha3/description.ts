@@ -137,7 +137,7 @@ export const resourcePaths = {
       'Sends several watches over one connection',
       {
         200: {
-          description: 'Server-sent events; a WebSocket is answered with 101.',
+          description: 'Server-sent events; 101 for a WebSocket.',
           content: content(['text/event-stream'], text()),
         },
       },

@@ -258,7 +258,7 @@ describe('serveResources', () => {
     expect(text).to.contain('watch is not supported for nodes: kube-apiserver only supports list')
   })
 
-  it('answers HEAD with the head only', async () => {
+  it('responds to HEAD with only the headers', async () => {
     const { code, headers, text } = await ask(`${g}/nodes/a`, { method: 'HEAD' })
     expect({ code, text }).to.deep.equal({ code: 200, text: '' })
     expect(Number(headers['content-length'])).to.be.above(100)

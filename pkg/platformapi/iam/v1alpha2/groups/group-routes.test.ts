@@ -167,7 +167,7 @@ describe('createGroupRoutes', () => {
 
   // The second is the kind that client-go of KubeSphere sends.
   for (const kind of ['WorkspaceRole', 'WorkspaceRoleBinding'])
-    it(`gives a group a ${kind} in each namespace of a workspace, and stores it`, async () => {
+    it(`grants a group a ${kind} in each namespace of a workspace, and stores it`, async () => {
       const sent = { ...roleBinding('blue-viewer', 'ops'), roleRef: { kind, name: 'blue-viewer' } }
       const { code } = await write('POST', `${blue}/workspacerolebindings`, [sent])
       expect(code).to.equal(200)
@@ -221,7 +221,7 @@ describe('createGroupRoutes', () => {
       expect(body).to.deep.equal([{ ...sent, metadata }])
     })
 
-  it('gives a group a role in a namespace, and removes it', async () => {
+  it('grants a group a role in a namespace, and removes it', async () => {
     await write('POST', '/namespaces/b2/rolebindings', [roleBinding('operator')])
     expect(written()).to.deep.equal([['POST', `${native}/namespaces/b2/rolebindings`, 'edit', 'dev']])
     await write('DELETE', '/namespaces/b2/rolebindings/x')

@@ -112,7 +112,7 @@ describe('createWorkspaceRecords', () => {
     throw new Status(code, code === 403 ? 'Forbidden' : 'ServiceUnavailable', 'no')
   }
 
-  it('gives the stored members their roles in a new namespace, as its creator', async () =>
+  it('grants the stored members their roles in a new namespace, as its creator', async () =>
     expect(await giveIn()).to.deep.equal({ calls: [given], warning: undefined, thrown: undefined }))
 
   const addManager = (options?: Parameters<typeof during>[1]) =>
@@ -153,7 +153,7 @@ describe('createWorkspaceRecords', () => {
       binding: { entry: [...bindings.entries()][0] ?? Object(null), roleRef: Object(null), subjects: [] },
     }))
 
-  it('gives no role that does not belong to the workspace any more', async () => {
+  it('grants no role that no longer belongs to the workspace', async () => {
     const { calls, warning } = await giveIn({ recordsAt: recordsOfMany('cluster-admin', 2) })
     expect(calls).to.deep.equal([])
     expect(warning).to.match(/"2 of 2 members of the workspace have no role/)
@@ -215,7 +215,7 @@ describe('createWorkspaceRecords', () => {
       expect(records.stepsFor(exchange, member, { held, isRequired: true })).to.have.length(1)
     }).then(({ thrown }) => expect(thrown).to.equal(undefined)))
 
-  it('creates no role that bindings name already: their subjects would get its permissions', async () => {
+  it('creates no role that existing bindings name, since their subjects would get its permissions', async () => {
     const { calls, thrown } = await store('other', {
       isBound: async name => name === 'kapis:workspace:other',
     })

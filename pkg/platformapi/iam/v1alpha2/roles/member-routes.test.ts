@@ -309,7 +309,7 @@ describe('createMemberHandlers', () => {
     expect(calls).to.deep.equal([{ path: `${workspaces}/none` }])
   })
 
-  it('gives a member who cannot be stored a role in the existing namespaces, with a warning', async () => {
+  it('grants a member who cannot be stored a role in the existing namespaces, with a warning', async () => {
     rejectAfter(1)
     const members = [member('joe', 'blue-viewer')]
     const response = await send('POST', '/workspaces/blue/workspacemembers', members)

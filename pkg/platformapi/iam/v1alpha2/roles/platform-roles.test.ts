@@ -102,7 +102,7 @@ describe('createPlatformRoles', () => {
       }
     }
 
-    it('gives a new user a role if kube-apiserver allows the caller to', async () => {
+    it('grants a new user a role if kube-apiserver allows the caller to', async () => {
       const { calls, warning } = await prepare('new', 'platform-admin', { isNewUser: true })
       expect(calls).to.deep.equal([tried, 'write', `POST ${all}`])
       expect(warning).to.equal(undefined)

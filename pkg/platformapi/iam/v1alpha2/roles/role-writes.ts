@@ -87,7 +87,7 @@ function parseWritten(text: string): KubeObject {
 
 /**
  * Errors about the object itself name the kind that the caller has sent. Those about permissions
- * keep the native kind, which RBAC knows.
+ * keep the native kind, which RBAC uses.
  */
 function asShown(groupDomain: string, { scope }: Place): (error: unknown) => never {
   const { kind, plural, isNative } = roleKinds[scope]

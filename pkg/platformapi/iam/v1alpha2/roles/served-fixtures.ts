@@ -116,7 +116,7 @@ const stored = new Map<string, User>(
 export const member = (username: string, roleRef: string) => ({ username, roleRef })
 
 /** A role as kube-apiserver returns it; one of a dry run has no version. */
-function answerRole({ path, body }: { readonly path: string; readonly body?: unknown }) {
+function respondWithRole({ path, body }: { readonly path: string; readonly body?: unknown }) {
   const { metadata, rules = [] } = membersOf(body)
   const name = String(membersOf(metadata).name ?? path.split('/').at(-1))
   const kind = path.includes('/clusterroles') ? 'ClusterRole' : 'Role'
@@ -156,7 +156,8 @@ export function serveRoleRoutes(
         const workspace = /\/workspaces\/(\w+)$/.exec(call.path)?.[1]
         if (workspace === 'none') throw new Status(404, 'NotFound', 'workspaces "none" not found')
         if (workspace !== undefined) return { code: 200, text: JSON.stringify(workspaceOf(workspace)) }
-        if (/\/(clusterroles|roles)\b/.test(call.path) && call.method !== 'DELETE') return answerRole(call)
+        if (/\/(clusterroles|roles)\b/.test(call.path) && call.method !== 'DELETE')
+          return respondWithRole(call)
         const name = /bindings\/(\w+)/.exec(call.path)?.[1]
         const found = [...(objects.rolebindings ?? []), ...(objects.clusterrolebindings ?? [])].find(
           each => each.metadata.name === name,

@@ -42,7 +42,7 @@ export function iamPaths(groupDomain: string) {
       ),
     },
     '/users/{user}': {
-      get: operation('A user, without the password; users may read themselves', ok(stored), {
+      get: operation('A user, without the password; users may read their own', ok(stored), {
         parameters: [user],
         errors: [404],
       }),
@@ -59,7 +59,7 @@ export function iamPaths(groupDomain: string) {
     '/users/{user}/password': {
       put: operation('Sets a password, which ends the logins of the user', success, {
         description:
-          'Changing the own password requires currentPassword and no permission. Too many wrong ones lock the user: 429.',
+          'Users who change their own password must send currentPassword, but need no permission. Too many wrong passwords lock the user (429).',
         parameters,
         body: { content: json(object({ currentPassword: text(), password: text() }, ['currentPassword'])) },
         errors: [404, 413, 415, 422],

@@ -21,11 +21,11 @@ export type PasswordOptions = {
 }
 
 /**
- * PUT /users/{user}/password `{currentPassword, password}`. Changing the own password requires the
- * current one. Failures count for the lockout like failed logins, so that a stolen token does not
- * allow guessing the password. Setting the password of another user requires permission to update
- * users/password, and to impersonate the user and all groups of the user; the current one is
- * checked if it is sent.
+ * PUT /users/{user}/password `{currentPassword, password}`. Users who change their own password
+ * must send the current one. Failures count for the lockout like failed logins, so that a stolen
+ * token does not allow guessing the password. Setting the password of another user requires
+ * permission to update users/password, and to impersonate the user and all groups of the user; the
+ * current one is checked if it is sent.
  *
  * Both end all logins of the user.
  */

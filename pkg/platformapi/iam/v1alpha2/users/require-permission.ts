@@ -54,7 +54,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
           : 'spec.password')
       }
       await requireUser(identity, name, user)
-      const what = user === 'always' ? 'logging in as a member of this group' : 'giving a user this group'
+      const what = user === 'always' ? 'logging in as a member of this group' : 'adding a user to this group'
       for (const group of groups)
         await require(identity, { verb: 'impersonate', group: '', resource: 'groups', name: group }, what)
       if (anyGroup) {

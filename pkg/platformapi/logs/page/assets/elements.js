@@ -10,7 +10,7 @@ export function element(name, className, text) {
   return made
 }
 
-/** @param label for screen readers, if the text does not say it all */
+/** @param label for screen readers, if the text alone is not sufficient */
 export function button(text, onClick, label) {
   const made = element('button', 'plain', text)
   made.type = 'button'

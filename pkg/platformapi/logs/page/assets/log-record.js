@@ -18,10 +18,10 @@ export const parseRecords = text =>
       : value,
   )
 
-/** The members that say where a line comes from. */
+/** The fields with the origin of a line. */
 export const originNames = ['namespace', 'pod', 'container']
 
-// A field of the line with such a name has another name in the query language.
+// A field of the line with one of these names has another name in the query language.
 const reservedName = /^(?:fields\.)*(?:log|namespace|pod|container|host|docker_id|case|workload|time|labels\..*)$/s
 
 export const fieldsOf = record =>

@@ -61,7 +61,7 @@ async function search({ keepAddress = false } = {}) {
   byId('lines').setAttribute('aria-busy', 'false')
 }
 
-/** Ends what runs. @returns the signal of what follows */
+/** Aborts the current search. @returns the abort signal of the next one */
 function restart() {
   running.abort()
   running = new AbortController()
@@ -127,10 +127,10 @@ async function toggleFollow() {
     const query = form.filters()
     query.set('follow', 'true')
     query.set('size', '20')
-    const answer = await request(`/logs/api/records?${query}`, signal)
+    const response = await request(`/logs/api/records?${query}`, signal)
     records.clear(toHighlights(form.elements.q.value))
-    await readLines(answer.body, signal)
-    if (!signal.aborted) byId('total').textContent = 'The server ended the live tail. Press Follow to go on.'
+    await readLines(response.body, signal)
+    if (!signal.aborted) byId('total').textContent = 'The server ended the live tail. Press Follow to continue.'
   } catch (error) {
     if (!signal.aborted) report(error)
   }
@@ -200,7 +200,7 @@ byId('out').addEventListener('click', () => {
   form.setRange(zooms.pop() ?? ['3600', '', ''])
   search()
 })
-// The click, and not `toggle`: opening by the address is part of a search.
+// Listens to clicks and not to `toggle`: if the address opens the patterns, the search reads them.
 byId('patterns').querySelector('summary').addEventListener('click', () => {
   setTimeout(() => {
     writeAddress()

@@ -1,4 +1,4 @@
-// The lines of a search. Each opens into its fields.
+// The lines of a search. Each can be expanded to show its fields.
 import { toContextButton } from './context-lines.js'
 import { button, byId, element } from './elements.js'
 import { appendHighlighted } from './highlight.js'

@@ -82,7 +82,7 @@ const clamp = (size, fallback) => (Number.isSafeInteger(size) && size > 0 ? Math
 const pad = number => String(number).padStart(2, '0')
 const toClock = seconds => `${Math.floor(seconds / 60)}:${pad(Math.floor(seconds) % 60)}`
 
-/** The time of each event in seconds since the start, without the rest of long pauses where asked. */
+/** The time of each event in seconds since the start, with long pauses shortened if requested. */
 function timesOf(events, isSkipping) {
   let [last, at] = [0, 0]
   return events.map(([seconds]) => {
@@ -139,7 +139,7 @@ export function createPlayer(controls) {
 
   const write = text => new Promise(resolve => terminal.write(text, resolve))
 
-  /** Brings the terminal to the event before which `count` events are. */
+  /** Shows the first `count` events in the terminal. */
   async function showEvents(count, own) {
     if (count < shown) {
       terminal.reset()
@@ -173,7 +173,7 @@ export function createPlayer(controls) {
   function seek(seconds) {
     generation += 1
     at = Math.min(Math.max(seconds, 0), total())
-    // After the writes of the last position, which end early.
+    // Waits for the writes of an earlier seek, which end early.
     const own = generation
     writing = writing.then(() => {
       if (own === generation) update()
@@ -214,7 +214,7 @@ export function createPlayer(controls) {
   })
   position.addEventListener('input', () => seek(Number(position.value)))
   skip.addEventListener('change', () => {
-    // The same event at its other time.
+    // Keeps the current event, whose time has changed.
     const index = Math.max(shown - 1, 0)
     times = timesOf(events, skip.checked)
     position.max = total()

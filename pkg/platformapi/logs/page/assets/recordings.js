@@ -122,7 +122,7 @@ function readAddress() {
   return query
 }
 
-/** Shows what the address says. */
+/** Shows the search or the recording of the address. */
 function start() {
   running.abort()
   running = new AbortController()

@@ -24,7 +24,7 @@ export async function request(path, signal) {
   return response
 }
 
-/** Redirects to the login once; if that did not help, the user starts the next one. */
+/** Redirects to the login once. If that did not help, shows a link to it. */
 function logIn() {
   const query = { page: location.pathname.slice('/logs/'.length), return_to: location.search.slice(1) }
   const path = `/logs/login?${new URLSearchParams(query)}`

@@ -9,9 +9,9 @@ export function createSuggestions(form) {
     const isShort = namespaces.length > 0 && namespaces.length < 1500
     const others = isShort ? ` -namespace:in(${namespaces.map(name => JSON.stringify(name)).join(',')})` : ''
     const query = new URLSearchParams({ query: `_time:1d namespace:*${others} | limit 1000`, field: 'namespace', limit: '50' })
-    const answer = await fetch(`/logs/api/values?${query}`).catch(() => undefined)
-    if (!answer?.ok) return
-    namespaces.push(...(await answer.json()).values.map(({ value }) => value))
+    const response = await fetch(`/logs/api/values?${query}`).catch(() => undefined)
+    if (!response?.ok) return
+    namespaces.push(...(await response.json()).values.map(({ value }) => value))
     suggest('namespaces', namespaces)
   }
 
@@ -47,6 +47,6 @@ function suggest(list, names) {
 }
 
 async function listItems(path) {
-  const answer = await fetch(path).catch(() => undefined)
-  return answer?.ok ? (await answer.json()).items : []
+  const response = await fetch(path).catch(() => undefined)
+  return response?.ok ? (await response.json()).items : []
 }
