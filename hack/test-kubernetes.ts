@@ -7,7 +7,7 @@ import { repository } from './controlplane/settings.ts'
 import { countPassed, findDifferences, type Results } from './kubernetes/results.ts'
 import { runEndToEndTests, runKubectlSuite } from './kubernetes/suites.ts'
 import { createClusters } from './test/clusters.ts'
-import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
+import { aborted, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test-kubernetes: runs tests of Kubernetes in the version of the control plane, directly at
 // kube-apiserver and through Kapis. Different results are failures. ONLY=kubectl or ONLY=e2e
@@ -67,10 +67,10 @@ async function compare(suite: 'kubectl' | 'e2e', run: typeof runKubectlSuite): P
       console.log(`${suite}: ${countPassed(results)} at ${name}`)
       return none
     })
-    if (failures.length > 0) return brokeOff(`${suite} at ${name}: ${failures.join('; ')}`)
+    if (failures.length > 0) return aborted(`${suite} at ${name}: ${failures.join('; ')}`)
   }
   const [straight = new Map(), kapis = new Map()] = found
-  if (straight.size === 0) return brokeOff(`${suite}: no test was run`)
+  if (straight.size === 0) return aborted(`${suite}: no test was run`)
   const rows = findDifferences(straight, kapis)
   const failures = rows.map(
     row => `${suite}: ${row.test}: ${row.straight} at kube-apiserver, ${row.kapis} at Kapis`,

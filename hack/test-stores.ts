@@ -1,4 +1,4 @@
-import { engineNames, findEngine, findSecured } from './opensearch/engines.ts'
+import { engineNames, findEngine, findSecuredEngine } from './opensearch/engines.ts'
 import { createClusters } from './test/clusters.ts'
 import { createQueue, runMocha } from './test/mocha-process.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
@@ -25,7 +25,7 @@ const outcomes = new Map<string, Outcome>()
 const all = await clusters.with(runDir, async env => {
   for (const name of names) {
     console.log(`\n${name} ${findEngine(name).version}`)
-    const jobs = name === findSecured().engine.name ? [files, securedFiles] : [files]
+    const jobs = name === findSecuredEngine().engine.name ? [files, securedFiles] : [files]
     outcomes.set(name, await runMocha(createQueue(jobs), { name, timeoutMs, env: { ...env, STORE: name } }))
   }
   return sum([...outcomes.values()])

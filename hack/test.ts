@@ -3,9 +3,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { ensureBinaries } from './controlplane/binaries/binaries.ts'
 import { childEnvironment, repository } from './controlplane/settings.ts'
 import { createClusters } from './test/clusters.ts'
-import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/mocha-process.ts'
+import { concatQueues, createQueue, type Queue, runMocha, testFiles } from './test/mocha-process.ts'
 import { type Timing, toTable } from './test/timings.ts'
-import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
+import { aborted, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test: runs the unit tests, then the tests that need a control plane. ONLY=unit or ONLY=e2e
 // runs one half, GREP=text selects tests by title. FOLDERS=fuzz only runs test/fuzz; FUZZ_SECONDS,
@@ -23,9 +23,9 @@ const longest = [
   'test/e2e/pages.test.ts',
   'test/e2e/faults.test.ts',
   'test/e2e/logs-opensearch.test.ts',
-  'test/e2e/newcomer-pages.test.ts',
+  'test/e2e/registration-pages.test.ts',
   'test/e2e/kubelogin.test.ts',
-  'test/e2e/one-reading.test.ts',
+  'test/e2e/request-parsing.test.ts',
   'test/e2e/odd-names.test.ts',
 ]
 const unitTimeoutMs = 60_000
@@ -60,7 +60,7 @@ const outcomes: Outcome[] = []
 if (only !== 'e2e') outcomes.push(await runUnitTests())
 if (binaries !== undefined) {
   const failed = (error: unknown) =>
-    brokeOff(
+    aborted(
       `failed to start a control plane for the tests: ${error instanceof Error ? error.message : error}`,
     )
   outcomes.push(await runEndToEnd(binaries).catch(failed))
@@ -86,7 +86,7 @@ async function runUnitTests(): Promise<Outcome> {
 async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Outcome> {
   // Tests that need neither a browser nor an LDAP server run even if a tool is missing.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
-  const missing = tools.status === 0 ? none : brokeOff('some tools that the tests use are missing')
+  const missing = tools.status === 0 ? none : aborted('some tools that the tests use are missing')
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
   // One control plane is enough for a few selected tests.
   if (grep !== '') return sum([missing, await runFolders(['e2e', 'integration', ...trust, ...installations])])
@@ -99,13 +99,13 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
   const others = (folder: string) => filesOf(folder).filter(file => !longest.includes(file))
   // These files need no control plane: processes run them when other files are finished.
   const last = createQueue(others('integration').map(file => [file]))
-  const queue = thenFrom(createQueue([...longest, ...others('e2e')].map(file => [file])), last)
+  const queue = concatQueues(createQueue([...longest, ...others('e2e')].map(file => [file])), last)
   const runs = await Promise.all([
     runOnPlane('e2e-1', queue),
     runOnPlane('e2e-2', queue),
     runOnPlane('e2e-3', queue),
-    runOnPlane('trust', thenFrom(createQueue(jobsOf(trust)), queue)),
-    runMocha(thenFrom(createQueue(jobsOf(installations)), last), {
+    runOnPlane('trust', concatQueues(createQueue(jobsOf(trust)), queue)),
+    runMocha(concatQueues(createQueue(jobsOf(installations)), last), {
       name: 'installation',
       timeoutMs,
       env: { ...childEnvironment(), PATH, RUN_DIR: `${runDir}-installation` },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
-import { faultOf, findNamedTests } from './security/named-tests.ts'
+import { findNamedTests, findProblem } from './security/named-tests.ts'
 
 // Each row of the threat model names its tests, which must exist to prove anything.
 
@@ -14,7 +14,7 @@ if (tests.length === 0) {
   process.exitCode = 1
 }
 for (const test of tests) {
-  const fault = faultOf(test, read(test.file))
+  const fault = findProblem(test, read(test.file))
   if (fault === undefined) continue
   console.error(`${name}:${test.line}: ${fault}`)
   process.exitCode = 1

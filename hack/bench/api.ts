@@ -11,7 +11,7 @@ type Method = 'GET' | 'POST' | 'PATCH'
 /** Creates a client of a JSON API, which may send requests concurrently. */
 export function createApi(baseUrl: string, token: string): Call {
   const access = { tls: {}, headers: ['authorization', `Bearer ${token}`] }
-  const endpoint = { url: new URL(baseUrl), access: () => access, refused: () => undefined }
+  const endpoint = { url: new URL(baseUrl), access: () => access, credentialRejected: () => undefined }
   const client = createRetryingClient(createKubeClient(endpoint))
   return (method, path, body, contentType = 'application/json') =>
     client.call({ method, path, body, contentType }).catch(error => {

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { membersOf, parseList } from '../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, parseList } from '../../pkg/kubeclient/object/object.ts'
 import { type Call, createApi, forEach, until } from './api.ts'
 import type { BenchEnv } from './cluster.ts'
 import { measureByTurns, perSecond } from './load.ts'
@@ -63,7 +63,7 @@ async function benchPods(env: BenchEnv, kube: Call): Promise<void> {
   const pods = `/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/pods`
   const kapis = createApi(env.kapisUrl, env.kapisToken)
   const running = await until(podCount, async () =>
-    Number(membersOf(await kapis('GET', `${pods}?phase=Running&limit=1`)).totalItems),
+    Number(fieldsOf(await kapis('GET', `${pods}?phase=Running&limit=1`)).totalItems),
   )
   if (running < podCount) throw new Error(`only ${running} of ${podCount} pods run`)
   printHead('kube-apiserver')

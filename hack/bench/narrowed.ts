@@ -1,4 +1,4 @@
-import { membersOf, parseList, textOf } from '../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, parseList, textOf } from '../../pkg/kubeclient/object/object.ts'
 import { type Call, createApi, forEach, until } from './api.ts'
 import type { BenchEnv } from './cluster.ts'
 import { measureByTurns, perSecond } from './load.ts'
@@ -31,7 +31,7 @@ export async function benchNarrowed(env: BenchEnv): Promise<void> {
   const chunk = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/pods?limit=100`
   const kapis = createApi(env.kapisUrl, env.kapisToken)
   const listed = await until(podCount, async () =>
-    Number(membersOf(await kapis('GET', `${pods}?limit=1`)).totalItems),
+    Number(fieldsOf(await kapis('GET', `${pods}?limit=1`)).totalItems),
   )
   if (listed < podCount) throw new Error(`only ${listed} of ${podCount} pods are listed`)
 
@@ -133,8 +133,8 @@ async function create(kube: Call): Promise<void> {
 
 async function tokenOf(kube: Call, namespaces: number): Promise<string> {
   const path = `/api/v1/namespaces/${place}/serviceaccounts/${account(namespaces)}/token`
-  const response = membersOf(await kube('POST', path, { spec: { expirationSeconds: 3600 } }))
-  return textOf(membersOf(response.status).token)
+  const response = fieldsOf(await kube('POST', path, { spec: { expirationSeconds: 3600 } }))
+  return textOf(fieldsOf(response.status).token)
 }
 
 /** Returns the number of namespaces that a narrowed list covers. */

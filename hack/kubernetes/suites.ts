@@ -17,7 +17,7 @@ import { parseGinkgoReport, parseKubectlSuite, type Results } from './results.ts
 export type Server = { readonly name: string; readonly url: string; readonly token: string }
 
 /** What the suites need, and the folder for their output. */
-export type Workplace = {
+export type SuiteEnvironment = {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   /** The folder with kubectl, kubectl-convert and e2e.test. */
@@ -40,7 +40,11 @@ const deleteAllNamespaces = 'kubectl delete namespace -n my-namespace --all'
 const deleteOneNamespace = 'kubectl delete namespace -n my-namespace my-namespace default'
 
 /** Runs the command suite of kubectl. @returns the results of its groups */
-export async function runKubectlSuite(workplace: Workplace, server: Server, what = ''): Promise<Results> {
+export async function runKubectlSuite(
+  workplace: SuiteEnvironment,
+  server: Server,
+  what = '',
+): Promise<Results> {
   const { folder } = workplace
   const source = join(folder, 'kubernetes')
   if (!existsSync(source)) copySources(workplace, source)
@@ -104,7 +108,11 @@ const skip = [
 ].join('|')
 
 /** Runs end-to-end tests of Kubernetes: the selected ones, or those that match `what`. */
-export async function runEndToEndTests(workplace: Workplace, server: Server, what = ''): Promise<Results> {
+export async function runEndToEndTests(
+  workplace: SuiteEnvironment,
+  server: Server,
+  what = '',
+): Promise<Results> {
   const { folder } = workplace
   const kubeconfig = join(folder, `${server.name}.kubeconfig`)
   writeFileSync(kubeconfig, toKubeconfig(server), { mode: 0o600 })
@@ -132,7 +140,7 @@ export async function runEndToEndTests(workplace: Workplace, server: Server, wha
   return parseGinkgoReport(readFileSync(report, 'utf8'))
 }
 
-function copySources({ binFolder }: Workplace, target: string): void {
+function copySources({ binFolder }: SuiteEnvironment, target: string): void {
   for (const name of sources) cpSync(join(moduleFolder(), name), join(target, name), { recursive: true })
   // Files of a Go module cache are read-only and not executable; the suite needs both.
   const { status } = spawnSync('chmod', ['-R', 'u+rwX,+x', target], { stdio: 'inherit' })

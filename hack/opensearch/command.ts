@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Engine, findEngine, findSecured } from './engines.ts'
+import { type Engine, findEngine, findSecuredEngine } from './engines.ts'
 import { ensureLibraries } from './install.ts'
 import { findJava } from './java.ts'
 
@@ -15,7 +15,7 @@ export function hasJavaFor({ oldestJava }: Engine): boolean {
   return findJava(oldestJava) !== undefined
 }
 
-export type Where = { readonly folder: string; readonly port: number; readonly heapMb?: number }
+export type NodeSettings = { readonly folder: string; readonly port: number; readonly heapMb?: number }
 
 /**
  * Returns the command of a single node on a loopback port, with its data in a folder: OpenSearch 3,
@@ -23,7 +23,7 @@ export type Where = { readonly folder: string; readonly port: number; readonly h
  *
  * @throws Error without Java, or if the engine cannot be downloaded
  */
-export async function openSearchCommand(where: Where, say: (line: string) => void): Promise<Command> {
+export async function openSearchCommand(where: NodeSettings, say: (line: string) => void): Promise<Command> {
   const engine = findEngine()
   const java = javaOf(engine)
   return command(java, where, launch(engine, await ensureLibraries(engine, say), where))
@@ -35,8 +35,8 @@ export async function openSearchCommand(where: Where, say: (line: string) => voi
  *
  * @throws Error like {@link openSearchCommand}
  */
-export async function securedCommand(where: Where, say: (line: string) => void): Promise<Command> {
-  const { engine, security } = findSecured()
+export async function securedCommand(where: NodeSettings, say: (line: string) => void): Promise<Command> {
+  const { engine, security } = findSecuredEngine()
   const java = javaOf(engine)
   const [own, more] = [await ensureLibraries(engine, say), await ensureLibraries(security, say)]
   return command(java, where, [...launch(engine, own, where), more, source('KeysPlugin.java')])
@@ -50,13 +50,13 @@ function javaOf({ name, oldestJava }: Engine): string {
   )
 }
 
-function command(java: string, { heapMb = 1024 }: Where, launched: readonly string[]): Command {
+function command(java: string, { heapMb = 1024 }: NodeSettings, launched: readonly string[]): Command {
   const memory = [`-Xms${heapMb}m`, `-Xmx${heapMb}m`]
   const modules = ['--enable-native-access=ALL-UNNAMED', '--add-modules=jdk.incubator.vector']
   return { command: java, args: [...memory, ...modules, ...launched] }
 }
 
-function launch({ launcher, version }: Engine, libraries: string, { folder, port }: Where): string[] {
+function launch({ launcher, version }: Engine, libraries: string, { folder, port }: NodeSettings): string[] {
   const where = [source(launcher), folder, String(port)]
   if (launcher !== 'ElasticsearchNode.java') return ['-cp', join(libraries, '*'), ...where]
   const server = readdirSync(libraries).filter(name => !/^(netty|transport-netty4)-/.test(name))

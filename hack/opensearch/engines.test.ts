@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { engineNames, findEngine, findSecured, usual } from './engines.ts'
+import { defaultEngine, engineNames, findEngine, findSecuredEngine } from './engines.ts'
 
 describe('findEngine', () => {
   for (const name of engineNames) {
@@ -18,7 +18,7 @@ describe('findEngine', () => {
   }
 
   it('returns OpenSearch 3 without a name', () => {
-    expect(findEngine('').name).to.equal(usual)
+    expect(findEngine('').name).to.equal(defaultEngine)
   })
 
   it('lists all names in the error for an unknown one', () => {
@@ -28,9 +28,9 @@ describe('findEngine', () => {
   })
 })
 
-describe('findSecured', () => {
+describe('findSecuredEngine', () => {
   it('pins a security plugin of the same version as the server, without its duplicate libraries', () => {
-    const { engine, security } = findSecured()
+    const { engine, security } = findSecuredEngine()
     const names = (file: string) => readFileSync(file, 'utf8').trim().split('\n').map(toName)
     expect(names(security.checksums)).to.include(`x-pack-security-${engine.version}.jar`)
     // Elasticsearch rejects a module that contains a class of the server.

@@ -31,11 +31,11 @@ const known = {
 export const engineNames = Object.keys(known)
 
 /** The default engine of `make up` and `make test`; STORE selects another. */
-export const usual = 'opensearch-3.8'
+export const defaultEngine = 'opensearch-3.8'
 
 /** Returns the engine with this name. @throws Error for an unknown name */
 export function findEngine(given = process.env.STORE): Engine {
-  const name = given || usual
+  const name = given || defaultEngine
   const found = Object.entries(known).find(([each]) => each === name)
   if (found === undefined) throw new Error(`STORE=${name}: must be one of ${engineNames.join(', ')}`)
   const { pom, checksums } = filesOf(name)
@@ -44,7 +44,7 @@ export function findEngine(given = process.env.STORE): Engine {
 }
 
 /** Returns the engine that also starts with TLS, users and API keys, and its libraries. */
-export function findSecured(): { readonly engine: Engine; readonly security: Libraries } {
+export function findSecuredEngine(): { readonly engine: Engine; readonly security: Libraries } {
   const engine = findEngine('elasticsearch-9.5')
   const name = `${engine.name}-security`
   return { engine, security: { name, version: `${engine.version}-security`, ...filesOf(name) } }

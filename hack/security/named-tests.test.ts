@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { faultOf, findNamedTests } from './named-tests.ts'
+import { findNamedTests, findProblem } from './named-tests.ts'
 
 describe('findNamedTests', () => {
   it('finds each file with its titles and line', () => {
@@ -13,14 +13,14 @@ describe('findNamedTests', () => {
   })
 })
 
-describe('faultOf', () => {
+describe('findProblem', () => {
   const named = { file: 'a.test.ts', title: "another's frame", line: 1 }
   it('returns nothing if the file contains the title, escaped or not', () => {
-    expect(faultOf(named, `it("another's frame", f)`)).to.equal(undefined)
-    expect(faultOf(named, `it('another\\'s frame', f)`)).to.equal(undefined)
+    expect(findProblem(named, `it("another's frame", f)`)).to.equal(undefined)
+    expect(findProblem(named, `it('another\\'s frame', f)`)).to.equal(undefined)
   })
   it('names the missing file, and the missing title', () => {
-    expect(faultOf(named, undefined)).to.equal('there is no a.test.ts')
-    expect(faultOf(named, "it('other', f)")).to.equal(`a.test.ts has no test "another's frame"`)
+    expect(findProblem(named, undefined)).to.equal('a.test.ts does not exist')
+    expect(findProblem(named, "it('other', f)")).to.equal(`a.test.ts has no test "another's frame"`)
   })
 })

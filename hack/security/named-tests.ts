@@ -15,7 +15,7 @@ export function findNamedTests(text: string): readonly NamedTest[] {
  *
  * @param source the text of the test file; undefined if it does not exist
  */
-export function faultOf({ file, title }: NamedTest, source: string | undefined): string | undefined {
+export function findProblem({ file, title }: NamedTest, source: string | undefined): string | undefined {
   if (source === undefined) return `${file} does not exist`
   // An apostrophe is escaped in a string with single quotes.
   return source.replaceAll("\\'", "'").includes(title) ? undefined : `${file} has no test "${title}"`

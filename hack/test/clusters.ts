@@ -2,7 +2,7 @@ import { createProcessRecords } from '../controlplane/processes/records.ts'
 import { childEnvironment, loadSettings } from '../controlplane/settings.ts'
 import { type Supervisor, startSupervisor } from '../controlplane/start-supervisor.ts'
 import { findSupervisor } from '../controlplane/stop.ts'
-import { brokeOff, type Outcome } from './totals.ts'
+import { aborted, type Outcome } from './totals.ts'
 
 export type Clusters = {
   /**
@@ -19,7 +19,7 @@ export function createClusters(): Clusters {
     async with(runDir, test) {
       const settings = loadSettings({ ...process.env, RUN_DIR: runDir })
       if (findSupervisor(settings) !== undefined) {
-        return brokeOff(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
+        return aborted(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
       }
       const supervisor = await startSupervisor(settings, ['--attached'])
       running.add(supervisor)
@@ -29,7 +29,7 @@ export function createClusters(): Clusters {
         return await test({ ...childEnvironment(), ...addresses, RUN_DIR: settings.runDir })
       } catch (error) {
         const reason = error instanceof Error ? error.message : error
-        return brokeOff(`the control plane in ${runDir} failed: ${reason}`)
+        return aborted(`the control plane in ${runDir} failed: ${reason}`)
       } finally {
         await supervisor.stop()
         running.delete(supervisor)

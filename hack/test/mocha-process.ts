@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '../controlplane/settings.ts'
 import { isMessage, type Job, type JobMessage, type Message } from './messages.ts'
 import type { Timing } from './timings.ts'
-import { brokeOff, none, type Outcome, sum } from './totals.ts'
+import { aborted, none, type Outcome, sum } from './totals.ts'
 
 export function testFiles(patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: repository }).sort()
@@ -21,7 +21,7 @@ export function createQueue(jobs: readonly Job[]): Queue {
   return { take: () => left.shift(), isEmpty: () => left.length === 0 }
 }
 
-export function thenFrom(first: Queue, next: Queue): Queue {
+export function concatQueues(first: Queue, next: Queue): Queue {
   return { take: () => first.take() ?? next.take(), isEmpty: () => first.isEmpty() && next.isEmpty() }
 }
 
@@ -97,7 +97,7 @@ export function createCount() {
     outcome(broken: string): Outcome {
       if (isOver) return outcome
       const place = at === undefined ? 'before the first test' : `in "${at}"`
-      return brokeOff([broken, place, ...(files.length > 0 ? ['of', ...files] : [])].join(' '), outcome)
+      return aborted([broken, place, ...(files.length > 0 ? ['of', ...files] : [])].join(' '), outcome)
     },
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'chai'
 import { childEnvironment } from '../controlplane/settings.ts'
-import { createQueue, runMocha, thenFrom } from './mocha-process.ts'
+import { concatQueues, createQueue, runMocha } from './mocha-process.ts'
 
 describe('a test process', () => {
   const name = 'unit-7'
@@ -93,10 +93,10 @@ describe('a test process', () => {
   })
 })
 
-describe('thenFrom', () => {
+describe('concatQueues', () => {
   it('takes jobs from the second queue when the first is empty', () => {
     const [first, second] = [createQueue([['a'], []]), createQueue([['b']])]
-    const both = thenFrom(first, second)
+    const both = concatQueues(first, second)
     expect([both.take(), both.isEmpty(), both.take(), both.isEmpty(), both.take()]).to.deep.equal([
       ['a'],
       false,

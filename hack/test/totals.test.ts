@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { brokeOff, isSuccess, none, sum, toLine } from './totals.ts'
+import { aborted, isSuccess, none, sum, toLine } from './totals.ts'
 
 describe('toLine', () => {
   it('counts skipped tests only if there are any', () => {
@@ -12,7 +12,7 @@ describe('sum', () => {
   it('adds up each number, and concatenates the failures', () => {
     expect(sum([])).to.deep.equal(none)
     const one = { passed: 1, failed: 2, skipped: 3, failures: ['a', 'b'] }
-    expect(sum([one, brokeOff('gone')])).to.deep.equal({
+    expect(sum([one, aborted('gone')])).to.deep.equal({
       passed: 1,
       failed: 3,
       skipped: 3,
@@ -21,9 +21,9 @@ describe('sum', () => {
   })
 })
 
-describe('brokeOff', () => {
+describe('aborted', () => {
   it('counts one more failure', () => {
-    expect(brokeOff('gone', { passed: 4, failed: 1, skipped: 0, failures: ['a'] })).to.deep.equal({
+    expect(aborted('gone', { passed: 4, failed: 1, skipped: 0, failures: ['a'] })).to.deep.equal({
       passed: 4,
       failed: 2,
       skipped: 0,

@@ -6,7 +6,7 @@ export type Outcome = Totals & { readonly failures: readonly string[] }
 export const none: Outcome = Object.freeze({ passed: 0, failed: 0, skipped: 0, failures: [] })
 
 /** Returns the outcome of a file that crashed after the tests of `before`. */
-export function brokeOff(reason: string, before: Outcome = none): Outcome {
+export function aborted(reason: string, before: Outcome = none): Outcome {
   return { ...before, failed: before.failed + 1, failures: [...before.failures, reason] }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hooksOf, requestHooksOf } from '../httpserver/hooked-message.ts'
-import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '../json/members.ts'
+import { compactJson, fieldText, itemTexts, withFields, withoutField } from '../json/fields.ts'
 import { isRecord } from '../kubeclient/object/object.ts'
 
 /**
@@ -49,8 +49,8 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
 
 /** Returns an object, or a list of objects, without metadata.managedFields. */
 export function withoutManagedFields(json: string): string {
-  const items = itemTexts(memberText(json, 'items'))
-  const own = withoutMember(json, ['metadata', 'managedFields'])
+  const items = itemTexts(fieldText(json, 'items'))
+  const own = withoutField(json, ['metadata', 'managedFields'])
   if (items.length === 0) return own
-  return withMembers(own, new Map([['items', `[${items.map(withoutManagedFields).join(',')}]`]]))
+  return withFields(own, new Map([['items', `[${items.map(withoutManagedFields).join(',')}]`]]))
 }

@@ -38,24 +38,24 @@ export function createUnion(
     try {
       result = next.authenticate(req)
     } catch (error) {
-      return refused(name, error)
+      return rejected(name, error)
     }
     return result instanceof Promise
       ? result.then(
           identity => found(name, identity),
-          error => refused(name, error),
+          error => rejected(name, error),
         )
       : found(name, result)
 
     function found(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(place + 1, req, broken)
       const usable = complete(identity)
-      if (typeof usable === 'string') return refused(method, new UnusableIdentity(method, usable, identity))
+      if (typeof usable === 'string') return rejected(method, new UnusableIdentity(method, usable, identity))
       observe(method, 'success')
       return { identity: usable, method }
     }
 
-    function refused(method: string, error: unknown): Outcome {
+    function rejected(method: string, error: unknown): Outcome {
       observe(method, 'failure')
       // A caller who was recognized and rejected must not get another identity.
       if (error instanceof Status && (error.code >= 500 || error.code === 403 || error.code === 429))

@@ -1,7 +1,7 @@
 import { isStatus, unauthorized } from '../apierrors/status.ts'
 import { type Identity, identityBytes } from '../apirequest/identity/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import { type GivenAccess, noAccess } from '../iam/accessrequests/access-request-store.ts'
+import { type GrantedAccess, noAccess } from '../iam/accessrequests/access-request-store.ts'
 import { isReadOnly } from '../jwt/online-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { createBearerReader } from './read-bearer.ts'
@@ -34,18 +34,18 @@ export type KapisTokenOptions = {
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
   /** Returns temporary groups of a user in a login; the same object until they change. */
-  readonly given?: (user: User, sid: string) => GivenAccess
+  readonly given?: (user: User, sid: string) => GrantedAccess
 }
 
 type Verified = {
   readonly claims: Claims
   readonly keys: object
   user: User
-  given: GivenAccess
+  given: GrantedAccess
   identity: Identity
 }
 /** The claims and temporary groups of an identity. */
-type Origin = { readonly claims: Claims; readonly given: GivenAccess }
+type Origin = { readonly claims: Claims; readonly given: GrantedAccess }
 
 export type KapisTokenAuthenticator = Authenticator & {
   /**

@@ -30,7 +30,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
   const queue = createConcurrencyLimiter({
     maxConcurrent: maxReviews.maxConcurrent,
     maxWaiting: maxReviews.waiting,
-    refuse: () => unavailable('too many token reviews in progress'),
+    rejection: () => unavailable('too many token reviews in progress'),
   })
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {

@@ -88,8 +88,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
       return deciding && authorize(deciding, identity, narrow)
     }
     if (narrow !== undefined) {
-      const refused = options.narrowingRole?.narrowedBy(info, identity) ?? info
-      return narrow(refused).then(isNarrowed =>
+      const required = options.narrowingRole?.narrowedBy(info, identity) ?? info
+      return narrow(required).then(isNarrowed =>
         isNarrowed ? undefined : applyDecision(decision, info, identity),
       )
     }
@@ -97,10 +97,10 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     const { reason } = decision
     if (explain === undefined || hasNoCredential(identity))
       throw forbiddenFor(info, identity, { reason, group })
-    return refuse(explain, reason, info, identity)
+    return deny(explain, reason, info, identity)
   }
 
-  async function refuse(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
+  async function deny(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
     const isAllowed = async (permission: RequestInfo) => (await decide(permission, identity)).isAllowed
     // If the explanation fails, the 403 is sent without one.
     const why = await explain(info, identity, isAllowed).catch(() => '')

@@ -7,7 +7,7 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
   const tail = reason === '' ? '' : `: ${reason}`
   const user = `User ${JSON.stringify(identity.username)}`
   if (!info.isResource) {
-    return refuse(`forbidden: ${user} cannot ${info.verb} path ${JSON.stringify(info.path)}${tail}`, {})
+    return toForbidden(`forbidden: ${user} cannot ${info.verb} path ${JSON.stringify(info.path)}${tail}`, {})
   }
   const { group, resource, subresource, namespace, name, verb } = info
   const target = group === '' ? resource : `${resource}.${group}`
@@ -15,7 +15,7 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
   const place = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`
   const what = name === '' ? target : `${target} ${JSON.stringify(name)}`
   const message = `${what} is forbidden: ${user} cannot ${verb} resource ${JSON.stringify(full)} in API group ${JSON.stringify(group)} ${place}${tail}`
-  return refuse(message, {
+  return toForbidden(message, {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
     kind: resource,
@@ -45,7 +45,7 @@ function groupOf({ isResource, group, path }: RequestInfo): string | undefined {
   return isResource ? group : path.split('/').filter(part => part !== '')[1]
 }
 
-function refuse(message: string, details: Details): Status {
+function toForbidden(message: string, details: Details): Status {
   return new Status(403, 'Forbidden', escapeHtml(message), { details })
 }
 

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { Status } from '../apierrors/status.ts'
 import type { Call, KubeClient } from '../kubeclient/client.ts'
-import { type KubeObject, membersOf, parseObject } from '../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject, parseObject } from '../kubeclient/object/object.ts'
 
 export type SecretStore = {
   readonly client: KubeClient
@@ -23,14 +23,14 @@ export function createSecretStore(): SecretStore {
   let version = 10
 
   function store(name: string, given: unknown): KubeObject {
-    const { metadata, ...rest } = membersOf(given)
+    const { metadata, ...rest } = fieldsOf(given)
     const type = secrets.has(name) ? 'MODIFIED' : 'ADDED'
     const object = parseObject({
       ...rest,
       metadata: {
         uid: name,
         creationTimestamp: '',
-        ...membersOf(metadata),
+        ...fieldsOf(metadata),
         name,
         resourceVersion: String(++version),
       },
@@ -44,14 +44,14 @@ export function createSecretStore(): SecretStore {
     const name = path.split('/')[6] ?? ''
     if (method === 'GET' && name === '')
       return { metadata: { resourceVersion: String(version) }, items: [...secrets.values()] }
-    const wanted = method === 'POST' ? String(membersOf(membersOf(body).metadata).name) : name
+    const wanted = method === 'POST' ? String(fieldsOf(fieldsOf(body).metadata).name) : name
     const found = secrets.get(wanted)
     if (method === 'GET') {
       if (found === undefined) throw new Status(404, 'NotFound', `secrets "${wanted}" not found`)
       return found
     }
     writes.push(`${method} ${wanted}`)
-    const expected = membersOf(membersOf(body).metadata).resourceVersion
+    const expected = fieldsOf(fieldsOf(body).metadata).resourceVersion
     if (method === 'POST' ? found !== undefined : found?.metadata.resourceVersion !== expected)
       throw new Status(409, 'Conflict', 'someone else was first')
     return store(wanted, body)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { membersOf, unwrapped } from './option-list.ts'
+import { fieldsOf, unwrapped } from './option-list.ts'
 
 /**
  * Converts text to the type that the schema expects (numbers, booleans, comma-separated lists),
@@ -8,7 +8,7 @@ import { membersOf, unwrapped } from './option-list.ts'
  */
 export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
   const wanted = unwrapped(schema)
-  const members = membersOf(wanted)
+  const members = fieldsOf(wanted)
   if (members !== undefined) return isMapping(value) ? coerceMembers(members, value) : value
   if (wanted instanceof z.ZodArray) {
     const { element } = wanted

@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/logger.ts'
 import type { Config, Secrets } from './config.ts'
 import { ConfigError } from './config-error.ts'
-import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from './load.ts'
+import { type ConfigSource, type LoadedConfig, loadConfig, parseText, readText } from './load.ts'
 import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 
 /** Whether the last read of the file was valid, and when the last valid read was. */
@@ -25,7 +25,7 @@ const readEveryMs = 10_000
 export class ConfigFile implements Reloads {
   readonly #source: ConfigSource
   readonly #everyMs: number
-  readonly #started: Loaded
+  readonly #started: LoadedConfig
   #live: Config
   /** The last content, so that an error is reported once; undefined if unreadable. */
   #seen: string | undefined
@@ -85,7 +85,7 @@ export class ConfigFile implements Reloads {
     this.#seen = seen
   }
 
-  #take(next: Loaded): void {
+  #take(next: LoadedConfig): void {
     const live = followed(this.#started.config, next.config)
     const changed = differences(this.#live, live)
     const isReloaded = reloadedPaths()

@@ -3,7 +3,7 @@ import { parseConfig } from './config.ts'
 import { ConfigError, type Problem } from './config-error.ts'
 import { defaults } from './fixtures.ts'
 import { defaultClient } from './sections/built-in-clients.ts'
-import { clientMembers } from './sections/client.ts'
+import { clientFields } from './sections/client.ts'
 
 function problemsOf(input: unknown): readonly Problem[] {
   try {
@@ -366,7 +366,7 @@ describe('parseConfig', () => {
       },
       {
         path: 'oauth.clients[1].typo',
-        message: `unknown; supported: ${Object.keys(clientMembers).join(', ')}`,
+        message: `unknown; supported: ${Object.keys(clientFields).join(', ')}`,
       },
     ],
     [

@@ -14,10 +14,10 @@ export type ConfigSource = {
 }
 
 /** The parsed configuration and secrets; `text` is the content of the file. */
-export type Loaded = { readonly config: Config; readonly secrets: Secrets; readonly text: string }
+export type LoadedConfig = { readonly config: Config; readonly secrets: Secrets; readonly text: string }
 
 /** Loads file, environment and flags. @throws ConfigError with all problems */
-export function loadConfig(source: ConfigSource): Loaded {
+export function loadConfig(source: ConfigSource): LoadedConfig {
   return parseText(readText(source), source)
 }
 
@@ -27,7 +27,7 @@ export function readText({ configFile }: ConfigSource): string {
 }
 
 /** Parses the text of a configuration file. @throws ConfigError with all problems */
-export function parseText(text: string, { flags, env }: ConfigSource): Loaded {
+export function parseText(text: string, { flags, env }: ConfigSource): LoadedConfig {
   const file: unknown = orProblem(() => parseYaml(text))
   return { ...parseConfig(withEnvironment(file, { ...env, ...flags })), text }
 }

@@ -9,7 +9,7 @@ export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 /** Returns the fields of a mapping; undefined for any other schema. */
-export function membersOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
+export function fieldsOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
   const inner = unwrapped(schema)
   return inner instanceof z.ZodObject ? inner.shape : undefined
 }
@@ -19,9 +19,9 @@ export function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]) 
   const found = path.reduce<z.core.$ZodType | undefined>((at, key) => {
     if (at === undefined) return undefined
     const inner = unwrapped(at)
-    return inner instanceof z.ZodArray ? inner.element : membersOf(inner)?.[String(key)]
+    return inner instanceof z.ZodArray ? inner.element : fieldsOf(inner)?.[String(key)]
   }, schema)
-  return found === undefined ? undefined : membersOf(found)
+  return found === undefined ? undefined : fieldsOf(found)
 }
 
 /** An option by its path in the file, with its metadata. */
@@ -29,9 +29,9 @@ export type Option = OptionNotes & { readonly path: string; readonly schema: z.c
 
 /** Lists all options of a mapping in file order; a list is one option. */
 export function optionsOf(schema: z.core.$ZodType, prefix = ''): readonly Option[] {
-  return Object.entries(membersOf(schema) ?? {}).flatMap(([key, member]) => {
+  return Object.entries(fieldsOf(schema) ?? {}).flatMap(([key, member]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`
-    return membersOf(member) === undefined
+    return fieldsOf(member) === undefined
       ? [{ ...notesOf(member, path), path, schema: member }]
       : optionsOf(member, path)
   })

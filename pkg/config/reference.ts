@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Config, document } from './config.ts'
 import { section } from './option.ts'
 import { optionsOf } from './option-list.ts'
-import { clientMembers } from './sections/client.ts'
+import { clientFields } from './sections/client.ts'
 import { exchangePolicy } from './sections/token-exchange.ts'
 
 /** Renders docs/config.md. @param defaults the default configuration */
@@ -52,7 +52,7 @@ An entry of \`oauth.clients\` has these fields. To add a client without a restar
 \`config.<group domain>/type: oauthclient\`. If several have the same name, the client of the configuration file takes precedence, then the older
 Secret. An invalid Secret is logged with the field that is wrong and ignored until it is fixed; other clients are not affected.
 
-${memberTable(clientMembers)}
+${memberTable(clientFields)}
 ## Token exchange
 
 An entry of \`oauth.tokenExchange\` has these fields. [Login](login.md#workloads-without-a-stored-secret) has examples.

@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls'
 const carriers = new WeakMap<Duplex, TLSSocket>()
 
 /** Associates a stream with its TLS connection, whose properties filters read. */
-export function carriedBy(stream: Duplex, carrier: TLSSocket): Duplex {
+export function withTlsSocket(stream: Duplex, carrier: TLSSocket): Duplex {
   carriers.set(stream, carrier)
   const { remoteAddress, remotePort } = carrier
   return Object.assign(stream, { encrypted: true, remoteAddress, remotePort })

@@ -1,6 +1,6 @@
 import { badRequest, notFound, Status, unavailable } from '../apierrors/status.ts'
 import { nextLink } from '../http/next-link.ts'
-import { itemsOf, membersOf, textOf } from '../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../kubeclient/object/object.ts'
 import type { Connect, HttpResponse } from './connect.ts'
 import type { Login } from './docker-config.ts'
 import type { ImageReference } from './reference.ts'
@@ -72,14 +72,14 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     }
     const response = await connect(from, basic === undefined ? {} : { authorization: basic }, signal())
     if (response.code !== 200) return undefined
-    const { token, access_token: accessToken } = membersOf(parse(response, from.host))
+    const { token, access_token: accessToken } = fieldsOf(parse(response, from.host))
     return `Bearer ${textOf(token) || textOf(accessToken)}`
   }
 
   async function manifest(image: ImageReference, login: Login | undefined) {
     const url = new URL(`https://${image.host}/v2/${image.repository}/manifests/${image.reference}`)
     const response = expectOk(await get(url, login, manifestTypes), image)
-    return membersOf(parse(response, image.host))
+    return fieldsOf(parse(response, image.host))
   }
 
   return {
@@ -95,14 +95,14 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
 
     async config(image, login) {
       let found = await manifest(image, login)
-      const choices = itemsOf(found.manifests).map(membersOf)
+      const choices = itemsOf(found.manifests).map(fieldsOf)
       if (choices.length > 0) {
         const isUsual = ({ platform }: Readonly<Record<string, unknown>>) =>
-          membersOf(platform).os === 'linux' && membersOf(platform).architecture === 'amd64'
+          fieldsOf(platform).os === 'linux' && fieldsOf(platform).architecture === 'amd64'
         const { digest } = choices.find(isUsual) ?? choices[0] ?? {}
         found = await manifest({ ...image, reference: textOf(digest) }, login)
       }
-      const digest = textOf(membersOf(found.config).digest)
+      const digest = textOf(fieldsOf(found.config).digest)
       const url = new URL(`https://${image.host}/v2/${image.repository}/blobs/${digest}`)
       return parse(expectOk(await get(url, login, []), image), image.host)
     },
@@ -113,7 +113,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       let next: URL | undefined = new URL(`https://${host}/v2/${repository}/tags/list?n=1000`)
       for (let i = 0; next !== undefined && i < maxPages; i++) {
         const response: HttpResponse = expectOk(await get(next, login, []), image)
-        tags.push(...itemsOf(membersOf(parse(response, host)).tags).map(textOf))
+        tags.push(...itemsOf(fieldsOf(parse(response, host)).tags).map(textOf))
         const link: string | undefined = nextLink(String(response.headers.link ?? ''))
         const following: URL | null = link === undefined ? null : URL.parse(link, next.href)
         next = following?.host === host ? following : undefined

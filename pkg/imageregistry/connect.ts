@@ -35,13 +35,13 @@ const connections = {
 
 // Blocked networks: a caller who names a registry must not reach services on this host or the
 // metadata service of the cloud.
-const refused = new BlockList()
-refused.addSubnet('127.0.0.0', 8)
-refused.addSubnet('169.254.0.0', 16)
-refused.addSubnet('0.0.0.0', 8)
-refused.addAddress('::1', 'ipv6')
-refused.addAddress('::', 'ipv6')
-refused.addSubnet('fe80::', 10, 'ipv6')
+const blockedAddresses = new BlockList()
+blockedAddresses.addSubnet('127.0.0.0', 8)
+blockedAddresses.addSubnet('169.254.0.0', 16)
+blockedAddresses.addSubnet('0.0.0.0', 8)
+blockedAddresses.addAddress('::1', 'ipv6')
+blockedAddresses.addAddress('::', 'ipv6')
+blockedAddresses.addSubnet('fe80::', 10, 'ipv6')
 
 /**
  * Connects to registries by HTTPS with verified certificates, except to loopback and link-local
@@ -101,7 +101,7 @@ function isLocalName(hostname: string): boolean {
 }
 
 function isRejected(address: string): boolean {
-  return refused.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return blockedAddresses.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 const guardedLookup: LookupFunction = (name, options, done) =>

@@ -1,5 +1,5 @@
 import { badRequest } from '../apierrors/status.ts'
-import { isRecord, type KubeObject, membersOf, textOf } from '../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, type KubeObject, textOf } from '../kubeclient/object/object.ts'
 
 export type Login = { readonly username: string; readonly password: string }
 
@@ -14,14 +14,14 @@ const secretKey = '.dockerconfigjson'
 export function readDockerConfig(secret: KubeObject): ReadonlyMap<string, Login> {
   if (secret.type !== secretType) throw badRequest(`type of the Secret must be ${secretType}`)
   const text =
-    textOf(membersOf(secret.stringData)[secretKey]) ||
-    Buffer.from(textOf(membersOf(secret.data)[secretKey]), 'base64').toString('utf8')
-  const { auths } = membersOf(parse(text))
+    textOf(fieldsOf(secret.stringData)[secretKey]) ||
+    Buffer.from(textOf(fieldsOf(secret.data)[secretKey]), 'base64').toString('utf8')
+  const { auths } = fieldsOf(parse(text))
   if (!isRecord(auths))
     throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret must have a field auths`)
   const logins = new Map<string, Login>()
   for (const [server, value] of Object.entries(auths))
-    logins.set(toHost(server), readLogin(server, membersOf(value)))
+    logins.set(toHost(server), readLogin(server, fieldsOf(value)))
   return logins
 }
 

@@ -79,7 +79,7 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
   async function stream(call: Call): Promise<Readable> {
     const { statusCode, headers, body } = await send(call)
     call.onResponse?.(statusCode, headers)
-    if (statusCode === 401) endpoint.refused()
+    if (statusCode === 401) endpoint.credentialRejected()
     if (statusCode >= 400) throw toStatus(statusCode, await readBody(body, call))
     if (statusCode >= 300) {
       // Without a listener, the end of the discarded body would be an uncaught error.

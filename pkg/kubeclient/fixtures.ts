@@ -40,7 +40,7 @@ export async function startFakeKubeApiserver(
   const endpoint: RestConfig = {
     url: new URL(basePath, `https://127.0.0.1:${port}`),
     access: () => access,
-    refused: () => undefined,
+    credentialRejected: () => undefined,
   }
   const client = createKubeClient(endpoint)
   return {

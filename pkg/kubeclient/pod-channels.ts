@@ -55,7 +55,7 @@ export function createOpenChannels(endpoint: RestConfig): OpenChannels {
       return await connectWebSocket(target, events)
     } catch (error) {
       if (!(error instanceof UpgradeRejected)) throw unavailable('kube-apiserver is not responding', error)
-      if (error.code === 401) endpoint.refused()
+      if (error.code === 401) endpoint.credentialRejected()
       throw toStatus(error.code, error.body)
     }
   }

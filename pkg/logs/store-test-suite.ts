@@ -39,8 +39,8 @@ export function testLogStore(
         const toText = (record: LogRecord) =>
           JSON.stringify(toDocument(record), (name, value) => (name === 'label_pairs' ? undefined : value))
         const body = Buffer.from(records.map(toText).join('\n'))
-        const { taken } = await store.ingest({ protocol: 'jsonlines', body, limits: defaultLimits })
-        expect(taken).to.equal(records.length)
+        const { stored } = await store.ingest({ protocol: 'jsonlines', body, limits: defaultLimits })
+        expect(stored).to.equal(records.length)
       }
     }
     await untilFound?.()

@@ -159,7 +159,7 @@ export function createErrorByBody({
   endpoint,
   account,
 }: {
-  readonly endpoint: Pick<RestConfig, 'refused'>
+  readonly endpoint: Pick<RestConfig, 'credentialRejected'>
   readonly account: string
 }): ErrorByBody {
   return (code, body) => {
@@ -169,7 +169,7 @@ export function createErrorByBody({
     if (code === 401) {
       // A 401 or 403 of a program in a Pod, reached through the proxy subresource, is passed on.
       if (!isKubeStatus(text) || !text.includes('Unauthorized')) return undefined
-      endpoint.refused()
+      endpoint.credentialRejected()
       return notLetAct(account, body)
     }
     const isAboutKapis =

@@ -36,7 +36,7 @@ describe('relay', function () {
           return true
         },
         errorByBody: createErrorByBody({
-          endpoint: { refused: () => void rejections++ },
+          endpoint: { credentialRejected: () => void rejections++ },
           account: 'the Kapis service account',
         }),
         rejection: (code: number) =>

@@ -98,12 +98,12 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     for (const chunk of held.chunks) response.write(chunk)
     held = undefined
   }
-  function finish(refused?: Status): void {
+  function finish(rejection?: Status): void {
     gone = new Error('the response has ended')
     // If the response ends early, the rest of the request body is not needed.
     body?.destroy()
-    if (refused === undefined) resolve()
-    else reject(refused)
+    if (rejection === undefined) resolve()
+    else reject(rejection)
   }
   function fail(error: unknown): void {
     if (gone !== undefined) return
@@ -133,10 +133,10 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (outgoing.added !== undefined) lines.push(...outgoing.added)
       if (upgrade !== undefined) lines.push('Connection', 'close')
       const head = { ...rest, lines }
-      const refused = outgoing.rejection?.(code, lines)
-      if (refused !== undefined) {
-        finish(refused)
-        given.abort(refused)
+      const rejection = outgoing.rejection?.(code, lines)
+      if (rejection !== undefined) {
+        finish(rejection)
+        given.abort(rejection)
       } else if (isHeld(code)) held = { head, chunks: [], size: 0 }
       else {
         if (code < 300) outgoing.begun?.()
@@ -164,9 +164,9 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
         insteadOf404(body).then(isAnswered => (isAnswered ? finish() : passOn()), finish)
         return
       }
-      const refused = errorByBody?.(held.head.code, body)
-      if (refused === undefined) passOn()
-      else finish(refused)
+      const rejection = errorByBody?.(held.head.code, body)
+      if (rejection === undefined) passOn()
+      else finish(rejection)
     },
     onRequestUpgrade(given, _code, _headers, peer) {
       if (upgrade === undefined) throw invalidResponse('a protocol that was not requested')

@@ -43,7 +43,7 @@ describe('forwardUpgrade', function () {
     const target = {
       ...{ connections: pool, path: '/exec', headers: ['X-Sent', '1'], upstream: 'it' },
       errorByBody: createErrorByBody({
-        endpoint: { refused: () => undefined },
+        endpoint: { credentialRejected: () => undefined },
         account: 'the Kapis service account',
       }),
       openTaps,

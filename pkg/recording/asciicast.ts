@@ -1,6 +1,6 @@
 import { textOf } from '../kubeclient/object/object.ts'
 import type { LogRecord } from '../logs/record.ts'
-import { readMembers } from './session.ts'
+import { readFields } from './session.ts'
 
 /** An asciicast event: seconds since the start, code (`o` output, `r` resize) and text. */
 export type AsciicastEvent = readonly [seconds: number, code: 'o' | 'r', data: string]
@@ -21,7 +21,7 @@ export async function* toAsciicast(
     let text = ''
     for (const { record } of records) {
       if (record.fields?.part === 'start') {
-        start = readMembers(record)
+        start = readFields(record)
         continue
       }
       if (!isBegun) text += formatHeader(start ?? {}, record.log)

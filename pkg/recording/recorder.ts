@@ -62,8 +62,9 @@ export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptio
       attempts,
       delayMs: failed => retryMs * 2 ** (failed - 1),
     })
-    const [refused] = rejected
-    if (refused !== undefined) throw unavailable(`the log store rejected the recording: ${refused.reason}`)
+    const [rejection] = rejected
+    if (rejection !== undefined)
+      throw unavailable(`the log store rejected the recording: ${rejection.reason}`)
   }
 
   return {
@@ -183,7 +184,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
   }
 
   /** Sets the reason that the end record will contain. @returns the error to throw */
-  function refuse(why: string): Error {
+  function fail(why: string): Error {
     reason = why
     return new Error(why)
   }
@@ -205,7 +206,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
       const text = decoders[stream].decode(data, { stream: true })
       const seconds = clock.seconds()
       for (const piece of piecesOf(text)) add([seconds, 'o', piece])
-      if (outputBytes > maxBytes()) throw refuse(tooLarge)
+      if (outputBytes > maxBytes()) throw fail(tooLarge)
       while (chars > maxWaitingChars) await store()
       if (chars > maxRecordChars) void store().catch(() => undefined)
     },
@@ -214,7 +215,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
       const next = `${width}x${height}`
       if (next === size) return
       size = next
-      if (++sizes > maxSizes) throw refuse(tooManySizes)
+      if (++sizes > maxSizes) throw fail(tooManySizes)
       add([clock.seconds(), 'r', next])
     },
     end(why = '') {

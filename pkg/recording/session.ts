@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../kubeclient/object/object.ts'
 import { toFields } from '../logs/events/event-record.ts'
 import { allOf, type Expression, isOneOf } from '../logs/filter/expression.ts'
 import type { LogRecord } from '../logs/record.ts'
@@ -52,8 +52,8 @@ export function ofParts(parts: readonly Part[], ids?: readonly string[]): Expres
 }
 
 /** Parses the JSON object in a start or end record. */
-export function readMembers({ log }: LogRecord): Readonly<Record<string, unknown>> {
-  return membersOf(JSON.parse(log))
+export function readFields({ log }: LogRecord): Readonly<Record<string, unknown>> {
+  return fieldsOf(JSON.parse(log))
 }
 
 /** Returns the ID of the session to which a record belongs. */

@@ -14,12 +14,12 @@ function task(log: string[], name: string) {
   }
 }
 
-const refuse = () => unavailable('too many')
+const rejection = () => unavailable('too many')
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 describe('createConcurrencyLimiter', () => {
   it('runs as many tasks concurrently as allowed, and the others in order of arrival', async () => {
-    const queue = createConcurrencyLimiter({ refuse, maxConcurrent: 2, maxWaiting: 10 })
+    const queue = createConcurrencyLimiter({ rejection, maxConcurrent: 2, maxWaiting: 10 })
     const log: string[] = []
     const [a, b, c, d] = [task(log, 'a'), task(log, 'b'), task(log, 'c'), task(log, 'd')]
     const all = [a, b, c, d].map(({ run }) => queue.run(run))
@@ -35,7 +35,7 @@ describe('createConcurrencyLimiter', () => {
   })
 
   it('rejects a task that would wait too long', async () => {
-    const queue = createConcurrencyLimiter({ refuse, maxConcurrent: 1, maxWaiting: 1 })
+    const queue = createConcurrencyLimiter({ rejection, maxConcurrent: 1, maxWaiting: 1 })
     const first = task([], 'a')
     const running = [queue.run(first.run), queue.run(async () => 'b')]
     let refused: unknown
@@ -50,7 +50,7 @@ describe('createConcurrencyLimiter', () => {
   })
 
   it('skips a cancelled task, and starts the next one', async () => {
-    const queue = createConcurrencyLimiter({ refuse, maxConcurrent: 1, maxWaiting: 10 })
+    const queue = createConcurrencyLimiter({ rejection, maxConcurrent: 1, maxWaiting: 10 })
     const log: string[] = []
     const first = task(log, 'a')
     const gone = new AbortController()
@@ -68,7 +68,7 @@ describe('createConcurrencyLimiter', () => {
   })
 
   it('continues after a failure', async () => {
-    const queue = createConcurrencyLimiter({ refuse, maxConcurrent: 1, maxWaiting: 10 })
+    const queue = createConcurrencyLimiter({ rejection, maxConcurrent: 1, maxWaiting: 10 })
     const failing = queue.run(() => Promise.reject(new Error('no'))).catch(error => String(error))
     expect(await Promise.all([failing, queue.run(async () => 'yes')])).to.deep.equal(['Error: no', 'yes'])
   })

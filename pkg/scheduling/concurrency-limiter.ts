@@ -4,7 +4,7 @@ export type ConcurrencyLimiter = {
   /**
    * Runs `work` as soon as a slot is free.
    *
-   * @throws the error of `refuse` if too many calls are waiting; the reason of the signal if it is
+   * @throws the error of `rejection` if too many calls are waiting; the reason of the signal if it is
    * aborted while waiting
    */
   readonly run: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
@@ -16,11 +16,11 @@ export type ConcurrencyLimiter = {
 export function createConcurrencyLimiter({
   maxConcurrent,
   maxWaiting,
-  refuse,
+  rejection,
 }: {
   readonly maxConcurrent: number
   readonly maxWaiting: number
-  readonly refuse: () => Status
+  readonly rejection: () => Status
 }): ConcurrencyLimiter {
   const waiting = new Set<() => void>()
   let running = 0
@@ -56,7 +56,7 @@ export function createConcurrencyLimiter({
       signal?.throwIfAborted()
       if (running < maxConcurrent) running++
       else if (waiting.size < maxWaiting) await turn(signal)
-      else throw refuse()
+      else throw rejection()
       try {
         return await work()
       } finally {

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { follow, type Running, scratch, setting } from '../e2e/run.ts'
+import { follow, type RunningCommand, scratch, setting } from '../e2e/run.ts'
 
 export type ConsoleServer = { readonly url: string; readonly stop: () => Promise<void> }
 
@@ -37,7 +37,7 @@ export async function startConsole(): Promise<ConsoleServer> {
     },
   }
   writeFileSync(join(folder, 'server/local_config.yaml'), JSON.stringify(config))
-  const running: Running = follow(process.execPath, ['server/server.js'], {
+  const running: RunningCommand = follow(process.execPath, ['server/server.js'], {
     cwd: folder,
     env: { NODE_ENV: 'production', NODE_EXTRA_CA_CERTS: setting('KAPIS_CA') },
   })

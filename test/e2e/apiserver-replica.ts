@@ -4,15 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { accessToken } from './cluster.ts'
 import { eventually } from './http.ts'
-import { type Ran, run, setting } from './run.ts'
+import { type CommandResult, run, setting } from './run.ts'
 
 /** A second kapis-apiserver with its own settings. */
 export type ApiserverReplica = {
   readonly server: string
   /** Runs kubectl with a token. */
-  readonly kubectl: (token: string, ...args: readonly string[]) => Promise<Ran>
+  readonly kubectl: (token: string, ...args: readonly string[]) => Promise<CommandResult>
   /** Runs kubectl with a token on a terminal. */
-  readonly terminal: (token: string, ...args: readonly string[]) => Promise<Ran>
+  readonly terminal: (token: string, ...args: readonly string[]) => Promise<CommandResult>
   readonly stop: () => Promise<void>
 }
 

@@ -6,7 +6,7 @@ import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { describeAuditEvents } from './event-cases.ts'
 import { eventually } from './http.ts'
-import { type Ran, run, scratch, setting } from './run.ts'
+import { type CommandResult, run, scratch, setting } from './run.ts'
 
 type Event = {
   readonly auditID: string
@@ -65,11 +65,11 @@ describe('the audit log', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  function through(...args: readonly string[]): Promise<Ran> {
+  function through(...args: readonly string[]): Promise<CommandResult> {
     return throughAs(token, ...args)
   }
 
-  async function throughAs(bearer: string, ...args: readonly string[]): Promise<Ran> {
+  async function throughAs(bearer: string, ...args: readonly string[]): Promise<CommandResult> {
     if (replica === undefined) throw new Error('the replica was not started')
     return replica.kubectl(bearer, ...args)
   }

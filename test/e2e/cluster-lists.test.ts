@@ -3,14 +3,14 @@ import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { bareCluster, type Cluster, hostAddress, stopBareCluster } from '../installation/control-plane.ts'
 import { type Pod, startPod } from '../installation/pod.ts'
-import { takeAway } from '../installation/take-away.ts'
+import { uninstall } from '../installation/uninstall.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { accessToken, group, type HttpResponse, kubectlOutput, uniqueName, version } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import {
   createMemberAccount,
+  grantMemberUse,
   kubeconfigFor,
-  letUse,
   registerMember,
   removeMemberAccount,
   removeMembers,
@@ -119,7 +119,7 @@ describe('lists over clusters', function () {
     await registerMember(east, secret)
     await registerMember(bare, { kubeconfig })
     await registerMember(closed, secret)
-    await letUse(east, user.username, [east, bare])
+    await grantMemberUse(east, user.username, [east, bare])
   })
   after(async () => {
     try {
@@ -129,7 +129,7 @@ describe('lists over clusters', function () {
       await kubectlOutput('delete', 'namespace', namespace, '--wait=false', '--ignore-not-found')
       await kapis?.stop()
       await removeMemberAccount(member)
-      await takeAway(member, ['-k', overlay])
+      await uninstall(member, ['-k', overlay])
       await member.output(['delete', 'namespace', namespace, '--ignore-not-found'])
     } finally {
       await stopBareCluster()

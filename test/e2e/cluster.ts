@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { join } from 'node:path'
-import { output, type Ran, run, scratch, setting } from './run.ts'
+import { type CommandResult, output, run, scratch, setting } from './run.ts'
 
 export const group = `resources.${process.env.KAPIS_GROUP_DOMAIN ?? 'kapis.io'}`
 export const version = 'v1alpha3'
@@ -11,7 +11,7 @@ export const nodes = `nodes.${group}`
 export const collectionPath = `/apis/${group}/${version}/nodes`
 
 /** Runs kubectl as cluster administrator. */
-export function kubectl(...args: readonly string[]): Promise<Ran> {
+export function kubectl(...args: readonly string[]): Promise<CommandResult> {
   return run('kubectl', args)
 }
 

@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { compactJson, itemTexts, membersIn, memberText, withoutMember } from '../../pkg/json/members.ts'
+import { compactJson, fieldsIn, fieldText, itemTexts, withoutField } from '../../pkg/json/fields.ts'
 import { findPaths, type Steps } from '../../pkg/json/path.ts'
 import { lastAppliedAnnotation as lastApplied } from '../../pkg/kubeclient/object/last-applied.ts'
 import { jsonTexts } from '../../pkg/yaml/fixtures.ts'
@@ -41,13 +41,13 @@ type Parts = ReadonlyMap<string, string>
 function partsOf(json: string, isPlatform = false): Parts {
   const parts = new Map<string, string>()
   const others = new Map<string, string>()
-  for (const { name, valueStart, end } of membersIn(json)) {
+  for (const { name, valueStart, end } of fieldsIn(json)) {
     if (name !== 'metadata') {
       if (name !== 'kind' && name !== 'apiVersion') others.set(name, json.slice(valueStart, end))
       continue
     }
     const metadata = json.slice(valueStart, end)
-    for (const member of membersIn(metadata)) {
+    for (const member of fieldsIn(metadata)) {
       const isAdded = member.name === 'managedFields' || (isPlatform && member.name === 'selfLink')
       if (!isAdded) parts.set(`metadata.${member.name}`, metadata.slice(member.valueStart, member.end))
     }
@@ -69,12 +69,12 @@ function expectSame(found: ReadonlyMap<string, Parts>, wanted: ReadonlyMap<strin
   }
 }
 
-const itemsOf = (list: string) => itemTexts(memberText(list, 'items'))
+const itemsOf = (list: string) => itemTexts(fieldText(list, 'items'))
 const objectsOf = (events: string, type = 'ADDED') =>
   events
     .split('\n')
     .filter(line => line.startsWith(`{"type":"${type}"`))
-    .map(line => memberText(line, 'object'))
+    .map(line => fieldText(line, 'object'))
 
 describe('values stored in kube-apiserver', function () {
   this.timeout(120_000)
@@ -204,7 +204,7 @@ describe('values stored in kube-apiserver', function () {
       custom,
     )
     const { body } = await askAs(token, blobsPath)
-    const at = JSON.parse(memberText(memberText(body, 'metadata'), 'resourceVersion'))
+    const at = JSON.parse(fieldText(fieldText(body, 'metadata'), 'resourceVersion'))
     await kubectlOutput('-n', namespace, 'annotate', 'blob', 'b0', 'touched=yes')
     await eventually(async () => {
       expect((await askAs(token, `${blobsPath}/b0`)).body).to.contain('touched')
@@ -242,8 +242,8 @@ describe('values stored in kube-apiserver', function () {
     expectSame(byName([await ask(`${extension('pods')}/p1`), await ask(`${extension('pods')}/p2`)]), pods)
     expectSame(byName(itemsOf(await ask(`${extension('pods')}?pretty=1`)).map(compactJson)), pods)
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
-    const rows = itemTexts(memberText(await ask(`${extension('pods')}?includeObject=Object`, table), 'rows'))
-    expectSame(byName(rows.map(row => memberText(row, 'object'))), pods)
+    const rows = itemTexts(fieldText(await ask(`${extension('pods')}?includeObject=Object`, table), 'rows'))
+    expectSame(byName(rows.map(row => fieldText(row, 'object'))), pods)
     const metadata = new Map(
       [...pods].map(([name, parts]) => [
         name,
@@ -291,10 +291,10 @@ describe('values stored in kube-apiserver', function () {
       const active = body.replace(/("lastLoginTime":"[^"]*")/, '$1,"state":"Active"')
       expectSame(new Map([parts(['user', shown.body])]), new Map([parts(['user', active])]))
       const annotations = (json: string) =>
-        findPath(withoutMember(json, ['metadata', 'annotations', lastApplied]), ['metadata', 'annotations'])
+        findPath(withoutField(json, ['metadata', 'annotations', lastApplied]), ['metadata', 'annotations'])
       // The annotation is added for consoles, and not stored.
       const role = ['metadata', 'annotations', `${iam}/globalrole`]
-      expect(annotations(withoutMember(shown.body, role)))
+      expect(annotations(withoutField(shown.body, role)))
         .to.equal(annotations(body))
         .and.match(/^\{"10":"x","9":"","b":"\\u003c/)
     }, 10_000)

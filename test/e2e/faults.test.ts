@@ -13,8 +13,8 @@ import {
   tokenOf,
   uniqueName,
 } from './cluster.ts'
+import { part } from './control-plane-process.ts'
 import { askAs, eventually, expectStatus, listAs, logIn, platformPath, statusBody } from './http.ts'
-import { part } from './part.ts'
 import { follow, setting } from './run.ts'
 
 const namespace = uniqueName('faults')

@@ -3,7 +3,7 @@ import { request } from 'node:https'
 import { expect } from 'chai'
 import { accessToken } from './cluster.ts'
 import { askRaw, groupDomain } from './http.ts'
-import { speak } from './raw-front.ts'
+import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
 describe('hostile requests', function () {
@@ -76,7 +76,7 @@ describe('hostile requests', function () {
   ]
   for (const [what, bytes] of refused) {
     it(`${what} is rejected with 400, and nothing after it is parsed as a request`, async () => {
-      const { codes, text } = await speak(bytes())
+      const { codes, text } = await sendRaw(bytes())
       expect(codes, text).to.deep.equal([400])
       expect(text).to.not.include('gitVersion')
     })
@@ -84,7 +84,7 @@ describe('hostile requests', function () {
 
   it('an unknown transfer coding is rejected with 501, and nothing after it is parsed as a request', async () => {
     const bytes = () => `${post}${auth}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`
-    const { codes, text } = await speak(bytes())
+    const { codes, text } = await sendRaw(bytes())
     expect(codes, text).to.deep.equal([501])
     expect(text)
       .to.match(/^connection: close\r$/im)
@@ -103,7 +103,7 @@ describe('hostile requests', function () {
   for (const [what, body] of brokenChunks) {
     it(`${what} closes the connection`, async () => {
       const head = `${post}${auth}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
-      const { codes, text } = await speak(`${head}${body}${hidden}`)
+      const { codes, text } = await sendRaw(`${head}${body}${hidden}`)
       expect(codes.length, text).to.be.at.most(1)
       for (const code of codes) expect(code).to.be.oneOf([400, 413, 502])
       expect(text).to.not.include('gitVersion')
@@ -111,14 +111,16 @@ describe('hostile requests', function () {
   }
 
   it('too large request headers are rejected with 431', async () => {
-    const { codes } = await speak(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(2 * 1024 * 1024)}\r\n\r\n`)
+    const { codes } = await sendRaw(
+      `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(2 * 1024 * 1024)}\r\n\r\n`,
+    )
     expect(codes).to.deep.equal([431])
   })
 
   it('pipelined requests are answered in order, each with its own identity', async () => {
     const first = `GET /api/v1/namespaces/default HTTP/1.1\r\nHost: a\r\n${auth}\r\n`
     const second = 'GET /api/v1/namespaces/default HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
-    expect((await speak(first + second, 5_000)).codes).to.deep.equal([200, 401])
+    expect((await sendRaw(first + second, 5_000)).codes).to.deep.equal([200, 401])
   })
 
   it('a body is forwarded even if its request offers an upgrade', async () => {
@@ -126,13 +128,13 @@ describe('hostile requests', function () {
     const name = `offered-${Date.now().toString(36)}`
     const offer = `Host: a\r\n${auth}Content-Type: application/json\r\nConnection: Upgrade\r\nUpgrade: foo\r\n`
     const object = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
-    const made = await speak(
+    const made = await sendRaw(
       `POST ${path} HTTP/1.1\r\n${offer}Content-Length: ${object.length}\r\n\r\n${object}`,
     )
     expect(made.codes, made.text).to.deep.equal([201])
     const dryRun = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All'] })
     const chunk = `${dryRun.length.toString(16)}\r\n${dryRun}\r\n0\r\n\r\n`
-    const tried = await speak(
+    const tried = await sendRaw(
       `DELETE ${path}/${name} HTTP/1.1\r\n${offer}Transfer-Encoding: chunked\r\n\r\n${chunk}`,
     )
     expect(tried.codes, tried.text).to.deep.equal([200])
@@ -146,12 +148,12 @@ describe('hostile requests', function () {
   it('a pipelined upgrade does not crash the server', async () => {
     const upgrade = 'GET /api/v1/nodes HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n'
     for (const first of ['Host: a\r\n', '', 'Host: a\r\nExpect: x\r\n'])
-      await speak(`GET /version HTTP/1.1\r\n${first}\r\n${upgrade}`)
-    expect((await speak('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')).codes).to.deep.equal([200])
+      await sendRaw(`GET /version HTTP/1.1\r\n${first}\r\n${upgrade}`)
+    expect((await sendRaw('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')).codes).to.deep.equal([200])
   })
 
   it('a length that is not a safe integer is rejected with 400', async () => {
-    const { codes, text } = await speak(
+    const { codes, text } = await sendRaw(
       `${post}${auth}Content-Type: application/json\r\nContent-Length: 1000000000000000000\r\n\r\n{`,
     )
     expect(codes, text).to.deep.equal([400])
@@ -213,12 +215,12 @@ describe('hostile requests', function () {
   })
 
   it('CONNECT is rejected with 405, and OPTIONS * gets an empty response', async () => {
-    expect((await speak(`CONNECT a:443 HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([405])
-    expect((await speak(`OPTIONS * HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([200])
+    expect((await sendRaw(`CONNECT a:443 HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([405])
+    expect((await sendRaw(`OPTIONS * HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([200])
   })
 
   it('TRACE does not return the request', async () => {
-    const { codes, text } = await speak(`TRACE /api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)
+    const { codes, text } = await sendRaw(`TRACE /api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)
     expect(codes[0]).to.be.at.least(400)
     expect(text).to.not.include(token)
   })

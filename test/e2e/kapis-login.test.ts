@@ -6,7 +6,7 @@ import { kubectl, kubectlOutput, uniqueName } from './cluster.ts'
 import { askAs, endsWithinSeconds, eventually, groupDomain } from './http.ts'
 import { createPerson, type Person } from './kapis.ts'
 import { createUser, removeUser } from './oauth.ts'
-import { type Ran, scratch, setting } from './run.ts'
+import { type CommandResult, scratch, setting } from './run.ts'
 
 const username = uniqueName('cli')
 const password = 'Correct horse 1'
@@ -16,7 +16,7 @@ describe('kapis login', function () {
   this.timeout(60_000)
   let person: Person
 
-  function succeeded(ran: Ran): Ran {
+  function succeeded(ran: CommandResult): CommandResult {
     expect(ran.code, ran.stderr).to.equal(0)
     return ran
   }

@@ -13,7 +13,7 @@ import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
 import { createPerson, type Person } from './kapis.ts'
 import { createUser, removeUser } from './oauth.ts'
-import { type Ran, setting } from './run.ts'
+import { type CommandResult, setting } from './run.ts'
 
 const password = 'Correct horse 1'
 const alice = uniqueName('cli-alice')
@@ -24,7 +24,7 @@ describe('several kapis logins', function () {
   this.timeout(120_000)
   let person: Person
 
-  function succeeded(ran: Ran): Ran {
+  function succeeded(ran: CommandResult): CommandResult {
     expect(ran.code, ran.stderr).to.equal(0)
     return ran
   }

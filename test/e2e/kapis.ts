@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from './http.ts'
-import { type Ran, run, scratch, setting } from './run.ts'
+import { type CommandResult, run, scratch, setting } from './run.ts'
 
 type KapisOptions = {
   readonly stdin?: string
@@ -14,7 +14,7 @@ type KapisOptions = {
 type Begun = {
   /** Resolves with the first match in the output on standard error. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
-  readonly ended: Promise<Omit<Ran, 'stdout'>>
+  readonly ended: Promise<Omit<CommandResult, 'stdout'>>
   /** Interrupts the process, like Ctrl-C. */
   readonly interrupt: () => void
 }
@@ -24,11 +24,11 @@ export type Person = {
   readonly home: string
   readonly env: Readonly<Record<string, string>>
   readonly kubeconfig: string
-  readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<Ran>
+  readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<CommandResult>
   /** Starts a command as a process whose output can be awaited. */
   readonly begin: (args: readonly string[]) => Begun
   /** Runs kubectl with the kubeconfig that `kapis login` wrote. */
-  readonly kubectl: (...args: readonly string[]) => Promise<Ran>
+  readonly kubectl: (...args: readonly string[]) => Promise<CommandResult>
   /** Returns the path of the only login file. */
   readonly loginFile: () => string
 }

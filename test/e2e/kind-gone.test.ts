@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, uniqueName, version } from './cluster.ts'
 import { apply, askAs, eventually } from './http.ts'
 import { crd } from './lists-platform-kinds.ts'
-import { watch } from './watching.ts'
+import { watch } from './watch-client.ts'
 
 const domain = `${uniqueName('gone')}.example.com`
 const widgets = `widgets.${domain}`

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { apply, askAs, groupDomain, logIn, platformPath } from './http.ts'
-import { speak } from './raw-front.ts'
+import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
 const namespace = uniqueName('attacks')
@@ -138,7 +138,7 @@ describe('attacks known from other projects', function () {
     ]
     for (const [what, first, codes] of cases) {
       it(what, async () => {
-        const spoken = await speak(first() + second)
+        const spoken = await sendRaw(first() + second)
         expect(spoken.codes.length, spoken.text).to.be.within(1, 2)
         expect(codes, spoken.text).to.include(spoken.codes[0])
         // The hidden request is either dropped or rejected as unauthenticated.
@@ -153,7 +153,7 @@ describe('attacks known from other projects', function () {
     const ask = `GET ${platformPath} HTTP/1.1\r\nHost: a\r\n${spoof}`
 
     it('is rejected without a certificate', async () => {
-      expect((await speak(ask)).codes).to.deep.equal([401])
+      expect((await sendRaw(ask)).codes).to.deep.equal([401])
     })
 
     it('is rejected with the correct name from another CA', async () => {
@@ -161,7 +161,7 @@ describe('attacks known from other projects', function () {
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {
         const pair = issueCertificate(authority, { ...client, commonName, organizations: ['system:masters'] })
-        const { codes } = await speak(ask, 1_000, { cert: pair.certPem, key: pair.keyPem })
+        const { codes } = await sendRaw(ask, 1_000, { cert: pair.certPem, key: pair.keyPem })
         expect(codes, commonName).to.deep.equal([401])
       }
     })
@@ -176,7 +176,7 @@ describe('attacks known from other projects', function () {
       const who =
         'POST /apis/authentication.k8s.io/v1/selfsubjectreviews HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
         `Content-Length: ${review.length}\r\nX-Remote-User: someone-else\r\nConnection: close\r\n\r\n${review}`
-      const { codes, text } = await speak(who, 5_000, { cert, key })
+      const { codes, text } = await sendRaw(who, 5_000, { cert, key })
       expect(codes).to.deep.equal([201])
       expect(text).to.not.include('someone-else')
     })
@@ -190,7 +190,7 @@ describe('attacks known from other projects', function () {
         'Content-Length',
       ]) {
         const bytes = `GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${unprivileged}\r\nConnection: close, ${name}\r\n\r\n`
-        expect((await speak(bytes)).codes, name).to.deep.equal([403])
+        expect((await sendRaw(bytes)).codes, name).to.deep.equal([403])
       }
     })
   })

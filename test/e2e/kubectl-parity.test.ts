@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, uniqueName, withToken } from './cluster.ts'
 import { eventually } from './http.ts'
-import { follow, type Ran, type Running, run, scratch, setting } from './run.ts'
+import { type CommandResult, follow, type RunningCommand, run, scratch, setting } from './run.ts'
 
 type Step = {
   readonly args: readonly string[]
@@ -54,7 +54,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
    * Runs a step through both servers concurrently, each in its own namespace, and compares the
    * results.
    */
-  async function same(step: Step): Promise<Ran> {
+  async function same(step: Step): Promise<CommandResult> {
     const [front, direct] = await Promise.all([ranOneWay('front', step), ranOneWay('direct', step)])
     expect(front, step.args.join(' ')).to.deep.equal(direct)
     return front
@@ -73,7 +73,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
     expect(front.stdout + front.stderr).not.to.equal('')
   }
 
-  async function ranOneWay(way: Way, { args, stdin, env }: Step): Promise<Ran> {
+  async function ranOneWay(way: Way, { args, stdin, env }: Step): Promise<CommandResult> {
     const connect = new Map(ways).get(way)
     if (connect === undefined) throw new Error(`unknown server ${way}`)
     const options = {
@@ -84,7 +84,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
     return plain(await run('kubectl', [...connect, '-n', namespaces[way], ...args], options))
   }
 
-  function plain({ code, stdout, stderr }: Ran): Ran {
+  function plain({ code, stdout, stderr }: CommandResult): CommandResult {
     return { code, stdout: plainText(stdout), stderr: plainText(stderr) }
   }
 
@@ -266,11 +266,11 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
   })
 
   /** Like `same`, but the number of intermediate states may differ, since it depends on timing. */
-  async function sameLoosely(step: Step): Promise<Ran> {
+  async function sameLoosely(step: Step): Promise<CommandResult> {
     const isOnItsWay = step.args[0] === 'rollout' && step.args[1] === 'status'
     if (!isOnItsWay && step.args[0] !== 'wait') return same(step)
     const last = await Promise.all(
-      ways.map(async ([way, connect]): Promise<Ran> => {
+      ways.map(async ([way, connect]): Promise<CommandResult> => {
         const args = [...connect, '-n', namespaces[way], ...step.args]
         const ran = plain(await run('kubectl', args, { timeoutMs: 70_000 }))
         return { ...ran, stdout: isOnItsWay ? (ran.stdout.trim().split('\n').at(-1) ?? '') : '' }
@@ -438,7 +438,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
    * Appends a line to the log that all sample pods share, until the line arrives in the stream.
    * Lines before the start of the stream do not.
    */
-  async function seesNewLine(stream: Running, text: string): Promise<void> {
+  async function seesNewLine(stream: RunningCommand, text: string): Promise<void> {
     const file = join(dirname(setting('KUBECONFIG')), 'sample-pod.log')
     const write = () =>
       appendFileSync(file, `${new Date().toISOString().replace('Z', '000000Z')} stdout F ${text}\n`)

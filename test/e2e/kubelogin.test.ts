@@ -7,7 +7,7 @@ import { askAs, platformPath } from './http.ts'
 import { claimsOf, createUser, removeUser } from './oauth.ts'
 import { csrfOf, logInBrowser } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
-import { follow, output, type Running, scratch, setting } from './run.ts'
+import { follow, output, type RunningCommand, scratch, setting } from './run.ts'
 
 const source = join(import.meta.dirname, '..', 'kubelogin')
 const program = join(scratch, 'kubelogin')
@@ -88,7 +88,7 @@ describe('kubelogin', function () {
   })
 
   /** Decides on the device page about the login that kubelogin has started. */
-  async function decide(running: Running, decision: 'allow' | 'deny'): Promise<void> {
+  async function decide(running: RunningCommand, decision: 'allow' | 'deny'): Promise<void> {
     const said = await running.line(line => line.includes('/device?user_code='), 20_000)
     const [link = ''] = /https:\S+\/device\?user_code=\S+/.exec(said) ?? []
     const agent = await logInBrowser(user)

@@ -12,7 +12,7 @@ import {
   uniqueName,
 } from './cluster.ts'
 import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
-import { speak } from './raw-front.ts'
+import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
 const namespace = uniqueName('limits')
@@ -64,7 +64,7 @@ describe('limits of kapis-apiserver', function () {
   })
 
   it('return 504 to a request that does not end in time, and close its connection', async () => {
-    const { codes, text } = await speak(unfinished(`${configMaps}?timeout=1s`, token))
+    const { codes, text } = await sendRaw(unfinished(`${configMaps}?timeout=1s`, token))
     expect(codes, text).to.deep.equal([504])
     const [head = '', body = ''] = text.split('\r\n\r\n')
     expect(head).to.match(/^connection: close$/im)
@@ -147,7 +147,7 @@ describe('limits of kapis-apiserver', function () {
   it('grant no exemption from the deadline by path: only requests that are served as watches have none', async () => {
     const users = `/kapis/iam.${groupDomain}/v1alpha2`
     for (const path of [`${users}/users?follow=1&timeout=1s`, `${users}/watch/users?timeout=1s`]) {
-      const { codes, text } = await speak(unfinished(path, token))
+      const { codes, text } = await sendRaw(unfinished(path, token))
       expect(codes, `${path}: ${text}`).to.deep.equal([504])
     }
   })

@@ -1,6 +1,6 @@
+import { itLimitsReaders } from './log-access-cases.ts'
 import { itTakesLogs } from './log-ingest-cases.ts'
 import { itAnswersQuestions } from './log-query-cases.ts'
-import { itShowsReadersTheirs } from './log-reader-cases.ts'
 import { createLogScene } from './log-scene.ts'
 
 /**
@@ -19,6 +19,6 @@ export function describeLogs(title: string, base: () => string): void {
 
     itTakesLogs(scene, base)
     itAnswersQuestions(scene)
-    itShowsReadersTheirs(scene, base)
+    itLimitsReaders(scene, base)
   })
 }

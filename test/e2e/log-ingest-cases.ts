@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { askKapis, kubectl, kubectlOutput, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
+import { bulkOf, logWires, lokiWire } from './log-protocols.ts'
 import { foundWithinMs, type LogScene, logging, tenant } from './log-scene.ts'
-import { bulkOf, logWires, lokiWire } from './log-wires.ts'
 import { createUser, removeUser } from './oauth.ts'
 
 /** Defines tests of sending lines, and of the permission to send. */

@@ -17,8 +17,8 @@ import { askAs, eventually, groupDomain } from './http.ts'
 import {
   clusterResource,
   createMemberAccount,
+  grantMemberUse,
   kubeconfigFor,
-  letUse,
   registerMember,
   removeMemberAccount,
   removeMembers,
@@ -122,7 +122,7 @@ describe('member clusters', function () {
   })
 
   it('are used with the permissions that the member grants', async () => {
-    await letUse(name, user.username, [name, gone])
+    await grantMemberUse(name, user.username, [name, gone])
     await eventually(async () => {
       const { code, body } = await ask(pods)
       expect(code, body).to.equal(200)

@@ -52,17 +52,21 @@ export async function registerMember(
 }
 
 /** Lets a user use members. */
-export async function letUse(right: string, username: string, members: readonly string[]): Promise<void> {
+export async function grantMemberUse(
+  verb: string,
+  username: string,
+  members: readonly string[],
+): Promise<void> {
   const names = members.map(name => `--resource-name=${name}`)
   await kubectlOutput(
     'create',
     'clusterrole',
-    right,
+    verb,
     '--verb=proxy',
     `--resource=${clusterResource}`,
     ...names,
   )
-  await kubectlOutput('create', 'clusterrolebinding', right, `--clusterrole=${right}`, `--user=${username}`)
+  await kubectlOutput('create', 'clusterrolebinding', verb, `--clusterrole=${verb}`, `--user=${username}`)
 }
 
 export async function removeMembers(right: string, members: readonly string[]): Promise<void> {

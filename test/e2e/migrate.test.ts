@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { iamVersion, loginAs } from './oauth.ts'
-import { output, type Ran, run, setting } from './run.ts'
+import { type CommandResult, output, run, setting } from './run.ts'
 
 const kinds = { users: 'User', groupbindings: 'GroupBinding', globalrolebindings: 'GlobalRoleBinding' }
 const password = 'Migrated-1'
@@ -111,7 +111,7 @@ describe('kapis migrate users', function () {
     expect(name).to.equal('Another')
   })
 
-  function migrate(...args: readonly string[]): Promise<Ran> {
+  function migrate(...args: readonly string[]): Promise<CommandResult> {
     const domain = ['--group-domain', setting('KAPIS_GROUP_DOMAIN'), '--from', from]
     const env = { KUBECONFIG: setting('KUBECONFIG') }
     return run(process.execPath, ['cmd/kapis/main.ts', 'migrate', 'users', ...domain, ...args], { env })

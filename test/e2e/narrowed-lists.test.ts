@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { askKube, group, kubectl, makeNamespace, tokenOf, uniqueName, version, withToken } from './cluster.ts'
 import { apply, askAs, eventually } from './http.ts'
 import { output, run, setting } from './run.ts'
-import { watch } from './watching.ts'
+import { watch } from './watch-client.ts'
 
 const prefix = uniqueName('narrow')
 const [home, other, third] = [`${prefix}-a`, `${prefix}-b`, `${prefix}-c`]

@@ -3,7 +3,7 @@ import { hiddenFieldsOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { askKapis, uniqueName } from './cluster.ts'
 import { pkce, redirectUri } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
-import { speak } from './raw-front.ts'
+import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
 /** Invalid requests result in a redirect to the client, before the user is asked to log in. */
@@ -84,7 +84,9 @@ describe('parameters of /oauth/authorize', function () {
     // After double encoding, the redirect is three times as long. A browser accepts it, but the
     // HTTP client of Node.js does not.
     const longest = `${request}${'+'.repeat(left)}`
-    const { codes, text } = await speak(`GET ${longest} HTTP/1.1\r\nHost: kapis\r\nConnection: close\r\n\r\n`)
+    const { codes, text } = await sendRaw(
+      `GET ${longest} HTTP/1.1\r\nHost: kapis\r\nConnection: close\r\n\r\n`,
+    )
     expect(codes).to.deep.equal([302])
     expect(text).to.match(/^location: \/oauth\/login\?return_to=[^\r]{20000,}\r$/im)
   })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { askKapis, type HttpResponse, uniqueName } from './cluster.ts'
 import { expectStatus, statusBody } from './http.ts'
 import { createUser, credentials, loginAs, parsed, removeUser, type Tokens, token } from './oauth.ts'
-import { speak } from './raw-front.ts'
+import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
 /** A token of another issuer with an invalid signature. */
@@ -131,7 +131,7 @@ describe('the Authorization header at /oauth', function () {
         'Content-Length: 0',
         'Connection: close',
       ]
-      const { codes } = await speak(`${head.join('\r\n')}\r\n\r\n`)
+      const { codes } = await sendRaw(`${head.join('\r\n')}\r\n\r\n`)
       expect(codes, path).to.deep.equal([code])
     }
   })

@@ -27,7 +27,7 @@ export async function createClient(document: {
     stringData: { 'configuration.yaml': JSON.stringify(document) },
   }
   await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
-  await untilKnown(document.name, document.secret ?? '', true)
+  await waitForClient(document.name, document.secret ?? '', true)
 }
 
 export async function removeClient(name: string): Promise<void> {
@@ -35,7 +35,7 @@ export async function removeClient(name: string): Promise<void> {
 }
 
 /** Polls until kapis-oauth accepts, or no longer accepts, the secret of the client. */
-export async function untilKnown(name: string, secret: string, isKnown: boolean): Promise<void> {
+export async function waitForClient(name: string, secret: string, isKnown: boolean): Promise<void> {
   const deadline = Date.now() + 5_000
   for (;;) {
     const { code } = await form('/oauth/token', { client_id: name, client_secret: secret })

@@ -16,7 +16,7 @@ import {
   type Tokens,
   token,
 } from './oauth.ts'
-import { createClient, discover, issuerUrl, removeClient, untilKnown } from './oauth-clients.ts'
+import { createClient, discover, issuerUrl, removeClient, waitForClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
 const withinMs = 2_000
@@ -76,7 +76,7 @@ describe('kapis-oauth', function () {
       const { exp, iat } = claimsOf(given.refresh_token)
       expect(Number(exp) - Number(iat)).to.equal(660)
       await createClient({ ...other, secret: 'second' })
-      await untilKnown(other.name, 'first', false)
+      await waitForClient(other.name, 'first', false)
       // After its Secret has become invalid, the client does not exist; other clients are not
       // affected.
       const secrets = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', other.name, '--type=merge', '-p']
@@ -84,11 +84,11 @@ describe('kapis-oauth', function () {
         stringData: { 'configuration.yaml': `${JSON.stringify(other).slice(0, -1)},"typo":1}` },
       }
       await kubectlOutput(...secrets, JSON.stringify(broken))
-      await untilKnown(other.name, 'second', false)
+      await waitForClient(other.name, 'second', false)
       expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
       await createClient({ ...other, secret: 'third' })
       await removeClient(other.name)
-      await untilKnown(other.name, 'third', false)
+      await waitForClient(other.name, 'third', false)
     })
 
     it('are locked for an address that has tried too many wrong secrets', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { accessToken, askKapis, type HttpResponse, kubectl, kubectlJson, uniqueName } from './cluster.ts'
 import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
 import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
-import { speak } from './raw-front.ts'
+import { sendRaw } from './raw-https.ts'
 
 /** `GET /oauth/userinfo` with HTTP Basic, for programs that only support user name and password. */
 describe('userinfo with HTTP Basic', function () {
@@ -99,7 +99,7 @@ describe('userinfo with HTTP Basic', function () {
     ]) {
       const head = ['GET /oauth/userinfo HTTP/1.1', 'Host: kapis', 'Connection: close']
       const lines = [...head, `Authorization: ${first}`, `Authorization: ${second}`]
-      const { codes, text } = await speak(`${lines.join('\r\n')}\r\n\r\n`)
+      const { codes, text } = await sendRaw(`${lines.join('\r\n')}\r\n\r\n`)
       expect(codes).to.deep.equal([401])
       expect(text).to.match(/^www-authenticate: Bearer realm="kapis"\r$/im)
       expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).to.deep.equal(

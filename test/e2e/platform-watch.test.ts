@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
 import { askAs, eventually } from './http.ts'
-import { watch } from './watching.ts'
+import { watch } from './watch-client.ts'
 
 const namespace = uniqueName('watch')
 const path = `/kapis/${group}/${version}/namespaces/${namespace}/configmaps`

@@ -14,7 +14,7 @@ import {
   uniqueName,
 } from './cluster.ts'
 import { eventually } from './http.ts'
-import { follow, type Running, scratch, setting } from './run.ts'
+import { follow, type RunningCommand, scratch, setting } from './run.ts'
 
 type Endpoint = {
   readonly path: string
@@ -39,7 +39,7 @@ describe('Prometheus with the permissions and settings of the manifests', functi
   this.timeout(90_000)
   const name = uniqueName('prometheus')
   const ports = createPortFinder()
-  let prometheus: Running
+  let prometheus: RunningCommand
   let url: string
 
   before(async () => {

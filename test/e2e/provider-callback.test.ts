@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { json, type Lies, type LyingProvider, startLyingProvider } from '../peers/lying-openid-provider.ts'
+import {
+  type FaultyProvider,
+  json,
+  type ProviderFaults,
+  startFaultyProvider,
+} from '../peers/faulty-openid-provider.ts'
 import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
 import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
@@ -30,7 +35,7 @@ describe('the callback of an identity provider', function () {
   const local = uniqueName('local')
   const clientId = credentials.client_id
   let issuer: string
-  let upstream: LyingProvider
+  let upstream: FaultyProvider
 
   const configure = async (changes: object = {}) => {
     const displayName = uniqueName('Corp')
@@ -41,14 +46,14 @@ describe('the callback of an identity provider', function () {
     }, 20_000)
     return displayName
   }
-  const personOf = (sub: string, more: object = {}): Lies => ({
+  const personOf = (sub: string, more: object = {}): ProviderFaults => ({
     claims: good => ({ ...good, sub, preferred_username: sub, email: `${sub}@example.com`, ...more }),
     userinfo: { sub },
   })
 
   before(async () => {
     issuer = await issuerUrl()
-    upstream = await startLyingProvider('kapis-at-upstream')
+    upstream = await startFaultyProvider('kapis-at-upstream')
     await createUser({ username: local, password: 'Correct horse 1' })
     await configure()
   })
@@ -177,7 +182,7 @@ describe('the callback of an identity provider', function () {
     reason,
   })
   const seconds = () => Math.floor(Date.now() / 1000)
-  const rows: readonly [string, () => Lies, Outcome][] = [
+  const rows: readonly [string, () => ProviderFaults, Outcome][] = [
     ['another nonce', () => ({ claims: good => ({ ...good, nonce: 'other' }) }), untrusted],
     ['a missing nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), untrusted],
     ['another audience', () => ({ claims: good => ({ ...good, aud: 'someone' }) }), untrusted],

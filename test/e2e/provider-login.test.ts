@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import {
-  forgeClient,
   type GitHubAccount,
   type GitLabAccount,
+  gitClient,
   startGitHub,
   startGitLab,
-} from '../peers/forges.ts'
+} from '../peers/git-providers.ts'
 import { logInUpstream, startOpenIdProvider, upstreamClient } from '../peers/openid-provider.ts'
 import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
@@ -519,7 +519,7 @@ describe('logins at GitHub and GitLab through kapis-apiserver', function () {
       name: names.github,
       type: 'GitHubIdentityProvider',
       provider: {
-        ...forgeClient,
+        ...gitClient,
         rootCAData: authorityPem,
         organizations: ['acme'],
         endpoint: {
@@ -534,7 +534,7 @@ describe('logins at GitHub and GitLab through kapis-apiserver', function () {
       type: 'GitlabIdentityProvider',
       groupsPrefix: 'gitlab:',
       provider: {
-        ...forgeClient,
+        ...gitClient,
         rootCAData: authorityPem,
         groups: ['acme'],
         endpoint: {

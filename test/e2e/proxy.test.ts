@@ -10,7 +10,7 @@ import {
   withToken,
 } from './cluster.ts'
 import { apply, askAs, eventually } from './http.ts'
-import { follow, type Ran, run, setting } from './run.ts'
+import { type CommandResult, follow, run, setting } from './run.ts'
 
 const namespace = uniqueName('proxy')
 
@@ -29,12 +29,12 @@ describe('kube-apiserver through kapis-apiserver', function () {
   })
 
   /** Runs kubectl with kapis-apiserver as its only server. */
-  function front(...args: readonly string[]): Promise<Ran> {
+  function front(...args: readonly string[]): Promise<CommandResult> {
     return run('kubectl', [...frontArguments(token), ...args])
   }
 
   /** Runs kubectl with kube-apiserver and the same token. */
-  async function direct(...args: readonly string[]): Promise<Ran> {
+  async function direct(...args: readonly string[]): Promise<CommandResult> {
     return run('kubectl', [...(await withToken(token)), ...args])
   }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /** The result of a command. */
-export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+export type CommandResult = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 export type RunOptions = {
   readonly stdin?: string
@@ -33,10 +33,14 @@ export function setting(name: string): string {
 /**
  * Runs a command until it ends. Rejects only if it cannot be started, regardless of its exit code.
  */
-export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<CommandResult> {
   const child = launch(command, args, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000)
-  const { promise, resolve, reject } = Promise.withResolvers<Ran>()
+  const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
   let stdout = ''
   let stderr = ''
   child.stdout?.setEncoding('utf8').on('data', text => {
@@ -61,7 +65,7 @@ export async function output(command: string, args: readonly string[], options: 
 }
 
 /** A running command with the lines that it has printed. */
-export type Running = {
+export type RunningCommand = {
   readonly lines: readonly string[]
   /**
    * Returns the first matching line, whether it is already printed or not.
@@ -73,7 +77,7 @@ export type Running = {
   readonly stop: () => Promise<void>
 }
 
-export function follow(command: string, args: readonly string[], options: RunOptions = {}): Running {
+export function follow(command: string, args: readonly string[], options: RunOptions = {}): RunningCommand {
   const child = launch(command, args, options)
   const lines: string[] = []
   const errors: string[] = []

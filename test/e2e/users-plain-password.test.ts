@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { kubectl, uniqueName } from './cluster.ts'
 import { groupDomain } from './http.ts'
 import { iamVersion } from './oauth.ts'
-import { type Ran, run } from './run.ts'
+import { type CommandResult, run } from './run.ts'
 
 /**
  * A User written directly at kube-apiserver: its schema rejects a plain-text password, and the
@@ -15,7 +15,7 @@ describe('a plain-text password in a User object', function () {
   const text = 'must be a bcrypt hash of a cost from 4 to 15, and never a plain-text password'
   after(() => kubectl('delete', `users.iam.${groupDomain}`, name, '--ignore-not-found'))
 
-  const apply = (password: unknown, ...args: readonly string[]): Promise<Ran> => {
+  const apply = (password: unknown, ...args: readonly string[]): Promise<CommandResult> => {
     const spec = { email: 'plain@e2e.test', password }
     const user = { apiVersion: iamVersion, kind: 'User', metadata: { name }, spec }
     return run('kubectl', [...args, '-f', '-'], { stdin: JSON.stringify(user) })

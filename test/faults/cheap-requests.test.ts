@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from '../e2e/cluster.ts'
 import { askAs, groupDomain, platformPath } from '../e2e/http.ts'
 import { output, setting } from '../e2e/run.ts'
-import { frontProcess } from './process.ts'
+import { apiserverUsage } from './process.ts'
 
 const isLong = process.env.FAULTS === 'long'
 const namespace = uniqueName('cheap')
@@ -219,7 +219,7 @@ describe('cheap requests', function () {
     attack: () => Promise<void>,
     { maxMegabytes = 1_200, path = `${platformPath}?limit=1` } = {},
   ): Promise<void> {
-    const before = frontProcess().megabytes
+    const before = apiserverUsage().megabytes
     let most = before
     let isOver = false
     const probe = async () => {
@@ -229,7 +229,7 @@ describe('cheap requests', function () {
         const { code, body } = await askAs(admin, path)
         slowestMs = Math.max(slowestMs, performance.now() - began)
         expect(code, body).to.equal(200)
-        most = Math.max(most, frontProcess().megabytes)
+        most = Math.max(most, apiserverUsage().megabytes)
         await sleep(500)
       }
       return slowestMs

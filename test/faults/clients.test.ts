@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { accessToken, askKapis, kubectl, kubectlOutput } from '../e2e/cluster.ts'
 import { askAs, eventually, groupDomain, logIn, platformPath } from '../e2e/http.ts'
 import { setting } from '../e2e/run.ts'
-import { frontProcess } from './process.ts'
+import { apiserverUsage } from './process.ts'
 
 const isLong = process.env.FAULTS === 'long'
 const idle = isLong ? 5_000 : 300
@@ -55,16 +55,20 @@ describe('misbehaving clients', function () {
   })
 
   it(`with ${idle} idle connections do not block others, and memory is freed`, async () => {
-    const before = frontProcess()
+    const before = apiserverUsage()
     for (let i = 0; i < idle; i += 50) {
       await Promise.all(Array.from({ length: 50 }, () => dial('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')))
     }
-    const during = frontProcess()
+    const during = apiserverUsage()
     await served()
     note(`${idle} idle connections: ${during.megabytes - before.megabytes} MB, ${during.handles} handles`)
     expect((during.megabytes - before.megabytes) / idle, 'MB for each').to.be.below(0.3)
     for (const socket of open.splice(0)) socket.destroy()
-    await eventually(async () => expect(frontProcess().handles).to.be.below(before.handles + 30), 20_000, 250)
+    await eventually(
+      async () => expect(apiserverUsage().handles).to.be.below(before.handles + 30),
+      20_000,
+      250,
+    )
   })
 
   it('with an unread watch use bounded memory, and others receive every event', async () => {
@@ -77,7 +81,7 @@ describe('misbehaving clients', function () {
     listening.on('data', chunk => {
       seen += chunk.toString('latin1')
     })
-    const before = frontProcess()
+    const before = apiserverUsage()
     const pad = 'x'.repeat(100_000)
     const rounds = isLong ? 200 : 25
     for (let i = 0; i < rounds; i++) {
@@ -88,7 +92,7 @@ describe('misbehaving clients', function () {
     }
     await eventually(async () => expect(seen).to.include(`"pad":"${rounds - 1}-`), 30_000, 250)
     await kubectl('annotate', 'node', name, 'pad-')
-    const after = frontProcess()
+    const after = apiserverUsage()
     note(`10 watches that are not read, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)
     // All watchers share one encoded event, and none buffers more than the limit of a watcher.
     expect(after.megabytes - before.megabytes).to.be.below(250)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
-import { withstand } from './fault.ts'
+import { runFault } from './fault.ts'
 import { type Replica, startReplica } from './replica.ts'
 import type { TrafficOptions } from './traffic.ts'
 
@@ -33,7 +33,7 @@ describe('a change of the system time', function () {
     ['ten minutes back', 0],
   ] as const) {
     it(name, () =>
-      withstand(
+      runFault(
         {
           name: `the clock jumps ${name}`,
           async begin() {

@@ -10,7 +10,7 @@ import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e
 import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
 import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
-import { withstand } from './fault.ts'
+import { runFault } from './fault.ts'
 import { pidOf } from './process.ts'
 import { type Replica, type ReplicaOptions, startReplica } from './replica.ts'
 import type { TrafficOptions } from './traffic.ts'
@@ -60,7 +60,7 @@ if (process.env.FAULTS === 'long') {
       it('is killed, and restarted', async () => {
         const { replica: own, traffic } = await start(storedIn(engine.url))
         const fault = { name: 'OpenSearch killed', begin: engine.kill, end: engine.start, holdSeconds: 8 }
-        await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
+        await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
       })
 
       it('has a host name that does not resolve', async () => {
@@ -72,7 +72,7 @@ if (process.env.FAULTS === 'long') {
           end: () => own.set({ names: 'resolve' }),
           holdSeconds: 8,
         }
-        await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
+        await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
       })
     })
 
@@ -90,7 +90,7 @@ if (process.env.FAULTS === 'long') {
         end: () => rmSync(filler),
         holdSeconds: 8,
       }
-      await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
+      await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
     })
 
     it('a credential of Kapis that kube-apiserver rejects', async () => {
@@ -124,7 +124,7 @@ if (process.env.FAULTS === 'long') {
         })
         asked.on('error', () => undefined).end()
       }, 500)
-      await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, traffic)
+      await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, traffic)
       clearInterval(watching)
       expect(wasReported).to.equal(true)
     })
@@ -152,7 +152,7 @@ if (process.env.FAULTS === 'long') {
         holdSeconds: 0,
       }
       const traffic = { url: setting('KAPIS_URL'), token, nodes, namespace }
-      await withstand({ ...fault, pid: () => pidOf('apiserver') }, traffic)
+      await runFault({ ...fault, pid: () => pidOf('apiserver') }, traffic)
       await eventually(async () => {
         const stored = new X509Certificate(read((await secret('kapis-serving')).data, 'tls.crt'))
         expect(stored.validToDate.getTime()).to.be.above(Date.now())

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { askKapis, kubectlOutput } from '../e2e/cluster.ts'
 import { eventually, groupDomain } from '../e2e/http.ts'
-import { findHeldRoles } from './process.ts'
+import { readProcessUsage } from './process.ts'
 import { startTraffic, type TrafficOptions } from './traffic.ts'
 
 export type Fault = {
@@ -24,8 +24,8 @@ const maxGrowthMegabytes = 200
  * Applies a fault under traffic and checks: no wrong responses during the fault, full recovery
  * within ten seconds after its end, no loss of acknowledged data, and limited memory growth.
  */
-export async function withstand(fault: Fault, options: TrafficOptions): Promise<void> {
-  const before = findHeldRoles(fault.pid()).megabytes
+export async function runFault(fault: Fault, options: TrafficOptions): Promise<void> {
+  const before = readProcessUsage(fault.pid()).megabytes
   const traffic = startTraffic(options)
   let seconds = Number.NaN
   try {
@@ -37,7 +37,7 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     seconds = await traffic.recovered(performance.now(), 40)
   } finally {
     const report = await traffic.stop()
-    const after = findHeldRoles(fault.pid()).megabytes
+    const after = readProcessUsage(fault.pid()).megabytes
     const rejections = Object.entries(report.refused).map(([code, count]) => `${count} × ${code}`)
     const figures = [`recovered in ${seconds.toFixed(1)} s`, `${report.right} of ${report.asked} answered`]
     const grown = `${before} -> ${after} MB`

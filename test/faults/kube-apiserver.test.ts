@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
 import { setting } from '../e2e/run.ts'
-import { withstand } from './fault.ts'
+import { runFault } from './fault.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type Replica, startReplica } from './replica.ts'
 import type { TrafficOptions } from './traffic.ts'
@@ -53,6 +53,6 @@ describe('faults of kube-apiserver', function () {
     ],
   ]
   for (const [name, begin, end] of faults) {
-    it(name, () => withstand({ name, begin, end, holdSeconds, pid: () => replica.front.pid ?? 0 }, traffic))
+    it(name, () => runFault({ name, begin, end, holdSeconds, pid: () => replica.front.pid ?? 0 }, traffic))
   }
 })

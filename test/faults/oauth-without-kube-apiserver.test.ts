@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { askKapis, type HttpResponse, uniqueName } from '../e2e/cluster.ts'
+import { part } from '../e2e/control-plane-process.ts'
 import { askAs, eventually, platformPath } from '../e2e/http.ts'
 import {
   claimsOf,
@@ -15,7 +16,6 @@ import {
   token,
 } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
-import { part } from '../e2e/part.ts'
 
 const redirectUri = 'https://app.test/cb'
 const state = 'some state'

@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs'
 // otherwise: a clock that jumps for a single program, and names that do not resolve. FAULT_FILE
 // contains the current fault.
 
-export type Wrong = { readonly clockMs: number; readonly names: 'resolve' | 'fail' }
+export type FaultSettings = { readonly clockMs: number; readonly names: 'resolve' | 'fail' }
 
 /** Host names with this suffix resolve to this machine. */
 const zone = '.fault.test'
 const file = process.env.FAULT_FILE ?? ''
-let wrong: Wrong = { clockMs: 0, names: 'resolve' }
+let wrong: FaultSettings = { clockMs: 0, names: 'resolve' }
 const look = () => {
   try {
     wrong = JSON.parse(readFileSync(file, 'utf8'))

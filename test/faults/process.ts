@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setting } from '../e2e/run.ts'
 
 /** The resources of a process as reported by Linux. */
-export type HeldRole = { readonly pid: number; readonly megabytes: number; readonly handles: number }
+export type ProcessUsage = { readonly pid: number; readonly megabytes: number; readonly handles: number }
 
 /** Returns the current PID of a program, which a fault may have restarted. */
 export function pidOf(name: string): number {
@@ -13,12 +13,12 @@ export function pidOf(name: string): number {
   return Number(pid)
 }
 
-export function findHeldRoles(pid: number): HeldRole {
+export function readProcessUsage(pid: number): ProcessUsage {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
   return { pid, megabytes: Math.round(kilobytes / 1024), handles: readdirSync(`/proc/${pid}/fd`).length }
 }
 
-export function frontProcess(): HeldRole {
-  return findHeldRoles(pidOf('apiserver'))
+export function apiserverUsage(): ProcessUsage {
+  return readProcessUsage(pidOf('apiserver'))
 }

@@ -9,7 +9,7 @@ import { platformConfigPath } from '../../pkg/oauth/endpoints/platform-config.ts
 import { uniqueName } from '../e2e/cluster.ts'
 import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
-import type { Wrong } from './preload.ts'
+import type { FaultSettings } from './preload.ts'
 
 /**
  * An additional kapis-apiserver, optionally with a kapis-oauth, for faults that must not affect
@@ -21,7 +21,7 @@ export type Replica = {
   /** Unix socket of its kapis-oauth. */
   readonly socket: string
   /** Sets the current faults; see preload.ts. */
-  readonly set: (wrong: Partial<Wrong>) => void
+  readonly set: (wrong: Partial<FaultSettings>) => void
   /** Kills a program with SIGKILL; resolves when its process has ended. */
   readonly kill: (program: Program) => Promise<void>
   /** Starts a killed program again; resolves when it is ready. */
@@ -42,7 +42,7 @@ export type ReplicaOptions = {
   readonly oauth?: object
   readonly hasOwnListener?: boolean
   /** The initial faults. */
-  readonly wrong?: Partial<Wrong>
+  readonly wrong?: Partial<FaultSettings>
 }
 
 const sources = join(import.meta.dirname, '../../cmd')
@@ -66,8 +66,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     ...{ oauth: { ...config.oauth, socket, ...options.oauth }, ...options.config },
   }
   writeFileSync(own('.json'), JSON.stringify(given))
-  let wrong: Wrong = { clockMs: 0, names: 'resolve' }
-  const set = (change: Partial<Wrong>) => {
+  let wrong: FaultSettings = { clockMs: 0, names: 'resolve' }
+  const set = (change: Partial<FaultSettings>) => {
     wrong = { ...wrong, ...change }
     writeFileSync(own('.fault'), JSON.stringify(wrong))
   }

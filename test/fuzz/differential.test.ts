@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { administratorCertificate } from '../e2e/client-certificate.ts'
 import { kubeCa, kubectlOutput } from '../e2e/cluster.ts'
 import { setting } from '../e2e/run.ts'
-import { bounds, fuzzSeconds } from './bounds.ts'
-import { type Asker, createAsker } from './differential/ask.ts'
 import { compareAudits } from './differential/audit.ts'
 import { createJudge, type Judge } from './differential/judge.ts'
 import { iamGroup, type Scene } from './differential/model.ts'
+import { createRequestSender, type RequestSender } from './differential/request-sender.ts'
 import { plainReads, requestsOf } from './differential/requests.ts'
 import { makeScene } from './differential/scene.ts'
 import { type AuditedServers, startAudited } from './differential/servers.ts'
+import { bounds, fuzzSeconds } from './fuzz-parameters.ts'
 
 /** Number of concurrent requests of one caller. */
 const batch = 24
@@ -19,17 +19,17 @@ const runs = 3
 
 // Sends the same request to both servers. kube-apiserver must allow everything that Kapis allows.
 // On common paths the responses must be equal, except for requests that Kapis rejects itself
-// (differential/stricter.ts), and so must the audit events.
+// (differential/own-rejections.ts), and so must the audit events.
 describe('Kapis is never more permissive than kube-apiserver', function () {
   this.timeout(600_000 + fuzzSeconds * 20_000)
   let scene: Scene
-  let admin: Asker
+  let admin: RequestSender
   let judge: Judge
   let servers: AuditedServers
 
   before(async () => {
     const kube = { url: setting('KUBE_URL'), ca: readFileSync(await kubeCa()) }
-    admin = createAsker(kube, await administratorCertificate())
+    admin = createRequestSender(kube, await administratorCertificate())
     ;[servers, scene] = await Promise.all([startAudited(), makeScene()])
     judge = createJudge(scene, admin)
     // Waits until permissions have reached the authorizer, and objects the caches.
@@ -46,8 +46,8 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
   for (const [i, name] of [...accounts, ...certificates, 'login', 'anonymous', 'unknown'].entries()) {
     it(`for the caller ${name}`, async () => {
       const caller = scene.callers[i] ?? expect.fail('no such caller')
-      const kube = createAsker(servers.kube, caller.pair)
-      const kapis = createAsker(servers.kapis, caller.pair)
+      const kube = createRequestSender(servers.kube, caller.pair)
+      const kapis = createRequestSender(servers.kapis, caller.pair)
       const requests = fc.array(requestsOf(scene, caller), { minLength: batch, maxLength: batch })
       const property = fc.asyncProperty(requests, async all => {
         await Promise.all(all.map(request => judge.judge(caller, { kube, kapis }, request)))

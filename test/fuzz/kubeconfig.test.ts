@@ -6,7 +6,7 @@ import { applyChanges } from '../../cmd/kapis/kubeconfig/apply.ts'
 import type { Kubeconfig } from '../../cmd/kapis/kubeconfig/files.ts'
 import { type ContextSettings, planContext, planRemoval } from '../../cmd/kapis/kubeconfig/plan-changes.ts'
 import { run, scratch } from '../e2e/run.ts'
-import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 import { type Written, written } from './kubeconfig-text.ts'
 import { configs, names, usualNames } from './kubeconfigs.ts'
 

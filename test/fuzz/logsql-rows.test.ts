@@ -13,7 +13,7 @@ import { makeFilter } from '../logsql/filters.ts'
 import { makeLines } from '../logsql/lines.ts'
 import { makeQuery } from '../logsql/queries.ts'
 import { createRandom, type Random } from '../logsql/random.ts'
-import { fuzzSeconds } from './bounds.ts'
+import { fuzzSeconds } from './fuzz-parameters.ts'
 
 const everything = { scope: 'everything' } as const
 const startNs = 1_700_000_000_000_000_000n

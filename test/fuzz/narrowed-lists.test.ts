@@ -3,7 +3,7 @@ import { createRandom } from '../../pkg/resourcecache/fixtures.ts'
 import { accessToken, group, kubectl, makeNamespace, uniqueName, version } from '../e2e/cluster.ts'
 import { askAs, eventually } from '../e2e/http.ts'
 import { output } from '../e2e/run.ts'
-import { fuzzSeconds } from './bounds.ts'
+import { fuzzSeconds } from './fuzz-parameters.ts'
 
 const prefix = uniqueName('union')
 const places = Array.from({ length: 4 }, (_, i) => `${prefix}-${i}`)

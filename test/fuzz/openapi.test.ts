@@ -10,7 +10,7 @@ import {
 } from '../e2e/cluster.ts'
 import { askRaw, groupDomain } from '../e2e/http.ts'
 import { readDocuments } from '../e2e/openapi-documents.ts'
-import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 import { type Generated, type Operation, readOperations, requestsOf } from './openapi.ts'
 import { expectWellFormed } from './well-formed.ts'
 

@@ -20,7 +20,7 @@ import { audience, forge, issuer, memoryKeys } from '../../pkg/jwt/fixtures.ts'
 import { createTokenVerifier } from '../../pkg/jwt/verify.ts'
 import { parseLogQuery } from '../../pkg/logs/query/log-query.ts'
 import { forwardableHeaders } from '../../pkg/proxy/headers.ts'
-import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 
 const runs = 500
 const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'X')

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { accessToken, askKapis } from '../e2e/cluster.ts'
-import { speak } from '../e2e/raw-front.ts'
+import { sendRaw } from '../e2e/raw-https.ts'
 import { pidOf } from '../faults/process.ts'
-import { bounds, propertyTimeoutMs } from './bounds.ts'
 import { corpus } from './corpus.ts'
+import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 
 /** A part of a request, and whether RFC 9112 allows it there. */
 type Piece = { readonly text: string; readonly isGood: boolean }
@@ -144,7 +144,7 @@ describe('kapis-apiserver with random bytes', function () {
         const isValid = parts.every(({ isGood }) => isGood)
         // An incomplete request gets no response. A complete one does, but it may take long on a
         // busy machine.
-        const { codes, text } = await speak(bytes, 500, { timeoutMs: isValid ? 20_000 : 2_000 })
+        const { codes, text } = await sendRaw(bytes, 500, { timeoutMs: isValid ? 20_000 : 2_000 })
         // 501 is allowed for methods and transfer codings, and 505 for versions.
         const isKnown = given.method.isGood && given.framing.isGood
         check(codes, text, given.target, [...(isKnown ? [] : [501]), ...(given.version.isGood ? [] : [505])])
@@ -164,7 +164,7 @@ describe('kapis-apiserver with random bytes', function () {
         ),
         fc.uint8Array({ minLength: 1, maxLength: 400 }),
         async (begin, bytes) => {
-          const { codes, text } = await speak(
+          const { codes, text } = await sendRaw(
             `${begin}${Buffer.from(bytes).toString('latin1')}\r\n\r\n`,
             300,
             {
@@ -180,7 +180,7 @@ describe('kapis-apiserver with random bytes', function () {
 
   for (const { what, bytes, codes } of corpus) {
     it(`handles a previous finding: ${what}`, async () => {
-      const spoken = await speak(bytes.replace('{token}', token), 2_000, { timeoutMs: 10_000 })
+      const spoken = await sendRaw(bytes.replace('{token}', token), 2_000, { timeoutMs: 10_000 })
       expect(spoken.codes, spoken.text.slice(0, 500)).to.deep.equal(codes)
       check(spoken.codes, spoken.text, '')
     })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { type RawUpstream, startRawUpstream, writePieces } from '../../pkg/proxy/raw-upstream-fixtures.ts'
 import { readHead, readHeaders } from '../../pkg/proxy/response-head.ts'
-import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 
 // Fragments of responses, and bytes that make them invalid.
 const piece = fc.oneof(

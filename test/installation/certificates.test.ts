@@ -10,7 +10,7 @@ import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
 import { startLoad, watchAvailability } from './load.ts'
 import { type Pod, startPod } from './pod.ts'
-import { takeAway } from './take-away.ts'
+import { uninstall } from './uninstall.ts'
 import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
@@ -37,7 +37,7 @@ describe('certificates of two replicas under load', function () {
 
   after(async () => {
     await Promise.all(pods.map(pod => pod.stop()))
-    await takeAway(cluster, ['-k', overlay])
+    await uninstall(cluster, ['-k', overlay])
   })
 
   const shown = async () => Promise.all(pods.map(async pod => (await get(`${pod.url}/readyz`)).certificate))

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createProcessRecords } from '../../hack/controlplane/processes/records.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { follow, type Ran, type Running, run } from '../e2e/run.ts'
+import { type CommandResult, follow, type RunningCommand, run } from '../e2e/run.ts'
 
 /**
  * A control plane without Kapis, in which Kapis can be installed. All test files of one process
@@ -13,7 +13,7 @@ import { follow, type Ran, type Running, run } from '../e2e/run.ts'
 export type Cluster = {
   readonly env: Readonly<Record<string, string>>
   readonly runDir: string
-  readonly kubectl: (args: readonly string[], stdin?: string) => Promise<Ran>
+  readonly kubectl: (args: readonly string[], stdin?: string) => Promise<CommandResult>
   /** Returns the output of kubectl; fails if kubectl fails. */
   readonly output: (args: readonly string[], stdin?: string) => Promise<string>
 }
@@ -21,7 +21,7 @@ export type Cluster = {
 const upWithinMs = 300_000
 const runDir = resolve(repository, `${process.env.RUN_DIR ?? '.run-test'}-bare`)
 
-let running: Running | undefined
+let running: RunningCommand | undefined
 let cluster: Promise<Cluster> | undefined
 
 after(async function () {

@@ -10,7 +10,7 @@ import { startSilentPort } from '../peers/silent-port.ts'
 import { bareCluster, type Cluster, hostAddress } from './control-plane.ts'
 import { createEndpoint, createPod } from './endpoint.ts'
 import { type Pod, startPod } from './pod.ts'
-import { takeAway } from './take-away.ts'
+import { uninstall } from './uninstall.ts'
 
 const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
@@ -97,7 +97,7 @@ describe('kapis doctor', function () {
 
   after(async () => {
     await pod?.stop()
-    await takeAway(cluster, ['-k', overlay])
+    await uninstall(cluster, ['-k', overlay])
   })
 
   it('reports no problem for a healthy installation', healthy)

@@ -1,6 +1,6 @@
 import { request } from 'node:https'
 
-export type Got = { readonly code: number; readonly body: string; readonly certificate: string }
+export type TlsResponse = { readonly code: number; readonly body: string; readonly certificate: string }
 
 export type GetOptions = {
   readonly token?: string
@@ -11,8 +11,11 @@ export type GetOptions = {
 }
 
 /** Sends one request on a new connection. The serving certificate is returned, but not verified. */
-export function get(url: string, { token, method = 'GET', form, body }: GetOptions = {}): Promise<Got> {
-  const { promise, resolve, reject } = Promise.withResolvers<Got>()
+export function get(
+  url: string,
+  { token, method = 'GET', form, body }: GetOptions = {},
+): Promise<TlsResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<TlsResponse>()
   const headers = {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),

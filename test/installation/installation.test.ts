@@ -9,7 +9,7 @@ import { get } from './get.ts'
 import { startLoad, watchAvailability } from './load.ts'
 import { logIn, readAdministrator } from './log-in.ts'
 import { type Pod, startPod } from './pod.ts'
-import { takeAway } from './take-away.ts'
+import { uninstall } from './uninstall.ts'
 import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
@@ -43,7 +43,7 @@ describe('two replicas that the manifests install', function () {
 
   after(async () => {
     await Promise.all([...pods.keys()].map(stop))
-    await takeAway(cluster, ['-k', overlay])
+    await uninstall(cluster, ['-k', overlay])
   })
 
   it('serve kubectl through the endpoints of their Service', async () => {

@@ -7,7 +7,7 @@ import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
 import { type Login, logIn, readAdministrator } from './log-in.ts'
 import { type Pod, startPod } from './pod.ts'
-import { takeAway } from './take-away.ts'
+import { uninstall } from './uninstall.ts'
 import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
@@ -40,7 +40,7 @@ describe('traces of an installation', function () {
     for (const kind of ['clusterrolebinding', 'clusterrole'])
       await cluster.kubectl(['delete', kind, role, '--ignore-not-found'])
     await collector.stop()
-    await takeAway(cluster, ['-k', overlay])
+    await uninstall(cluster, ['-k', overlay])
   })
 
   async function span(matches: (span: CollectedSpan) => boolean): Promise<CollectedSpan> {

@@ -11,7 +11,7 @@ import { startLoad, watchAvailability } from './load.ts'
 import { type Login, logIn, readAdministrator, refresh, type Tokens } from './log-in.ts'
 import { olderVersion, type Version } from './older-version.ts'
 import { type Pod, startPod } from './pod.ts'
-import { takeAway } from './take-away.ts'
+import { uninstall } from './uninstall.ts'
 import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
@@ -43,7 +43,7 @@ describe('an installation of an older version', function () {
   after(async () => {
     await Promise.all([...pods.keys()].map(stop))
     // Uses only the current manifests: an upgrade must not leave objects that they do not contain.
-    await takeAway(cluster, ['-k', overlay(today, 'default')])
+    await uninstall(cluster, ['-k', overlay(today, 'default')])
   })
 
   async function start(name: string, { programs }: Version): Promise<Pod> {

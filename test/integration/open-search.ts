@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
-import { type Command, openSearchCommand, type Where } from '../../hack/opensearch/command.ts'
+import { type Command, type NodeSettings, openSearchCommand } from '../../hack/opensearch/command.ts'
 
 export type OpenSearch = {
   readonly url: string
@@ -32,7 +32,7 @@ export function startOpenSearch(): Promise<OpenSearch> {
 }
 
 export type NodeKind = {
-  readonly toCommand: (where: Where) => Promise<Command>
+  readonly toCommand: (where: NodeSettings) => Promise<Command>
   readonly toUrl: (port: number) => string
   /** Returns whether the node is ready; may also throw if it is not. */
   readonly isReady: (url: string) => Promise<boolean>

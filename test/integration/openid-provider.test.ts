@@ -12,12 +12,12 @@ import type {
 import { rejectionReason } from '../../pkg/iam/identityprovider/linking/login-error.ts'
 import { createOidcProvider } from '../../pkg/iam/identityprovider/oidc/oidc-provider.ts'
 import {
+  type FaultyProvider,
   json,
-  type Lies,
-  type LyingProvider,
-  startLyingProvider,
+  type ProviderFaults,
+  startFaultyProvider,
   type UpstreamResponse,
-} from '../peers/lying-openid-provider.ts'
+} from '../peers/faulty-openid-provider.ts'
 import { authorityPem } from '../peers/tls-server.ts'
 
 const never = new AbortController().signal
@@ -26,16 +26,16 @@ const clientSecret = 'upstream secret'
 
 describe('a faulty OpenID provider', function () {
   this.timeout(30_000)
-  let upstream: LyingProvider
+  let upstream: FaultyProvider
 
   before(async () => {
-    upstream = await startLyingProvider('kapis')
+    upstream = await startFaultyProvider('kapis')
   })
   after(() => upstream.close())
   beforeEach(() => {
     upstream.said.lies = {}
   })
-  const lie = (lies: Lies) => {
+  const lie = (lies: ProviderFaults) => {
     upstream.said.lies = lies
   }
 
@@ -108,7 +108,7 @@ describe('a faulty OpenID provider', function () {
     }
   })
 
-  const untrusted: readonly [string, () => Lies, RegExp, object?][] = [
+  const untrusted: readonly [string, () => ProviderFaults, RegExp, object?][] = [
     [
       'another nonce',
       () => ({ claims: good => ({ ...good, nonce: 'other' }) }),

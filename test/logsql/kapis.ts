@@ -3,7 +3,7 @@ import { renderKube } from '../../pkg/apierrors/render-kube.ts'
 import { startLoopback, toExchange } from '../../pkg/apirequest/fixtures.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
 import { readForm } from '../../pkg/platformapi/logging/v1alpha2/read-form.ts'
-import { freePlaces } from '../../pkg/platformapi/logs/fixtures.ts'
+import { unlimitedConcurrency } from '../../pkg/platformapi/logs/fixtures.ts'
 import { createLogsqlApi } from '../../pkg/platformapi/logsql/serve.ts'
 import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 
@@ -26,7 +26,7 @@ export async function startKapisLogsql(
     created: () => new Map(readable === 'everywhere' ? [] : readable.map(name => [name, 0])),
     limits: () => ({ queryTimeoutSeconds: timeoutMs / 1000, exportLimit: 0 }),
     closing: new AbortController().signal,
-    places: freePlaces,
+    concurrency: unlimitedConcurrency,
     timeSlices: createTimeSlices(),
     readForm,
     enter: () => ({ leave: () => undefined }),

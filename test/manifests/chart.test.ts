@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { ensureHelm } from '../../hack/helm/build.ts'
-import { type Ran, run, scratch } from '../e2e/run.ts'
+import { type CommandResult, run, scratch } from '../e2e/run.ts'
 import { bareCluster, type Cluster } from '../installation/control-plane.ts'
 import { buildVariant, ownNames, variants } from './chart-variants.ts'
 
@@ -19,7 +19,7 @@ const template = ['template', 'kapis', chart, '--kube-version', '1.36.0']
 describe('charts/kapis', function () {
   this.timeout(1_800_000)
   let cluster: Cluster
-  let helm: (args: readonly string[]) => Promise<Ran>
+  let helm: (args: readonly string[]) => Promise<CommandResult>
 
   before(async () => {
     cluster = await bareCluster()

@@ -10,7 +10,7 @@ import { eventually } from '../e2e/http.ts'
 import { run, scratch } from '../e2e/run.ts'
 import { bareCluster, type Cluster } from '../installation/control-plane.ts'
 import { moduleFile } from '../installation/go-module.ts'
-import { takeAway } from '../installation/take-away.ts'
+import { uninstall } from '../installation/uninstall.ts'
 
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
 /** The real CRDs of custom resources that the manifests contain. */
@@ -70,7 +70,7 @@ describe('manifests', function () {
       const server = await kubectl(['apply', '--server-side', '-k', folder])
       expect([server.code, server.stderr]).to.deep.equal([0, ''])
 
-      await takeAway(cluster, ['-k', folder])
+      await uninstall(cluster, ['-k', folder])
       const left = await kubectl(['get', '-k', folder, '--ignore-not-found', '-o', 'name'])
       expect([left.code, left.stdout], left.stderr).to.deep.equal([0, ''])
       expect(names).to.include.members(['apiservice', 'customresourcedefinition', 'deployment', 'service'])
@@ -84,7 +84,7 @@ describe('manifests', function () {
       const ran = await cluster.kubectl(['apply', '-k', folder])
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
       if (needs !== undefined) await cluster.output(['delete', '-k', folder])
-      await takeAway(cluster, ['-k', needs === undefined ? folder : folderOf(needs)])
+      await uninstall(cluster, ['-k', needs === undefined ? folder : folderOf(needs)])
     })
   }
 
@@ -120,7 +120,7 @@ describe('manifests', function () {
     }
     const ran = await cluster.kubectl(['apply', '-f', '-'], stdout)
     expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
-    await takeAway(cluster, ['-f', '-'], stdout)
+    await uninstall(cluster, ['-f', '-'], stdout)
   })
 
   for (const overlay of overlays) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { eventually } from '../e2e/http.ts'
-import { follow, type Running, scratch, setting } from '../e2e/run.ts'
+import { follow, type RunningCommand, scratch, setting } from '../e2e/run.ts'
 import { expectEachOnce, ingestPath, type ShipperScene, startShipperScene } from './scene.ts'
 import { collector } from './tools.ts'
 
@@ -57,7 +57,10 @@ describe('the OpenTelemetry Collector', function () {
     return { resource, scopeLogs: [{ scope: { name: 'lib', version: '1.0' }, logRecords }] }
   }
 
-  async function start(name: string, compression: string): Promise<{ shipper: Running; receiver: string }> {
+  async function start(
+    name: string,
+    compression: string,
+  ): Promise<{ shipper: RunningCommand; receiver: string }> {
     const receiver = `127.0.0.1:${await ports.any()}`
     const folder = join(scratch, 'collector')
     mkdirSync(folder, { recursive: true })

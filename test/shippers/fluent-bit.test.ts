@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parse, stringify } from 'yaml'
 import { kubeCa, kubectlOutput } from '../e2e/cluster.ts'
-import { follow, type Running, scratch, setting } from '../e2e/run.ts'
+import { follow, type RunningCommand, scratch, setting } from '../e2e/run.ts'
 import { expectEachOnce, ingestPath, type ShipperScene, startShipperScene } from './scene.ts'
 import { fluentBit, fluentBitVersion } from './tools.ts'
 
@@ -16,7 +16,7 @@ const id = 'c0ffee00'.repeat(8)
 describe('Fluent Bit with the configuration of the component', function () {
   this.timeout(600_000)
   let scene: ShipperScene
-  let shipper: Running
+  let shipper: RunningCommand
 
   before(async function () {
     this.timeout(2_000_000)

@@ -1,4 +1,4 @@
-import type { Running } from '../e2e/run.ts'
+import type { RunningCommand } from '../e2e/run.ts'
 import type { ShipperScene } from './scene.ts'
 import type { Shape } from './shapes.ts'
 
@@ -6,7 +6,7 @@ import type { Shape } from './shapes.ts'
 export type FileShipper = {
   readonly title: string
   /** Builds or finds the program, and starts it. */
-  readonly start: (place: FollowedFile) => Promise<Running>
+  readonly start: (place: FollowedFile) => Promise<RunningCommand>
   /** The expected lines whose content the shipper changes. */
   readonly convert?: (shape: Shape) => Shape
   /**

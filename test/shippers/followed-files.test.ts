@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Running, scratch } from '../e2e/run.ts'
+import { type RunningCommand, scratch } from '../e2e/run.ts'
 import { filebeat } from './filebeat.ts'
 import type { FileShipper } from './followed-file.ts'
 import { rsyslog } from './rsyslog.ts'
@@ -23,7 +23,7 @@ const faults: Readonly<Record<number, (scene: ShipperScene) => Promise<void> | v
 describe('lines of every format, without permission for 15 s, after a lost connection, and after a SIGKILL of kapis-apiserver', function () {
   this.timeout(900_000)
   let scene: ShipperScene
-  const running: Running[] = []
+  const running: RunningCommand[] = []
   const written = new Map<FileShipper, Shape[]>()
   before(async function () {
     this.timeout(4_000_000)

@@ -13,7 +13,7 @@ import {
 import { askAs, eventually, groupDomain, listAs } from '../e2e/http.ts'
 import { token as askForToken } from '../e2e/oauth.ts'
 import { setting } from '../e2e/run.ts'
-import { findHeldRoles, frontProcess, pidOf } from '../faults/process.ts'
+import { apiserverUsage, pidOf, readProcessUsage } from '../faults/process.ts'
 import { growthOf, laterHalf, metric, type Sample, toRow } from './samples.ts'
 import { openWatch } from './watch.ts'
 
@@ -153,12 +153,12 @@ describe(`${seconds} s of mixed load`, function () {
       )
       expect(grown, figure).to.be.below(most[figure])
     }
-    expect(findHeldRoles(pidOf('oauth')).megabytes, 'MB of kapis-oauth').to.be.below(300)
+    expect(readProcessUsage(pidOf('oauth')).megabytes, 'MB of kapis-oauth').to.be.below(300)
     expect((await listAs(token)).totalItems).to.equal(nodes.length)
   })
 
   async function sample(at: number): Promise<Sample> {
-    const { megabytes, handles } = frontProcess()
+    const { megabytes, handles } = apiserverUsage()
     const response = await askAs(token, '/metrics')
     if (response.code !== 200) throw new Error(`/metrics responded with ${response.code}`)
     const read = (name: string) => metric(response.body, name)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { hasJavaFor } from '../../hack/opensearch/command.ts'
-import { findSecured } from '../../hack/opensearch/engines.ts'
+import { findSecuredEngine } from '../../hack/opensearch/engines.ts'
 import { rejectedStatus } from '../../pkg/apierrors/fixtures.ts'
 import { createCa } from '../../pkg/certs/issue.ts'
 import { record } from '../../pkg/logs/fixtures.ts'
@@ -37,7 +37,7 @@ describe('a store in a secured Elasticsearch', function () {
   const stores: LogStore[] = []
 
   before(async function () {
-    if (!hasJavaFor(findSecured().engine)) this.skip()
+    if (!hasJavaFor(findSecuredEngine().engine)) this.skip()
     engine = await startSecuredElasticsearch()
   })
   after(async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { securedCommand, type Where } from '../../hack/opensearch/command.ts'
+import { type NodeSettings, securedCommand } from '../../hack/opensearch/command.ts'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { startNode } from '../integration/open-search.ts'
@@ -33,7 +33,7 @@ export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch>
   })
   const password = randomBytes(16).toString('base64url')
 
-  function prepare({ folder }: Where): void {
+  function prepare({ folder }: NodeSettings): void {
     const write = (name: string, text: string) => writeFileSync(join(folder, 'config', name), text)
     mkdirSync(join(folder, 'config'))
     write('http.crt', serving.certPem)

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { UsageError } from '../command.ts'
 import type { Platform } from '../session/platform-client.ts'
 import { reasonsOf } from './can-i.ts'
+import { ruleText } from './create-review.ts'
 import { readAttributes, readPositionals } from './resource-argument.ts'
-import { ruleText } from './review.ts'
 
 const resource = (name: string, singular: string, kind: string, shortNames: readonly string[] = []) => ({
   resource: name,

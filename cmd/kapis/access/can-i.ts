@@ -9,8 +9,8 @@ import {
 } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
 import { serverUsage } from '../session/server-address.ts'
+import { createReview, refText, ruleText } from './create-review.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals, verbs } from './resource-argument.ts'
-import { createReview, refText, ruleText } from './review.ts'
 
 export const canI: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…

@@ -9,8 +9,8 @@ import {
 import { printable } from '../session/printable.ts'
 import { serverUsage } from '../session/server-address.ts'
 import { toTable } from '../session/table.ts'
+import { createReview, refText, ruleText } from './create-review.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals, verbs } from './resource-argument.ts'
-import { createReview, refText, ruleText } from './review.ts'
 
 export const whoCan: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…

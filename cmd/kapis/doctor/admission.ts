@@ -1,4 +1,4 @@
-import { itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'
 
@@ -22,7 +22,7 @@ export const admission: Check = {
           const problem = `the ${kind} ${name} is missing: every account with write access to users can become any user`
           return [error(problem, apply)]
         }
-        const actions = itemsOf(membersOf(found.spec).validationActions)
+        const actions = itemsOf(fieldsOf(found.spec).validationActions)
         const isHeld = plural === plurals.ValidatingAdmissionPolicy || actions.includes('Deny')
         return isHeld ? [] : [error(`the ${kind} ${name} denies nothing`, apply)]
       }),

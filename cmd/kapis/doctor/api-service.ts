@@ -4,7 +4,7 @@ import {
   describeService,
   isOurs,
 } from '../../../pkg/extensionapi/registration/api-service.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, type Finding, type Installation, openPort, read } from './check.ts'
 
 /** Checks the APIService, and the conditions that kube-apiserver reports for it. */
@@ -23,8 +23,8 @@ export const apiService: Check = {
       const fix = `unless another server must serve this API group: kubectl delete apiservice ${name}; Kapis then registers itself again`
       return [error(`the APIService ${name} belongs to ${describeService(found)}`, fix)]
     }
-    const { service, insecureSkipTLSVerify } = membersOf(found.spec)
-    const { name: serviceName, namespace, port = 443 } = membersOf(service)
+    const { service, insecureSkipTLSVerify } = fieldsOf(found.spec)
+    const { name: serviceName, namespace, port = 443 } = fieldsOf(service)
     const findings: Finding[] = []
     if (
       serviceName !== installation.service.name ||
@@ -50,7 +50,7 @@ export const apiService: Check = {
 }
 
 function unavailable(name: string, found: KubeObject, installation: Installation): readonly Finding[] {
-  const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
+  const conditions = itemsOf(fieldsOf(found.status).conditions).map(fieldsOf)
   const condition = conditions.find(({ type }) => type === 'Available')
   if (condition?.status === 'True') return []
   const reason = textOf(condition?.reason) || 'it has no Available condition yet'

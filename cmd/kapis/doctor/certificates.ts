@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { parseBundle } from '../../../pkg/authn/certificate-chain.ts'
 import { readPair } from '../../../pkg/certs/tls-secret.ts'
 import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/registration/api-service.ts'
-import { membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { secretsPath } from '../../../pkg/kubeclient/object/secret.ts'
 import { type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
@@ -52,7 +52,7 @@ async function bundleProblems(
   leaf: X509Certificate,
 ) {
   const name = apiServiceName(groupDomain)
-  const spec = membersOf((await read(client, `${apiServicesPath}/${name}`))?.spec)
+  const spec = fieldsOf((await read(client, `${apiServicesPath}/${name}`))?.spec)
   const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')
   const authorities = parseBundle(bundle)
   const write = `kapis-apiserver writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca holds the CA`

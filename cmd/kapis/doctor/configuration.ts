@@ -2,7 +2,7 @@ import { type Config, parseConfig } from '../../../pkg/config/config.ts'
 import { ConfigError } from '../../../pkg/config/config-error.ts'
 import { withEnvironment } from '../../../pkg/config/env.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { itemsOf, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { parseYaml } from '../../../pkg/yaml/read.ts'
 import { apply, error, type Finding, read } from './check.ts'
 
@@ -11,7 +11,7 @@ export type Configuration = { readonly config: Config | undefined; readonly find
 /** Reads the configuration of the Pods: the ConfigMap or Secret, and the environment. */
 export async function readConfiguration(client: KubeClient, namespace: string): Promise<Configuration> {
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
-  const pod = membersOf(membersOf(membersOf(deployment?.spec).template).spec)
+  const pod = fieldsOf(fieldsOf(fieldsOf(deployment?.spec).template).spec)
   const source = itemsOf(pod.volumes)
     .map(toSource)
     .find(one => one !== undefined)
@@ -21,11 +21,11 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)
   if (object === undefined)
     return { config: undefined, findings: [error(`the ${kind} ${namespace}/${name} is missing`, apply)] }
-  const front = itemsOf(pod.containers).map(membersOf)[0]
-  const variables = itemsOf(front?.env).map(membersOf)
+  const front = itemsOf(pod.containers).map(fieldsOf)[0]
+  const variables = itemsOf(front?.env).map(fieldsOf)
   const env = Object.fromEntries(variables.map(variable => [textOf(variable.name), textOf(variable.value)]))
   try {
-    const text = textOf(membersOf(object.data)['kapis.yaml'])
+    const text = textOf(fieldsOf(object.data)['kapis.yaml'])
     const file: unknown = parseYaml(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text)
     return { config: parseConfig(withEnvironment(file, env)).config, findings: [] }
   } catch (cause) {
@@ -47,9 +47,9 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
 function toSource(
   volume: unknown,
 ): { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string } | undefined {
-  const { name, configMap, secret } = membersOf(volume)
+  const { name, configMap, secret } = fieldsOf(volume)
   if (name !== 'config') return undefined
-  const [ofMap, ofSecret] = [textOf(membersOf(configMap).name), textOf(membersOf(secret).secretName)]
+  const [ofMap, ofSecret] = [textOf(fieldsOf(configMap).name), textOf(fieldsOf(secret).secretName)]
   if (ofMap !== '') return { kind: 'ConfigMap', name: ofMap }
   return ofSecret === '' ? undefined : { kind: 'Secret', name: ofSecret }
 }

@@ -1,5 +1,5 @@
 import { hasCredential } from '../../../pkg/iam/users/check-user-crd.ts'
-import { itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'
 
@@ -14,7 +14,7 @@ export const customResources: Check = {
       wanted.map(async ({ metadata: { name } }) => {
         const found = await read(client, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`)
         if (found === undefined) return [error(`the CustomResourceDefinition ${name} is missing`, apply)]
-        const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
+        const conditions = itemsOf(fieldsOf(found.status).conditions).map(fieldsOf)
         const isServed = conditions.some(({ type, status }) => type === 'Established' && status === 'True')
         const fix = `check its conditions: kubectl describe crd ${name}`
         if (!isServed) return [error(`the CustomResourceDefinition ${name} is not served`, fix)]

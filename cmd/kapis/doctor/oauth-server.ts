@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { requestApiserver } from './apiserver-request.ts'
 import { type Check, error, type Finding, type Installation, openPort, read, warning } from './check.ts'
 
@@ -21,7 +21,7 @@ async function responseProblems(installation: Installation): Promise<readonly Fi
       `/api/v1/namespaces/${namespace}/services/${installation.service.name}`,
     )
     // The proxy of kube-apiserver does not connect to a Service with an external name.
-    if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
+    if (service === undefined || fieldsOf(service.spec).type === 'ExternalName') return []
   }
   const { code, body } = await requestApiserver(installation, discovery)
   // A Service without endpoints is already reported by another check.
@@ -37,7 +37,7 @@ async function responseProblems(installation: Installation): Promise<readonly Fi
     const fix = `kubectl -n ${namespace} logs deployment/kapis -c oauth; existing logins still work`
     return [error(`kapis-oauth is not responding: ${code} ${body.slice(0, 200)}`, fix)]
   }
-  const issuer = textOf(membersOf(JSON.parse(body)).issuer)
+  const issuer = textOf(fieldsOf(JSON.parse(body)).issuer)
   if (config === undefined || issuer === config.oauth.issuer) return []
   const fix = `restart the Pods that still have the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
   return [error(`tokens are issued by ${issuer}, but the configured issuer is ${config.oauth.issuer}`, fix)]
@@ -62,7 +62,7 @@ async function tokenProblems({ client, token, config }: Installation): Promise<r
     path: '/apis/authentication.k8s.io/v1/tokenreviews',
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
   })
-  const { authenticated, error: why } = membersOf(membersOf(review).status)
+  const { authenticated, error: why } = fieldsOf(fieldsOf(review).status)
   if (authenticated === true) return []
   const fix = `check the --authentication-config file of kube-apiserver: jwt[].issuer.url must be exactly ${textOf(claims.iss)}, audiences must contain ${JSON.stringify(claims.aud)}, and certificateAuthority must be the CA of kapis-apiserver; kube-apiserver fetches the keys about ten seconds after its start`
   return [
@@ -75,7 +75,7 @@ async function tokenProblems({ client, token, config }: Installation): Promise<r
 
 function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return membersOf(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')))
+    return fieldsOf(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')))
   } catch {
     return undefined
   }

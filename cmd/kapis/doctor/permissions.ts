@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf } from '../../../pkg/kubeclient/object/object.ts'
 import { type Check, error, type Finding, print } from './check.ts'
 import { type Rule, readManifests } from './manifest-objects.ts'
 
@@ -113,5 +113,5 @@ async function isAllowed(
       spec: { user, groups, resourceAttributes },
     },
   })
-  return membersOf(membersOf(review).status).allowed === true
+  return fieldsOf(fieldsOf(review).status).allowed === true
 }

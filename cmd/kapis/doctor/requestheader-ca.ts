@@ -1,5 +1,5 @@
 import { parseAuthenticationConfig } from '../../../pkg/authn/authentication-config.ts'
-import { membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf } from '../../../pkg/kubeclient/object/object.ts'
 import { type Check, error, type Finding, read } from './check.ts'
 
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
@@ -17,7 +17,7 @@ export const requestheaderCa: Check = {
         'run kube-apiserver with --requestheader-client-ca-file; it creates the ConfigMap when it starts'
       return [error('the ConfigMap kube-system/extension-apiserver-authentication is missing', fix)]
     }
-    const config = parseAuthenticationConfig(membersOf(found.data))
+    const config = parseAuthenticationConfig(fieldsOf(found.data))
     if (config.proxyAuthorities.length === 0) {
       const fix = 'run kube-apiserver with --requestheader-client-ca-file and --proxy-client-cert-file'
       return [error('kube-apiserver has no front-proxy CA: requests through it are anonymous', fix)]

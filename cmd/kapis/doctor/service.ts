@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, parseList, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
 /** Checks the Service, its endpoints, and its Deployment. */
@@ -17,14 +17,14 @@ export const service: Check = {
     }
     const found = await read(client, `/api/v1/namespaces/${namespace}/services/${wanted.name}`)
     if (found === undefined) return [error(`the Service ${namespace}/${wanted.name} is missing`, apply)]
-    const { type, ports } = membersOf(found.spec)
+    const { type, ports } = fieldsOf(found.spec)
     // The cluster does not know the endpoints of an external name.
     if (type === 'ExternalName') return []
     const port = itemsOf(ports)
-      .map(membersOf)
+      .map(fieldsOf)
       .find(one => one.port === wanted.port)
     if (port === undefined) {
-      const has = itemsOf(ports).map(one => textOf(membersOf(one).port))
+      const has = itemsOf(ports).map(one => textOf(fieldsOf(one).port))
       return [
         error(
           `the Service ${namespace}/${wanted.name} has no port ${wanted.port} (it has ${has.join(', ')})`,
@@ -45,8 +45,8 @@ async function hasReadyEndpoint(
   const { items } = parseList(await client.call({ path }))
   return items.some(
     slice =>
-      itemsOf(slice.ports).some(one => textOf(membersOf(one).name) === port) &&
-      itemsOf(slice.endpoints).some(one => membersOf(membersOf(one).conditions).ready !== false),
+      itemsOf(slice.ports).some(one => textOf(fieldsOf(one).name) === port) &&
+      itemsOf(slice.endpoints).some(one => fieldsOf(fieldsOf(one).conditions).ready !== false),
   )
 }
 
@@ -55,7 +55,7 @@ async function behind({ client, namespace, service: { name } }: Installation): P
   const none = `the Service ${namespace}/${name} has no ready endpoint`
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
   if (deployment === undefined) return [error(`${none}: the Deployment kapis is missing`, apply)]
-  if (membersOf(deployment.spec).replicas === 0)
+  if (fieldsOf(deployment.spec).replicas === 0)
     return [
       error(
         `${none}: the Deployment is scaled to 0`,
@@ -66,7 +66,7 @@ async function behind({ client, namespace, service: { name } }: Installation): P
   const { items } = parseList(
     await client.call({ path: `/api/v1/namespaces/${namespace}/pods?labelSelector=${selector}` }),
   )
-  const waiting = items.flatMap(pod => reasons(pod.metadata.name, membersOf(pod.status)))
+  const waiting = items.flatMap(pod => reasons(pod.metadata.name, fieldsOf(pod.status)))
   const fix = `kubectl -n ${namespace} describe pods; kubectl -n ${namespace} logs deployment/kapis -c apiserver`
   return [
     error(`${none}: ${items.length} Pods, none of them ready`, fix),
@@ -76,10 +76,10 @@ async function behind({ client, namespace, service: { name } }: Installation): P
 
 function reasons(pod: string, status: Readonly<Record<string, unknown>>): readonly string[] {
   const containers = [...itemsOf(status.initContainerStatuses), ...itemsOf(status.containerStatuses)].map(
-    membersOf,
+    fieldsOf,
   )
   return containers.flatMap(({ name, state, restartCount }) => {
-    const { reason, message } = membersOf(membersOf(state).waiting)
+    const { reason, message } = fieldsOf(fieldsOf(state).waiting)
     if (reason === undefined) return []
     return [`${pod}/${textOf(name)}: ${textOf(reason)} ${textOf(message)} (${textOf(restartCount)} restarts)`]
   })

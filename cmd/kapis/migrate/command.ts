@@ -7,7 +7,7 @@ import { toTable } from '../session/table.ts'
 import { toConfiguration } from './configuration.ts'
 import { readSource } from './kubesphere-configuration.ts'
 import { list } from './list-pages.ts'
-import { leftBehind } from './unmigrated-kinds.ts'
+import { findUnmigrated } from './unmigrated-kinds.ts'
 import { createUsers, planUsers, type Step } from './users.ts'
 
 type Options = {
@@ -93,7 +93,7 @@ async function users(options: Options, io: Io): Promise<number> {
     const plan = await planUsers(client, { from, to })
     const steps = options.isWritten ? await createUsers(client, plan, to) : plan
     io.out(toTable([['NAME', 'ACTION', 'REMARKS'], ...steps.map(toRow(options.isWritten))]))
-    for (const line of await leftBehind((path, isBad) => list(client, path, isBad), { from, to }))
+    for (const line of await findUnmigrated((path, isBad) => list(client, path, isBad), { from, to }))
       io.err(`${line}\n`)
     if (isInPlace) io.err('nothing was written: these are the users of Kapis already\n')
     else if (!options.isWritten) io.err('nothing was written: --write creates the users\n')

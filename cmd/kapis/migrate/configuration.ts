@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
 import { ConfigError, type Problem } from '../../../pkg/config/config-error.ts'
-import { isRecord, itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf } from '../../../pkg/kubeclient/object/object.ts'
 import { optionNames, rules } from './configuration-rules.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { createTranslation, type Note, note, put, type Translation, translate } from './translate-keys.ts'
@@ -57,7 +57,7 @@ function dropRefused(translation: Translation): void {
  */
 function existingPlace(config: Fields, path: string): string {
   const isThere = (place: string) =>
-    place.split('.').reduce<unknown>((at, key) => membersOf(at)[key], config) !== undefined
+    place.split('.').reduce<unknown>((at, key) => fieldsOf(at)[key], config) !== undefined
   let place = path
   while (place !== '' && !place.endsWith(']') && !isThere(place))
     place = place.slice(0, Math.max(place.lastIndexOf('.'), 0))
@@ -75,8 +75,8 @@ function withoutParts(problems: readonly Problem[]): readonly string[] {
 function itemAt(config: Fields, path: string): string | undefined {
   if (!path.endsWith(']')) return undefined
   const [list = '', index = ''] = path.split(/[[\]]/)
-  const items = list.split('.').reduce<unknown>((at, key) => membersOf(at)[key], config)
-  const { name } = membersOf(itemsOf(items)[Number(index)])
+  const items = list.split('.').reduce<unknown>((at, key) => fieldsOf(at)[key], config)
+  const { name } = fieldsOf(itemsOf(items)[Number(index)])
   return typeof name === 'string' ? JSON.stringify(name) : 'it'
 }
 

@@ -1,7 +1,7 @@
 import type { Problem } from '../../../pkg/config/config-error.ts'
 import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
 import { providerTypes } from '../../../pkg/iam/identityprovider/provider-types.ts'
-import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { note, type Translation } from './translate-keys.ts'
 
@@ -75,7 +75,7 @@ function ldap(item: Fields, path: string, to: Translation): unknown {
 
 /** Adds notes on everything that Kapis would reject in the Secret of a provider. */
 function noteProblems(document: Fields, path: string, to: Translation): void {
-  const { rootCA, redirectURL } = membersOf(document.provider)
+  const { rootCA, redirectURL } = fieldsOf(document.provider)
   if (redirectURL !== undefined)
     note(to, `${path}.provider.redirectURL`, 'must be a URL of Kapis: docs/identity-providers.md, "Consoles"')
   if (rootCA !== undefined)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isMap, isSeq, parseAllDocuments, type YAMLParseError } from 'yaml'
 import { readRegularFile } from '../../../pkg/files/read-regular-file.ts'
-import { isRecord, membersOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, isRecord } from '../../../pkg/kubeclient/object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -60,7 +60,7 @@ function withItems(source: Source): readonly Source[] {
 function textIn({ kind, data, stringData, binaryData }: Fields): string | undefined {
   const isSecret = kind === 'Secret'
   const [plain, encoded] = [isSecret ? stringData : data, isSecret ? data : binaryData].map(
-    members => membersOf(members)[fileName],
+    members => fieldsOf(members)[fileName],
   )
   if (typeof plain === 'string') return plain
   return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : undefined

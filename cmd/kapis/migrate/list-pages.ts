@@ -1,9 +1,9 @@
 import { orUndefined } from '../../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import {
+  fieldsOf,
   isRecord,
   type KubeObject,
-  membersOf,
   parseObject,
   textOf,
 } from '../../../pkg/kubeclient/object/object.ts'
@@ -26,7 +26,7 @@ export async function list(
     if (page === undefined) return found
     if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is not a list`)
     found.push(...page.items.flatMap(item => parse(item, onInvalid)))
-    next = textOf(membersOf(page.metadata).continue)
+    next = textOf(fieldsOf(page.metadata).continue)
   } while (next !== '')
   return found
 }
@@ -35,7 +35,7 @@ function parse(item: unknown, onInvalid: (name: string) => void): readonly KubeO
   try {
     return [parseObject(item)]
   } catch {
-    onInvalid(textOf(membersOf(membersOf(item).metadata).name) || '(without a name)')
+    onInvalid(textOf(fieldsOf(fieldsOf(item).metadata).name) || '(without a name)')
     return []
   }
 }

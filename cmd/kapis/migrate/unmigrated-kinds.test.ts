@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../../pkg/kubeclient/object/object.ts'
-import { leftBehind } from './unmigrated-kinds.ts'
+import { findUnmigrated } from './unmigrated-kinds.ts'
 
 function named(name: string, meta: object = {}): KubeObject {
   return { metadata: { name, uid: '', resourceVersion: '1', creationTimestamp: '', ...meta } }
 }
 
-describe('leftBehind', () => {
+describe('findUnmigrated', () => {
   const iam = '/apis/iam.old.test/v1alpha2'
   const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     [`${iam}/workspaceroles`]: [
@@ -20,7 +20,10 @@ describe('leftBehind', () => {
   }
 
   it('names kinds that are not migrated, with what to do', async () => {
-    const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'new.test' })
+    const lines = await findUnmigrated(async path => objects[path] ?? [], {
+      from: 'old.test',
+      to: 'new.test',
+    })
     expect(lines).to.deep.equal([
       'WorkspaceRole own: not migrated; create ClusterRoles with the label new.test/workspace',
       'WorkspaceRoleBinding b1, b2, b3, b4, b5 and 2 more: not migrated; create RoleBindings in the namespaces of the workspace',
@@ -30,12 +33,15 @@ describe('leftBehind', () => {
   })
 
   it('omits kinds that a Kapis with the group domain of KubeSphere uses', async () => {
-    const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'old.test' })
+    const lines = await findUnmigrated(async path => objects[path] ?? [], {
+      from: 'old.test',
+      to: 'old.test',
+    })
     expect(lines.map(line => line.split(' ')[0])).to.deep.equal(['WorkspaceRole', 'WorkspaceRoleBinding'])
   })
 
   it('names a kind that cannot be listed, and continues', async () => {
-    const lines = await leftBehind(
+    const lines = await findUnmigrated(
       async path => {
         if (path.endsWith('/groups')) throw new Error('groups is forbidden')
         return objects[path] ?? []
@@ -66,7 +72,7 @@ describe('leftBehind', () => {
       '/apis/cluster.old.test/v1alpha1/clusters': [named('host'), named('east')],
       '/apis/quota.old.test/v1alpha2/resourcequotas': [named('blue')],
     }
-    const lines = await leftBehind(async path => bound[path] ?? [], { from: 'old.test', to: 'new.test' })
+    const lines = await findUnmigrated(async path => bound[path] ?? [], { from: 'old.test', to: 'new.test' })
     expect(lines).to.deep.equal([
       'GlobalRoleBinding of-group, of-gone, of-none: not migrated; it has no subject, a group, a service account or a user who does not exist: create ClusterRoleBindings',
       'GroupBinding dev-gone, without: not migrated; it has no group, or users who do not exist',
@@ -76,6 +82,6 @@ describe('leftBehind', () => {
   })
 
   it('returns nothing if no such objects exist', async () => {
-    expect(await leftBehind(async () => [], { from: 'old.test', to: 'new.test' })).to.deep.equal([])
+    expect(await findUnmigrated(async () => [], { from: 'old.test', to: 'new.test' })).to.deep.equal([])
   })
 })

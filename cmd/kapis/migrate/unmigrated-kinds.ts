@@ -1,5 +1,5 @@
 import { iamVersion } from '../../../pkg/iam/users/user.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../pkg/kubeclient/object/object.ts'
 
 type Kind = {
   readonly plural: string
@@ -20,7 +20,7 @@ const iam = (plural: string) => (domain: string) => `/apis/iam.${domain}/${iamVe
  * are listed with the migration of these users.
  */
 function hasOtherSubject({ subjects }: KubeObject, _from: string, users: ReadonlySet<string>): boolean {
-  const all = itemsOf(subjects).map(membersOf)
+  const all = itemsOf(subjects).map(fieldsOf)
   return all.length === 0 || all.some(({ kind, name }) => kind !== 'User' || !users.has(textOf(name)))
 }
 
@@ -30,7 +30,7 @@ function isIncomplete(
   _from: string,
   users: ReadonlySet<string>,
 ): boolean {
-  const isNamed = textOf(membersOf(groupRef).name) !== ''
+  const isNamed = textOf(fieldsOf(groupRef).name) !== ''
   return !isNamed || itemsOf(members).some(member => !users.has(textOf(member)))
 }
 
@@ -111,7 +111,7 @@ const maxNames = 5
  *
  * @param list returns the objects at a path; none if kube-apiserver does not serve it
  */
-export async function leftBehind(
+export async function findUnmigrated(
   list: (path: string, isBad: (name: string) => void) => Promise<readonly KubeObject[]>,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly string[]> {

@@ -98,7 +98,7 @@ type Made = Step & { readonly isServerFailure: boolean }
 
 async function createUser(client: KubeClient, step: Step, to: string): Promise<Made> {
   const path = usersPath(to)
-  const refused = (error: unknown, before = ''): Made => {
+  const rejected = (error: unknown, before = ''): Made => {
     const isServerFailure = !(error instanceof Status) || error.code >= 500
     const message = error instanceof Error ? error.message : String(error)
     return { ...step, action: 'refused', remarks: [...step.remarks, before + message], isServerFailure }
@@ -107,7 +107,7 @@ async function createUser(client: KubeClient, step: Step, to: string): Promise<M
   try {
     await client.call({ method: 'POST', path, body: step.object })
   } catch (error) {
-    return refused(error)
+    return rejected(error)
   }
   if (!step.isDisabled) return made
   try {
@@ -115,7 +115,7 @@ async function createUser(client: KubeClient, step: Step, to: string): Promise<M
     await client.call(mergePatch(`${path}/${encodeURIComponent(step.name)}/status`, body))
     return made
   } catch (error) {
-    return refused(error, 'created, but failed to disable it: ')
+    return rejected(error, 'created, but failed to disable it: ')
   }
 }
 

@@ -62,7 +62,7 @@ describe('login files', () => {
     null: ['null', 'it is not a JSON object'],
     'an object without token': [
       JSON.stringify({ ...stored, accessToken: 1 }),
-      'the member accessToken is missing',
+      'the field accessToken is missing',
     ],
     'an object without server': [JSON.stringify({ ...stored, url: '' }), 'the field url is missing'],
   }

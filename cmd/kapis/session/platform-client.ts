@@ -60,7 +60,7 @@ export async function connectPlatform(values: PlatformValues, io: Io): Promise<P
       ...(method && { method }),
       ...(body && { body: JSON.stringify(body) }),
     })
-    if (response.status === 401) throw refused(response, login)
+    if (response.status === 401) throw unauthorizedError(response, login)
     if (response.status < 200 || response.status > 299) throw toError(response, what)
     return response
   }
@@ -102,6 +102,6 @@ export function itemsOf(value: unknown): readonly Members[] {
   return Array.isArray(value) ? value.map(Object) : []
 }
 
-function refused(response: HttpResponse, login: StoredLogin | undefined): Error {
+function unauthorizedError(response: HttpResponse, login: StoredLogin | undefined): Error {
   return login === undefined ? toError(response, 'authenticate with KAPIS_TOKEN') : ended(login)
 }

@@ -9,9 +9,9 @@ const neverGone = new EventEmitter()
 function start(most: number, waitMs = 1_000) {
   const limit = { most }
   const places = createFairQueue({
-    most: () => limit.most,
+    seats: () => limit.most,
     waitMs: () => waitMs,
-    refuse: () => tooManyRequests('too many', 1),
+    rejection: () => tooManyRequests('too many', 1),
   })
   const taken: string[] = []
   /**

@@ -12,11 +12,11 @@ export type Seat = {
 
 export type FairQueueOptions = {
   /** Returns the current number of seats; 0 for no limit. */
-  readonly most: () => number
+  readonly seats: () => number
   /** Returns the time for which a request waits for a seat. */
   readonly waitMs: () => number
   /** Creates the error for a request that found no seat. */
-  readonly refuse: () => Status
+  readonly rejection: () => Status
 }
 
 export type FairQueue = {
@@ -24,7 +24,7 @@ export type FairQueue = {
    * Acquires a seat for a request of a flow (a user), or returns a promise of one.
    *
    * @param gone emits `close` when the request no longer waits for a seat
-   * @throws Status made by `refuse`, also through the promise
+   * @throws Status made by `rejection`, also through the promise
    */
   readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
   /** Acquires a seat without waiting. @throws Status */
@@ -54,7 +54,7 @@ export const unlimitedSeat: Seat = { leave: () => undefined, idle: () => undefin
  * most a quarter of the seats. Further requests wait in the queue of their user for a limited time,
  * and free seats are given to waiting users in turn.
  */
-export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): FairQueue {
+export function createFairQueue({ seats, waitMs, rejection }: FairQueueOptions): FairQueue {
   const flows = new Map<string, Flow>()
   // Users with queued requests who have not used up their share, in the order of their turns.
   const ready = new Set<Flow>()
@@ -62,7 +62,7 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
   let idling = 0
   let waiting = 0
 
-  const limit = () => most() || Number.POSITIVE_INFINITY
+  const limit = () => seats() || Number.POSITIVE_INFINITY
   const isBelowShare = (flow: Flow) => flow.taken < Math.max(1, Math.ceil(limit() * share))
 
   function enter(flow: Flow): Seat {
@@ -117,9 +117,9 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
     }
     const waiter: Waiter = {
       grant() {
-        const place = enter(flow)
+        const seat = enter(flow)
         stop()
-        resolve(place)
+        resolve(seat)
       },
     }
     const abandon = () => {
@@ -128,7 +128,7 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
     }
     const timer = setTimeout(() => {
       stop()
-      reject(refuse())
+      reject(rejection())
     }, waitMs())
     gone.once('close', abandon)
     flow.waiting.add(waiter)
@@ -148,16 +148,16 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
   return {
     take(name, gone) {
       const flow = flowOf(name)
-      const place = takeOrNone(flow)
-      if (place !== undefined) return place
-      if (flow.waiting.size >= maxWaitingOfFlow) throw refuse()
+      const seat = takeOrNone(flow)
+      if (seat !== undefined) return seat
+      if (flow.waiting.size >= maxWaitingOfFlow) throw rejection()
       flows.set(name, flow)
       return wait(flow, gone)
     },
     takeNow(name) {
-      const place = takeOrNone(flowOf(name))
-      if (place === undefined) throw refuse()
-      return place
+      const seat = takeOrNone(flowOf(name))
+      if (seat === undefined) throw rejection()
+      return seat
     },
     waiting: () => waiting,
   }

@@ -19,7 +19,7 @@ type Record = { readonly [key: string]: unknown }
 /** Limits with few seats and a queue timeout of a tenth of a second. */
 function inFlightOf(places: number) {
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.4 }
-  return createMaxInFlight({ limits: () => limits, refused: () => undefined })
+  return createMaxInFlight({ limits: () => limits, onRejected: () => undefined })
 }
 
 describe('createHandlerChain', () => {

@@ -10,7 +10,7 @@ import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
 import { UnusableIdentity } from '../../authn/authenticator.ts'
 import { traceId } from '../../httpserver/request/trace-id.ts'
 import { renderError } from '../../httpserver/response/render-error.ts'
-import { membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../kubeclient/object/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { withAuditId } from './audit-id.ts'
 import { type Caller, toAuthenticated, toExchange } from './authenticated-exchange.ts'
@@ -140,9 +140,9 @@ async function handle(
     if (isPublic) return await options.publicRoutes.handle(exchange)
 
     const asked = exchange
-    const found = withAuthentication(options.authenticate, req, refused => {
-      user = refused.identity.username
-      identified(toAuthenticated(asked, refused), undefined)
+    const found = withAuthentication(options.authenticate, req, onRejected => {
+      user = onRejected.identity.username
+      identified(toAuthenticated(asked, onRejected), undefined)
     })
     const caller = found instanceof Promise ? await found : found
     user = caller.identity.username
@@ -185,10 +185,10 @@ function sendFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed,
 
 /** Returns whether a handler failed to respond because the deadline had already done so. */
 function isLateWrite(error: unknown): boolean {
-  return membersOf(error).code === 'ERR_HTTP_HEADERS_SENT'
+  return fieldsOf(error).code === 'ERR_HTTP_HEADERS_SENT'
 }
 
-/** Authenticates. @param refused called for unusable identities @throws Status 401, 403, 503 */
+/** Authenticates. @param onRejected called for unusable identities @throws Status 401, 403, 503 */
 function withAuthentication(
   authenticate: Authenticate,
   req: IncomingMessage,

@@ -18,7 +18,7 @@ export function createMeasuredMaxInFlight(limits: () => Config['limits'], regist
         requestSeconds,
       }
     },
-    refused: kind => rejected.inc({ kind }),
+    onRejected: kind => rejected.inc({ kind }),
   })
   gauge(registry, {
     name: 'kapis_requests_queued',

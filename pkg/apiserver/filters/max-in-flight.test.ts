@@ -18,7 +18,7 @@ const watch = exchange('GET /api/v1/pods?watch=true')
 function start(places: number) {
   const refused: SeatKind[] = []
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.08 }
-  const inFlight = createMaxInFlight({ limits: () => limits, refused: kind => refused.push(kind) })
+  const inFlight = createMaxInFlight({ limits: () => limits, onRejected: kind => refused.push(kind) })
   /** Returns a seat that is available immediately. */
   const enter = (asked: AuthenticatedExchange, isUntimed = false): RequestSeat => {
     const stay = inFlight.enter(asked, isUntimed)

@@ -39,7 +39,7 @@ export type MaxInFlight = {
 export type MaxInFlightOptions = {
   readonly limits: () => MaxInFlightLimits
   /** Called for each rejected request. */
-  readonly refused: (kind: SeatKind) => void
+  readonly onRejected: (kind: SeatKind) => void
 }
 
 const readingVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
@@ -51,23 +51,23 @@ const aggregators = new Set(['system:aggregator', 'system:kube-aggregator'])
  * separate limits, none of which a single user can use up. Members of system:masters (who may have
  * to repair a cluster) and kube-apiserver itself are exempt.
  */
-export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxInFlight {
+export function createMaxInFlight({ limits, onRejected }: MaxInFlightOptions): MaxInFlight {
   const bodies = createBodyArrival()
-  const placesOf = (kind: SeatKind, waitMs: () => number) =>
+  const createQueue = (kind: SeatKind, waitMs: () => number) =>
     createFairQueue({
-      most: () => limits()[kind],
+      seats: () => limits()[kind],
       waitMs,
-      refuse() {
-        refused(kind)
+      rejection() {
+        onRejected(kind)
         return tooManyRequests('Too many requests, please try again later.', 1)
       },
     })
   const waitMs = () => (limits().requestSeconds * 1_000) / 4
-  const places = {
-    reading: placesOf('reading', waitMs),
-    mutating: placesOf('mutating', waitMs),
+  const queues = {
+    reading: createQueue('reading', waitMs),
+    mutating: createQueue('mutating', waitMs),
     // Does not wait: long-running requests release their seats at unpredictable times.
-    lasting: placesOf('lasting', () => 0),
+    lasting: createQueue('lasting', () => 0),
   }
 
   /**
@@ -77,7 +77,7 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
   function stay(short: Seat, user: string, mayBeLong: boolean): RequestSeat {
     let long: Seat | undefined
     const takeLong = () => {
-      long ??= places.lasting.takeNow(user)
+      long ??= queues.lasting.takeNow(user)
     }
     try {
       if (mayBeLong) takeLong()
@@ -107,15 +107,15 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
       if (isUntimed) return stay(unlimitedSeat, user, true)
       const kind = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
       const take = () => {
-        const place = places[kind].take(user, res)
-        return place instanceof Promise
-          ? place.then(given => stay(given, user, mayBeLong))
-          : stay(place, user, mayBeLong)
+        const seat = queues[kind].take(user, res)
+        return seat instanceof Promise
+          ? seat.then(given => stay(given, user, mayBeLong))
+          : stay(seat, user, mayBeLong)
       }
       const arrived = bodies.of(req)
       return arrived === undefined ? take() : arrived.then(take)
     },
-    waiting: kind => places[kind].waiting(),
+    waiting: kind => queues[kind].waiting(),
   }
 }
 

@@ -13,9 +13,9 @@ type Source = {
  * closed. No client can therefore lock out others. The cost does not grow with the number of
  * connections.
  *
- * @param most returns the current limit; 0 for no limit
+ * @param maxConnections returns the current limit; 0 for no limit
  */
-export function limitConnections(server: Server, most: () => number): void {
+export function limitConnections(server: Server, maxConnections: () => number): void {
   const byAddress = new Map<string, Source>()
   /** Addresses by their number of open connections. */
   const bySize = new Map<number, Set<Source>>()
@@ -56,7 +56,7 @@ export function limitConnections(server: Server, most: () => number): void {
   }
 
   server.prependListener('connection', (socket: Socket) => {
-    const isFull = most() > 0 && count >= most()
+    const isFull = maxConnections() > 0 && count >= maxConnections()
     add(socket.remoteAddress ?? '', socket)
     if (isFull) closeNewest()
   })

@@ -10,7 +10,7 @@ import type { TLSSocket } from 'node:tls'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { badRequest, methodNotAllowed, type Status } from '../../apierrors/status.ts'
 import { http } from '../../httpserver/node-http.ts'
-import { carriedBy } from '../../httpserver/tls-socket.ts'
+import { withTlsSocket } from '../../httpserver/tls-socket.ts'
 import { createHttpListener, type RequestListener, type ServerLimits } from './https-server.ts'
 import { MemoryConnection } from './memory-connection.ts'
 
@@ -75,22 +75,22 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
     stream.on('error', () => stream.destroy())
     // Node.js would wait for tunnel data after CONNECT (RFC 9113 section 8.5).
     if (head.headers[':method'] === 'CONNECT') {
-      refuse(stream, methodNotAllowed([]))
+      sendStatus(stream, methodNotAllowed([]))
       return
     }
     const blank = nameOfBlank(head.rawHeaders)
     if (blank !== undefined) {
-      refuse(stream, badRequest(`the header ${blank} begins or ends with a space or a tab`))
+      sendStatus(stream, badRequest(`the header ${blank} begins or ends with a space or a tab`))
       return
     }
     const [near, far] = MemoryConnection.pair()
     near.on('close', () => far.destroy())
-    server.emit('connection', carriedBy(far, socket))
+    server.emit('connection', withTlsSocket(far, socket))
     try {
       forward(stream, head, near)
     } catch {
       near.destroy()
-      refuse(stream, badRequest('failed to read the request'))
+      sendStatus(stream, badRequest('failed to read the request'))
     }
   }
 
@@ -183,7 +183,7 @@ function toResponseHeaders({ statusCode, rawHeaders }: IncomingMessage): Outgoin
   return { ':status': statusCode, ...Object.fromEntries(single) }
 }
 
-function refuse(stream: ServerHttp2Stream, status: Status): void {
+function sendStatus(stream: ServerHttp2Stream, status: Status): void {
   if (stream.destroyed || stream.headersSent) return
   stream.respond({
     ':status': status.code,

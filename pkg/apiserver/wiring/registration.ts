@@ -7,7 +7,7 @@ import {
   createApiServiceReconciler,
 } from '../../extensionapi/registration/api-service-reconciler.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../kubeclient/object/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type RegistrationOptions = {
@@ -51,5 +51,5 @@ export function createRegistration({
 /** Returns whether an object is being deleted or does not exist. @throws Status */
 async function isTerminating(client: KubeClient, path: string): Promise<boolean> {
   const object = await orUndefined(client.call({ path }), 404)
-  return object === undefined || membersOf(membersOf(object).metadata).deletionTimestamp !== undefined
+  return object === undefined || fieldsOf(fieldsOf(object).metadata).deletionTimestamp !== undefined
 }

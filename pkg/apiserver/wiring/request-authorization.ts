@@ -51,7 +51,7 @@ export function createRequestAuthorization(parts: {
       live().cache.clusterLists === 'narrowed' &&
       isNarrowable(attributes, exchange.identity) &&
       router.narrows(exchange)
-        ? refused => rbac.narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
+        ? attributes => rbac.narrowed.narrow(exchange, attributes, () => resources.isNamespaced(exchange))
         : undefined,
   })
   return { attributesOf, authorize }

@@ -88,9 +88,9 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
     readInMember: createReadInMember(parts),
     usableMembers: async ({ identity }) => (await parts.chain().members?.usable(identity)) ?? [],
     reserve: createFairQueue({
-      most: () => maxClusterLists,
+      seats: () => maxClusterLists,
       waitMs: () => clusterListWaitMs,
-      refuse: () => tooManyRequests('too many lists over clusters in progress', 1),
+      rejection: () => tooManyRequests('too many lists over clusters in progress', 1),
     }).take,
   })
   function handlerOf(exchange: AuthenticatedExchange): Handler | undefined {

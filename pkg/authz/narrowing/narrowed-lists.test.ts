@@ -9,7 +9,7 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import { parseLine } from '../../apirequest/request-line.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { until } from '../../kubeclient/fixtures.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { createRandom } from '../../resourcecache/fixtures.ts'
 import { createTaskQueue } from '../../scheduling/task-queue.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
@@ -24,8 +24,8 @@ function clientOf(allows: Decide): { client: KubeClient; reviews: Review[] } {
   const reviews: Review[] = []
   const client: KubeClient = {
     async call({ body }) {
-      const spec = membersOf(membersOf(body).spec)
-      const { verb, resource, namespace } = membersOf(spec.resourceAttributes)
+      const spec = fieldsOf(fieldsOf(body).spec)
+      const { verb, resource, namespace } = fieldsOf(spec.resourceAttributes)
       const asked = { verb: textOf(verb), resource: textOf(resource), namespace: textOf(namespace) }
       reviews.push(asked)
       return { status: { allowed: allows(asked, spec) } }
@@ -437,26 +437,26 @@ function specOf({ username, groups }: Identity, info: RequestInfo, namespace: st
 
 /** Evaluates RBAC independently, without an index. */
 function allowsByRbac(objects: readonly KubeObject[], spec: Readonly<Record<string, unknown>>): boolean {
-  const asked = membersOf(spec.resourceAttributes)
+  const asked = fieldsOf(spec.resourceAttributes)
   const namespace = textOf(asked.namespace)
   const isHere = ({ metadata }: KubeObject) => (metadata.namespace ?? '') === namespace
   return objects
     .filter(each => each.kind === 'ClusterRoleBinding' || (each.kind === 'RoleBinding' && isHere(each)))
     .filter(({ subjects, metadata }) =>
       itemsOf(subjects).some(subject => {
-        const { kind, name, namespace: own = metadata.namespace } = membersOf(subject)
+        const { kind, name, namespace: own = metadata.namespace } = fieldsOf(subject)
         if (kind === 'Group') return itemsOf(spec.groups).includes(name)
         if (kind === 'User') return spec.user === name
         return own !== undefined && spec.user === `system:serviceaccount:${own}:${name}`
       }),
     )
     .some(({ roleRef, metadata }) => {
-      const { kind, name } = membersOf(roleRef)
+      const { kind, name } = fieldsOf(roleRef)
       const found = objects.filter(each => each.kind === kind && each.metadata.name === name)
       const bound = found.filter(
         each => kind === 'ClusterRole' || each.metadata.namespace === metadata.namespace,
       )
-      return bound.some(({ rules }) => itemsOf(rules).some(rule => ruleMatches(membersOf(rule), asked)))
+      return bound.some(({ rules }) => itemsOf(rules).some(rule => ruleMatches(fieldsOf(rule), asked)))
     })
 }
 

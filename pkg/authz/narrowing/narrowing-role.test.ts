@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { rejectedStatus } from '../../apierrors/fixtures.ts'
 import { jane } from '../../apirequest/fixtures.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
-import { membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 import { toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { createAuthorizer } from '../authorizer.ts'
 import { binding, indexOf, role, user } from '../review/fixtures.ts'
@@ -104,7 +104,7 @@ describe('createNarrowingRole', () => {
     const authorize = createAuthorizer({
       client: {
         async call({ body }) {
-          const { group: of, namespace } = membersOf(membersOf(membersOf(body).spec).resourceAttributes)
+          const { group: of, namespace } = fieldsOf(fieldsOf(fieldsOf(body).spec).resourceAttributes)
           asked.push(`${textOf(of)}/${textOf(namespace)}`)
           return {
             status: { allowed: of === group || namespace === 'a', reason: of === group ? reason : '' },

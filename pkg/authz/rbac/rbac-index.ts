@@ -1,7 +1,7 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { type KubeObject, membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject } from '../../kubeclient/object/object.ts'
 import { Informer, metaNamespaceKey } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { createRuleReader, type Rule } from '../review/rule.ts'
@@ -209,7 +209,7 @@ export class RbacIndex {
 /** Converts a RoleBinding or ClusterRoleBinding. @returns undefined for a binding without a role */
 function toBinding({ metadata, roleRef, subjects }: KubeObject): Binding | undefined {
   const { namespace = '' } = metadata
-  const { kind, name } = membersOf(roleRef)
+  const { kind, name } = fieldsOf(roleRef)
   if (typeof name !== 'string') return undefined
   // Unambiguous: names of RBAC objects are path segments, so they contain no slash.
   const role = kind === 'Role' ? `${namespace}/${name}` : name

@@ -7,7 +7,7 @@ import type { Authorize } from '../authorizer.ts'
  * The scope of the roles and bindings to read: the cluster-wide ones, and also those of one
  * namespace or of all namespaces.
  */
-export type RbacPlace = 'cluster' | 'everywhere' | { readonly namespace: string }
+export type RbacScope = 'cluster' | 'everywhere' | { readonly namespace: string }
 
 const group = 'rbac.authorization.k8s.io'
 
@@ -15,18 +15,18 @@ const group = 'rbac.authorization.k8s.io'
 export async function requireRbacRead(
   authorize: Authorize,
   identity: Identity,
-  place: RbacPlace,
+  scope: RbacScope,
 ): Promise<void> {
-  for (const info of listRequests(place)) await authorize(info, identity)
+  for (const info of listRequests(scope)) await authorize(info, identity)
 }
 
 /** Reports whether a caller may list the roles and bindings in a scope. @throws Status 503 */
 export async function mayReadRbac(
   authorize: Authorize,
   identity: Identity,
-  place: RbacPlace,
+  scope: RbacScope,
 ): Promise<boolean> {
-  for (const info of listRequests(place)) if (!(await isAllowed(authorize, info, identity))) return false
+  for (const info of listRequests(scope)) if (!(await isAllowed(authorize, info, identity))) return false
   return true
 }
 
@@ -46,11 +46,11 @@ export async function isAllowed(
 }
 
 /** Returns the permissions to list roles and bindings. */
-export function listRequests(place: RbacPlace): readonly RequestInfo[] {
+export function listRequests(scope: RbacScope): readonly RequestInfo[] {
   const list = (resource: string, namespace = '') =>
     toResourceInfo({ verb: 'list', group, version: 'v1', resource, namespace })
   const cluster = [list('clusterroles'), list('clusterrolebindings')]
-  if (place === 'cluster') return cluster
-  const namespace = place === 'everywhere' ? '' : place.namespace
+  if (scope === 'cluster') return cluster
+  const namespace = scope === 'everywhere' ? '' : scope.namespace
   return [...cluster, list('roles', namespace), list('rolebindings', namespace)]
 }

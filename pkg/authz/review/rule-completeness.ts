@@ -1,6 +1,6 @@
 import { createSharedResult } from '../../cache/shared-result.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 
 /** Whether kube-apiserver reports authorizers other than RBAC, so that the rules are incomplete. */
 export type RuleResolution = { readonly incomplete: boolean; readonly evaluationError?: string }
@@ -29,7 +29,7 @@ async function resolve(client: KubeClient): Promise<RuleResolution> {
     kind: 'SelfSubjectRulesReview',
     spec: { namespace: 'default' },
   }
-  const status = membersOf(membersOf(await client.call({ method: 'POST', path, body })).status)
+  const status = fieldsOf(fieldsOf(await client.call({ method: 'POST', path, body })).status)
   if (status.incomplete !== true) return { incomplete: false }
   const evaluationError = textOf(status.evaluationError)
   return { incomplete: true, evaluationError: evaluationError || 'not all authorizers list their rules' }

@@ -7,7 +7,11 @@ import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { TaskQueue } from '../../scheduling/task-queue.ts'
 import type { GrantIndex, RbacReader } from '../rbac/rbac-index.ts'
 import { hasGroup, hasResource, hasVerb } from '../review/rule.ts'
-import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
+import {
+  type ClusterVisibilityOptions,
+  createClusterVisibility,
+  type VisibilityRequest,
+} from './cluster-visibility.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = ClusterVisibilityOptions & {
@@ -25,7 +29,10 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
  * synchronous for kinds that are not restricted. A watch of all objects is notified when the caller
  * may no longer see all.
  */
-export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible | undefined> | undefined
+export type FindVisible = (
+  asked: VisibilityRequest,
+  identity: Identity,
+) => Promise<Visible | undefined> | undefined
 
 /**
  * Creates the visibility of namespaces and workspaces in lists, which RBAC cannot express. A caller
@@ -43,7 +50,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
   index.onChange(() => changes.count++)
   reader.onChange(() => changes.count++)
 
-  async function find(asked: Asked, identity: Identity): Promise<Visible | undefined> {
+  async function find(asked: VisibilityRequest, identity: Identity): Promise<Visible | undefined> {
     const { verb, resource, name } = asked
     if (identity.isTrimmed) throw trimmed(resource)
     const round = seesAll.round()

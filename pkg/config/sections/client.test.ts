@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
 import type { Problem } from '../config-error.ts'
 import { defaultClient } from './built-in-clients.ts'
-import { type ClientConfig, clientMembers, grantTypes, parseClientDocument } from './client.ts'
+import { type ClientConfig, clientFields, grantTypes, parseClientDocument } from './client.ts'
 
 function parse(input: unknown) {
   const problems: Problem[] = []
@@ -178,7 +178,7 @@ describe('parseClientDocument', () => {
     [
       'an unknown field',
       { ...confidential, redirectUris: [] },
-      { path: 'redirectUris', message: `unknown; supported: ${Object.keys(clientMembers).join(', ')}` },
+      { path: 'redirectUris', message: `unknown; supported: ${Object.keys(clientFields).join(', ')}` },
     ],
     [
       'a name that is not allowed in a header',

@@ -171,7 +171,7 @@ export type ClientConfig = Readonly<
 export type RegisteredClient = { readonly client: ClientConfig; readonly secret: string | undefined }
 
 export const client = members.superRefine(check).transform(toRegistered)
-export const clientMembers = members.shape
+export const clientFields = members.shape
 
 /** Parses a client from a separate document such as a Secret; undefined if it is invalid. */
 export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Problem } from '../config-error.ts'
 import { readDocument } from '../parse-document.ts'
-import { clientMembers } from './client.ts'
+import { clientFields } from './client.ts'
 import { oauth } from './oauth.ts'
 import { exchangePolicy } from './token-exchange.ts'
 
@@ -20,7 +20,7 @@ describe('oauth', () => {
   const wrongTypes = [5, true, 'x y', [], [5], [null], {}, { keys: 5 }, { keys: [null] }, { a: 1 }]
 
   for (const [list, entry, members] of [
-    ['clients', client, clientMembers],
+    ['clients', client, clientFields],
     ['tokenExchange', policy, exchangePolicy.shape],
   ] as const) {
     for (const member of Object.keys(members)) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../apierrors/status.ts'
-import { membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 import { type SourceKind, schemasOfKinds } from './schema/kind-schemas.ts'
 import type { Schemas } from './schema/schema.ts'
 
@@ -39,11 +39,11 @@ export function createKindSchemas({
   let reading: Promise<void> | undefined
 
   async function update(): Promise<void> {
-    const { paths } = membersOf(await read('/openapi/v3'))
-    const index = membersOf(paths)
+    const { paths } = fieldsOf(await read('/openapi/v3'))
+    const index = fieldsOf(paths)
     // The index has no document for a group that is not served yet.
     const urls = [...keys]
-      .map(key => textOf(membersOf(index[key]).serverRelativeURL))
+      .map(key => textOf(fieldsOf(index[key]).serverRelativeURL))
       .filter(url => url !== '')
     const together = urls.join(' ')
     if (known?.urls !== together) {

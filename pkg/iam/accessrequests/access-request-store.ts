@@ -11,15 +11,15 @@ export type AccessRequestStoreOptions = {
 }
 
 /** Groups and extra values from approved requests; the same object until they change. */
-export type GivenAccess = {
+export type GrantedAccess = {
   readonly groups: readonly string[]
   /** Names of the requests as an extra value, which is the reason in the audit log. */
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-export const noAccess: GivenAccess = { groups: [], extra: {} }
+export const noAccess: GrantedAccess = { groups: [], extra: {} }
 
-type Known = { readonly uid: string; readonly untilMs: number; readonly given: GivenAccess }
+type Known = { readonly uid: string; readonly untilMs: number; readonly given: GrantedAccess }
 
 // Ended requests are kept for a week as a record; the audit log is the permanent record.
 const keptMs = 7 * 86_400_000
@@ -79,7 +79,7 @@ export class AccessRequestStore {
   }
 
   /** Returns the groups that approved requests currently grant to a user. */
-  given(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GivenAccess {
+  given(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GrantedAccess {
     const requests = this.#requests.get(user.name)
     if (requests === undefined) return noAccess
     const known = this.#known.get(user.name)
@@ -120,7 +120,7 @@ export class AccessRequestStore {
   }
 }
 
-function toGiven(active: readonly AccessRequest[], key: string): GivenAccess {
+function toGiven(active: readonly AccessRequest[], key: string): GrantedAccess {
   return {
     groups: [...new Set(active.map(({ group }) => group))],
     extra: { [key]: active.map(({ name }) => name) },

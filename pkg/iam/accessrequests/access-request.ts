@@ -1,4 +1,4 @@
-import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { iamVersion } from '../users/user.ts'
 import { groupProblem } from '../users/user-validation.ts'
 
@@ -23,7 +23,7 @@ export function accessRequestsPath(groupDomain: string): string {
 
 /** Converts an AccessRequest, whose duration begins when it was created. */
 export function toAccessRequest({ metadata, spec, status }: KubeObject): AccessRequest {
-  const { user, userUid, group, seconds } = membersOf(spec)
+  const { user, userUid, group, seconds } = fieldsOf(spec)
   const lasts = typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, maxSeconds) : 0
   const name = textOf(group)
   return {
@@ -32,7 +32,7 @@ export function toAccessRequest({ metadata, spec, status }: KubeObject): AccessR
     user: textOf(user),
     userUid: textOf(userUid),
     group: name,
-    isApproved: membersOf(status).state === 'Approved' && groupProblem(name) === undefined,
+    isApproved: fieldsOf(status).state === 'Approved' && groupProblem(name) === undefined,
     expiresAtMs: (Date.parse(metadata.creationTimestamp) || 0) + lasts * 1000,
   }
 }

@@ -11,7 +11,7 @@ import {
   text,
 } from '../../config/option.ts'
 import { readDocument } from '../../config/parse-document.ts'
-import { membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../kubeclient/object/object.ts'
 import { groupProblem } from '../users/user-validation.ts'
 import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
 import { type LdapConfig, ldapProvider } from './ldap/ldap-config.ts'
@@ -93,7 +93,7 @@ const document = section({
 /** Validates the content of a Secret. @returns undefined if there are `problems` */
 export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
   const common = readDocument(document, input, problems)
-  const members = membersOf(input)
+  const members = fieldsOf(input)
   const type = providerTypes.find(known => known === members.type)
   const byType = type && readByType(type, members.provider ?? {}, problems)
   if (common === undefined || byType === undefined || problems.length > 0) return undefined

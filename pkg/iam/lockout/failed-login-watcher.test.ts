@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
-import type { SeenFailure } from '../loginrecords/login-record.ts'
+import type { ReceivedFailure } from '../loginrecords/login-record.ts'
 import { FailedLoginWatcher } from './failed-login-watcher.ts'
 
 let nowMs = 0
@@ -33,7 +33,7 @@ describe('FailedLoginWatcher', () => {
 
   function start(initial: ReturnType<typeof record>[]) {
     const collection = createScriptedCollection(initial)
-    const seen: SeenFailure[] = []
+    const seen: ReceivedFailure[] = []
     const feed = new FailedLoginWatcher({
       client: collection.client,
       groupDomain: 'kapis.io',

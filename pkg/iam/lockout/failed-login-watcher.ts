@@ -4,8 +4,8 @@ import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import {
   loginRecordsPath,
+  type ReceivedFailure,
   recordNames,
-  type SeenFailure,
   toSeenFailure,
 } from '../loginrecords/login-record.ts'
 
@@ -16,7 +16,7 @@ export type FailedLoginWatcherOptions = {
   readonly writer: string
   /** Length of the window in seconds; older failures do not count. */
   readonly windowSeconds: number
-  readonly onFailure: (failure: SeenFailure) => void
+  readonly onFailure: (failure: ReceivedFailure) => void
   readonly logger: Logger
 }
 

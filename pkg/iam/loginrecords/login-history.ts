@@ -1,4 +1,4 @@
-import { compactJson, withoutMember } from '../../json/members.ts'
+import { compactJson, withoutField } from '../../json/fields.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { readListPage } from '../../kubeclient/list/list-page.ts'
 import { type KubeObject, parseList } from '../../kubeclient/object/object.ts'
@@ -22,7 +22,7 @@ export async function listLoginRecords({ client, groupDomain, user, type }: Hist
   return (parseList(page.list).items ?? [])
     .map((object, i) => ({ object, json: page.sources[i] ?? JSON.stringify(object) }))
     .sort((a, b) => newestFirst(a.object, b.object))
-    .map(({ json }) => withoutMember(compactJson(json), ['metadata', 'managedFields']))
+    .map(({ json }) => withoutField(compactJson(json), ['metadata', 'managedFields']))
 }
 
 /** Orders records newest first; records of the same second by name, so that the order is stable. */

@@ -19,7 +19,7 @@ export type LoginRecord = {
 }
 
 /** A failure that the watch has delivered. */
-export type SeenFailure = {
+export type ReceivedFailure = {
   /** The user name; '' if a provider has checked the password: the failure does not count. */
   readonly user: string
   readonly loginRef: string
@@ -75,7 +75,7 @@ export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: 
 }
 
 /** Converts the record of a failed login, which any replica may have written. */
-export function toSeenFailure({ metadata, spec }: KubeObject, groupDomain: string): SeenFailure {
+export function toSeenFailure({ metadata, spec }: KubeObject, groupDomain: string): ReceivedFailure {
   const names = recordNames(groupDomain)
   const { sourceIP: address, provider } = isRecord(spec) ? spec : {}
   return {

@@ -1,5 +1,5 @@
 import { isStatus } from '../../apierrors/status.ts'
-import { withoutMember } from '../../json/members.ts'
+import { withoutField } from '../../json/fields.ts'
 import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
 import { type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
@@ -126,5 +126,5 @@ function withoutPassword(applied: string): string | null {
   } catch {
     return null
   }
-  return withoutMember(applied.trim(), ['spec', 'password'])
+  return withoutField(applied.trim(), ['spec', 'password'])
 }

@@ -42,7 +42,7 @@ export async function createPasswordHasher(threads = availableParallelism()): Pr
   const queue = createConcurrencyLimiter({
     maxConcurrent: threads,
     maxWaiting,
-    refuse: () => unavailable('too many concurrent logins', undefined, 2),
+    rejection: () => unavailable('too many concurrent logins', undefined, 2),
   })
   return {
     hash: password => queue.run(() => hash(password, cost)),

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { silent, until } from '../fixtures.ts'
 import { toUser, type User } from '../users/user.ts'
 import { type Session, toSession } from './session.ts'
-import { createSessionKeeper } from './session-reconciler.ts'
+import { createSessionReconciler } from './session-reconciler.ts'
 
 const alice: User = {
   ...toUser({ metadata: { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '' } }),
@@ -32,7 +32,7 @@ function keep(actual: () => User | undefined, conflicts = 0) {
     ]),
   )
   let reads = 0
-  const keeper = createSessionKeeper({
+  const keeper = createSessionReconciler({
     async readUser() {
       reads++
       return actual()
@@ -51,7 +51,7 @@ function keep(actual: () => User | undefined, conflicts = 0) {
   return { keeper, reads: () => reads, ended: () => [...sessions.values()].map(({ ended }) => ended) }
 }
 
-describe('createSessionKeeper', () => {
+describe('createSessionReconciler', () => {
   const disabled: User = { ...alice, state: 'Disabled' }
   const changed: User = { ...alice, generation: 2, credential: 'c2' }
   const rows: readonly [string, User | undefined, string][] = [

@@ -25,7 +25,7 @@ export type SessionReconciler = {
  * Ends the logins of users who are disabled, deleted or have a new password. The end is stored, so
  * that it is permanent even if the user is created again. Safe to run on every replica.
  */
-export function createSessionKeeper({
+export function createSessionReconciler({
   readUser,
   sessions,
   logger,

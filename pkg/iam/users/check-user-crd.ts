@@ -1,6 +1,6 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { itemsOf, membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf } from '../../kubeclient/object/object.ts'
 import { iamVersion } from './user.ts'
 
 /**
@@ -29,12 +29,12 @@ export function createSchemaCheck(options: { client: KubeClient; groupDomain: st
 
 /** Reports whether a CRD of User has `spec.credential`. */
 export function hasCredential(definition: unknown): boolean {
-  const version = itemsOf(membersOf(membersOf(definition).spec).versions)
-    .map(membersOf)
+  const version = itemsOf(fieldsOf(fieldsOf(definition).spec).versions)
+    .map(fieldsOf)
     .find(one => one.name === iamVersion)
-  const root = membersOf(membersOf(version?.schema).openAPIV3Schema)
-  const spec = membersOf(membersOf(root.properties).spec)
-  return 'credential' in membersOf(spec.properties) || [root, spec].some(isOpen)
+  const root = fieldsOf(fieldsOf(version?.schema).openAPIV3Schema)
+  const spec = fieldsOf(fieldsOf(root.properties).spec)
+  return 'credential' in fieldsOf(spec.properties) || [root, spec].some(isOpen)
 }
 
 function isOpen(schema: Readonly<Record<string, unknown>>): boolean {

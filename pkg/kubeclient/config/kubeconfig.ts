@@ -2,7 +2,7 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { readRegularFile } from '../../files/read-regular-file.ts'
 import { parseYaml, YamlError } from '../../yaml/read.ts'
-import { isRecord, membersOf } from '../object/object.ts'
+import { fieldsOf, isRecord } from '../object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -97,7 +97,7 @@ export function readCurrentContext(content: unknown): CurrentContext {
 }
 
 function contextOf(documents: readonly Document[]): CurrentContext {
-  const currents = documents.map(({ content }) => membersOf(content)['current-context'])
+  const currents = documents.map(({ content }) => fieldsOf(content)['current-context'])
   const name = currents.find(current => text(current) !== undefined)
   const context = named(documents, 'context', name)
   const cluster = named(documents, 'cluster', context?.cluster)
@@ -114,7 +114,7 @@ function named(
 ): Fields | undefined {
   if (text(name) === undefined) return undefined
   for (const { content, folder } of documents) {
-    const list = membersOf(content)[`${key}s`]
+    const list = fieldsOf(content)[`${key}s`]
     const entry = Array.isArray(list) ? list.filter(isRecord).find(one => one.name === name) : undefined
     if (entry === undefined) continue
     const value = entry[key]
@@ -132,7 +132,7 @@ function withPaths(fields: Fields, folder: string): Fields {
   // A command without a slash is found in PATH.
   const command = isRecord(exec) ? text(exec.command) : undefined
   const program = command?.includes('/')
-    ? { exec: { ...membersOf(exec), command: resolve(folder, command) } }
+    ? { exec: { ...fieldsOf(exec), command: resolve(folder, command) } }
     : {}
   return { ...fields, ...Object.fromEntries(found), ...program }
 }

@@ -57,7 +57,7 @@ describe('loadRestConfig', () => {
     const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443', 'c', { tokenFile }))
     const old = await endpoint.access()
     writeFileSync(tokenFile, 'next-token')
-    endpoint.refused()
+    endpoint.credentialRejected()
     expect(await endpoint.access()).to.equal(old)
     await withClocks({ wallMs: -600_000, monotonicMs: 1_001 }, async () => {
       const next = await endpoint.access()

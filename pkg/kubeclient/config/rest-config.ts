@@ -15,7 +15,7 @@ export type RestConfig = {
   /** Returns the settings with the current credential, which another program may rotate. */
   readonly access: () => Promise<Access> | Access
   /** Must be called after a 401; reads the credential again, at most once per second. */
-  readonly refused: () => void
+  readonly credentialRejected: () => void
 }
 
 const credentialTtlMs = 60_000
@@ -52,7 +52,7 @@ export function loadRestConfig(kubeconfig: string | readonly string[]): RestConf
   return {
     url: new URL(credentials.server),
     access: () => (current && current.until > performance.now() ? current.access : refresh()),
-    refused() {
+    credentialRejected() {
       if (current) current.until = Math.min(current.until, current.readAt + rejectedTtlMs)
     },
   }
@@ -70,7 +70,7 @@ export function withoutCredential({ url, access }: RestConfig): RestConfig {
       known = { tls, access: { tls: rest, headers: [] } }
       return known.access
     },
-    refused: () => undefined,
+    credentialRejected: () => undefined,
   }
 }
 

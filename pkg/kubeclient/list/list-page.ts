@@ -1,5 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
-import { itemTexts, memberText } from '../../json/members.ts'
+import { fieldText, itemTexts } from '../../json/fields.ts'
 import { type Call, type KubeClient, readText } from '../client.ts'
 
 /** A page of a list with the JSON of each item, since JSON.parse rounds numbers. */
@@ -17,5 +17,5 @@ export async function readListPage(client: KubeClient, call: Call): Promise<List
 
 /** @throws SyntaxError */
 export function parseListPage(text: string): ListPage {
-  return { list: JSON.parse(text), sources: itemTexts(memberText(text, 'items')) }
+  return { list: JSON.parse(text), sources: itemTexts(fieldText(text, 'items')) }
 }

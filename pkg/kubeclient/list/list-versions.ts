@@ -1,7 +1,7 @@
 import { orUndefined, unavailable } from '../../apierrors/status.ts'
 import { readFields, WireError } from '../../protobuf/wire.ts'
 import { type Call, type KubeClient, readBytes } from '../client.ts'
-import { isRecord, itemsOf, membersOf, textOf } from '../object/object.ts'
+import { fieldsOf, isRecord, itemsOf, textOf } from '../object/object.ts'
 
 /** A page of a list with only the fields that show whether objects have changed. */
 export type VersionPage = {
@@ -52,7 +52,7 @@ export async function readObjectVersion(
   call: Omit<Call, 'accept'>,
 ): Promise<string | undefined> {
   const object = await orUndefined(client.call({ ...call, accept: acceptObject }), 404)
-  return object === undefined ? undefined : textOf(membersOf(membersOf(object).metadata).resourceVersion)
+  return object === undefined ? undefined : textOf(fieldsOf(fieldsOf(object).metadata).resourceVersion)
 }
 
 // Field numbers of runtime.Unknown, metav1.PartialObjectMetadataList, ListMeta and ObjectMeta
@@ -106,7 +106,7 @@ function ofJson(body: unknown): VersionPage {
     version: textOf(body.metadata.resourceVersion),
     continueToken: textOf(body.metadata.continue),
     items: itemsOf(body.items).map(item => {
-      const meta = membersOf(membersOf(item).metadata)
+      const meta = fieldsOf(fieldsOf(item).metadata)
       return {
         namespace: textOf(meta.namespace),
         name: textOf(meta.name),

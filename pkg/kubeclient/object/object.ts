@@ -38,7 +38,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Returns the fields of an unknown value; none if it is not an object. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }
 

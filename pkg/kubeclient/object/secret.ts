@@ -1,6 +1,6 @@
 import { isStatus, orUndefined } from '../../apierrors/status.ts'
 import type { KubeClient } from '../client.ts'
-import { type KubeObject, membersOf, parseObject } from './object.ts'
+import { fieldsOf, type KubeObject, parseObject } from './object.ts'
 
 export const managedBy = 'app.kubernetes.io/managed-by'
 
@@ -70,6 +70,6 @@ export async function writeSecret(
 
 /** Returns the value of a key of a Secret; undefined if it is missing. */
 export function secretData({ data }: KubeObject, key: string): Buffer | undefined {
-  const value = membersOf(data)[key]
+  const value = fieldsOf(data)[key]
   return typeof value === 'string' ? Buffer.from(value, 'base64') : undefined
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type Details, type Reason, Status } from '../../apierrors/status.ts'
-import { memberText } from '../../json/members.ts'
+import { fieldText } from '../../json/fields.ts'
 import { isKubeObject, isRecord, type KubeObject } from '../object/object.ts'
 
 export type WatchEvent = {
@@ -55,7 +55,7 @@ function objectText(line: string, event: Readonly<Record<string, unknown>>): str
   const [found] = opening.exec(line) ?? []
   if (found !== undefined && line.endsWith('}}') && Object.keys(event).length === 2)
     return line.slice(found.length, -1)
-  return memberText(line, 'object')
+  return fieldText(line, 'object')
 }
 
 function toStatus(object: unknown): Status {

@@ -152,7 +152,7 @@ describe('the embedded log store', () => {
     it('stores a batch once that is sent repeatedly and concurrently, and all batches in the order of arrival', async () => {
       const store = await open()
       const [first, again] = await Promise.all([store.ingest(raw('a', 'b')), store.ingest(raw('a', 'b'))])
-      expect([first.taken, again.taken]).to.deep.equal([2, 2])
+      expect([first.stored, again.stored]).to.deep.equal([2, 2])
       const large = Array.from({ length: 3000 }, (_, i) => `line ${i}`)
       await Promise.all([store.ingest(raw(...large)), store.append({ records: [line('c')] })])
       await store.ingest(raw('d'))

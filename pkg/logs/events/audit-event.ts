@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../../kubeclient/object/object.ts'
 import { allOf } from '../filter/expression.ts'
 import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
@@ -43,10 +43,10 @@ export const auditEvents: EventKind = {
  * @param json the event as a line of JSON
  */
 export function toAuditRecord(json: string): LogRecord {
-  const rest = membersOf(JSON.parse(json))
-  const reference = membersOf(rest.objectRef)
-  const caller = membersOf(rest.user)
-  const response = membersOf(rest.responseStatus)
+  const rest = fieldsOf(JSON.parse(json))
+  const reference = fieldsOf(rest.objectRef)
+  const caller = fieldsOf(rest.user)
+  const response = fieldsOf(rest.responseStatus)
   const code = textOf(response.code)
   const isFailure = textOf(response.status) === 'Failure' || Number(code) >= 400
   const fields = toFields({
@@ -96,10 +96,10 @@ function shorten(rest: Members, reference: Members): object {
   const { user, impersonatedUser, responseStatus } = rest
   return {
     ...cut(rest),
-    user: cut(membersOf(user)),
-    ...(impersonatedUser === undefined ? {} : { impersonatedUser: cut(membersOf(impersonatedUser)) }),
+    user: cut(fieldsOf(user)),
+    ...(impersonatedUser === undefined ? {} : { impersonatedUser: cut(fieldsOf(impersonatedUser)) }),
     objectRef: cut(reference),
-    responseStatus: { ...cut(membersOf(responseStatus)), code: membersOf(responseStatus).code },
+    responseStatus: { ...cut(fieldsOf(responseStatus)), code: fieldsOf(responseStatus).code },
     annotations,
   }
 }

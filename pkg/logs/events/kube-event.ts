@@ -1,5 +1,5 @@
-import { compactJson, withMembers, withoutMember } from '../../json/members.ts'
-import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { compactJson, withFields, withoutField } from '../../json/fields.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import type { EventKind } from './event-kind.ts'
@@ -29,9 +29,9 @@ const longestMessage = 2_000
 
 /** Converts an event to a record, maybe without namespace. @param json as kube-apiserver sent it */
 export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
-  const object = membersOf(event.involvedObject)
-  const whole = withMembers(
-    withoutMember(compactJson(json), ['metadata', 'managedFields']),
+  const object = fieldsOf(event.involvedObject)
+  const whole = withFields(
+    withoutField(compactJson(json), ['metadata', 'managedFields']),
     new Map([
       ['kind', '"Event"'],
       ['apiVersion', '"v1"'],
@@ -60,8 +60,8 @@ export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
 
 /** Returns the event without annotations and with a truncated message. */
 function shorten(json: string, message: string): string {
-  return withMembers(
-    withoutMember(json, ['metadata', 'annotations']),
+  return withFields(
+    withoutField(json, ['metadata', 'annotations']),
     new Map([['message', JSON.stringify(`${message.slice(0, longestMessage)}…`)]]),
   )
 }
@@ -74,7 +74,7 @@ export function versionOf({ metadata }: KubeObject): string {
 /** Returns when an event last occurred: `series` of new events, `lastTimestamp` of old ones. */
 function timeOf(event: KubeObject): bigint {
   const times = [
-    membersOf(event.series).lastObservedTime,
+    fieldsOf(event.series).lastObservedTime,
     event.lastTimestamp,
     event.eventTime,
     event.firstTimestamp,

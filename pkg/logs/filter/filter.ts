@@ -10,7 +10,7 @@ export type PermittedNamespace = { readonly namespace: string; readonly sinceNs:
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
 /** Hides lines before `fromDay` (UTC, since 1970) in namespaces like `name` (with `*`). */
-export type KeptNamespace = { readonly name: string; readonly fromDay: number }
+export type NamespaceRetention = { readonly name: string; readonly fromDay: number }
 
 export type LogFilter = {
   readonly scope: Scope
@@ -21,5 +21,5 @@ export type LogFilter = {
   /** All other conditions, combined by allOf: the parameters of filters, log_query and q. */
   readonly expression?: Expression
   /** Retention by namespace. The first entry that matches a namespace applies. */
-  readonly keep?: readonly KeptNamespace[]
+  readonly keep?: readonly NamespaceRetention[]
 }

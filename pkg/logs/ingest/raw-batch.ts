@@ -54,8 +54,8 @@ export type BatchReading = {
 
 export type Ingested = {
   /** Number of stored lines, and of rejected lines. */
-  readonly taken: number
-  readonly refused: number
+  readonly stored: number
+  readonly rejected: number
   /** Number of lines that the store rejected, by cause. */
   readonly causes?: Partial<Readonly<Record<'time' | 'quota', number>>>
   /** Number of stored lines that were changed, by kind of change. */

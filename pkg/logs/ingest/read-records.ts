@@ -32,7 +32,7 @@ export type Outcome = {
   readonly records: readonly LogRecord[]
   /** Adds the result of the store. @param rejected records by index in `records` */
   readonly close: (rejected: AppendResult['rejected']) => {
-    readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>
+    readonly counts: Pick<Ingested, 'stored' | 'rejected' | 'changed' | 'causes'>
     readonly problems: Problems
     readonly changes: Changes
   }
@@ -67,7 +67,7 @@ export function createOutcome(): Outcome {
       const changed: Partial<Record<Note, number>> = {}
       for (const note of [...changes.values()].flat()) changed[note] = (changed[note] ?? 0) + 1
       const counts = {
-        ...{ taken: count - problems.size, refused: problems.size, changed },
+        ...{ stored: count - problems.size, rejected: problems.size, changed },
         ...(Object.keys(causes).length === 0 ? {} : { causes }),
       }
       return { counts, problems, changes }

@@ -5,7 +5,7 @@ import { createSpaceCheck } from './space-check.ts'
 
 describe('createSpaceCheck', () => {
   const batch = { protocol: 'jsonlines' as const, body: Buffer.alloc(0), limits: defaultLimits }
-  const taken = { taken: 0, refused: 0, changed: {}, response: Buffer.alloc(0) }
+  const stored = { stored: 0, rejected: 0, changed: {}, response: Buffer.alloc(0) }
   const full = 'the log store has no space left'
 
   it('reports a full store until a batch is stored again, or no batch arrives for five minutes', async () => {
@@ -14,7 +14,7 @@ describe('createSpaceCheck', () => {
     const { ingest, problem } = createSpaceCheck(
       async () => {
         if (failure !== undefined) throw failure
-        return taken
+        return stored
       },
       () => now,
     )

@@ -11,8 +11,8 @@ import { parseLogsql } from './parse/parse.ts'
 import { planQuery, runQuery } from './run-query.ts'
 
 // Lines, and the results of VictoriaLogs 1.52.1 for them. Recorded by:
-// RECORD=test/fixtures/logsql.json LINES=120 QUERIES=400 SEED=7 make test-logsql
-const file = new URL('../../../test/fixtures/logsql.json', import.meta.url)
+// RECORD=test/fixtures/logsql-rows.json LINES=120 QUERIES=400 SEED=7 make test-logsql
+const file = new URL('../../../test/fixtures/logsql-rows.json', import.meta.url)
 type Recorded = { readonly query: string; readonly rows: readonly string[] }
 const nowNs = 1_700_001_000_000_000_000n
 const everything = { scope: 'everything' } as const

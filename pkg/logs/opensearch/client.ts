@@ -68,7 +68,7 @@ export function createSearchClient(
     createConcurrencyLimiter({
       maxConcurrent: maxInFlight,
       maxWaiting,
-      refuse: () => tooManyRequests(`too many concurrent ${what}`, 1),
+      rejection: () => tooManyRequests(`too many concurrent ${what}`, 1),
     })
   // Separate queues, so that ingest does not wait for searches.
   const [searches, batches] = [createQueue('log queries'), createQueue('batches of logs')]

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { thrownFields } from '../../apierrors/fixtures.ts'
-import { type Place, parseCursor, placeOf, searchAfter, toCursor } from './cursor.ts'
+import { parseCursor, placeOf, type RecordPosition, searchAfter, toCursor } from './cursor.ts'
 
 const time = '2020-05-16T16:00:42.608962453Z'
 
 describe('cursors of OpenSearch and Elasticsearch', () => {
   it('distinguish records of several shards at the same position', () => {
-    const places: Place[] = []
+    const places: RecordPosition[] = []
     for (const sort of [
       [1589644842608962453n, 7],
       [1589644842608962453n, 7],

@@ -7,7 +7,7 @@ import type { Order } from '../store.ts'
  * The position of a record: time, sequence number in its shard, and rank among records for which
  * both are equal. Shards count separately; equal records are in the order of the shards.
  */
-export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
+export type RecordPosition = { readonly time: string; readonly sequence: number; readonly nth: number }
 
 // Maximum rank: the number of shards of an index.
 const maxNth = 1024
@@ -24,7 +24,7 @@ export const sortFields = (order: Order) => [
  * Returns the `search_after` value that begins with all records of this time and sequence. The
  * caller must skip those up to the cursor.
  */
-export function searchAfter({ time, sequence }: Place, order: Order): readonly [string, number] {
+export function searchAfter({ time, sequence }: RecordPosition, order: Order): readonly [string, number] {
   return [time, order === 'asc' ? sequence - 1 : sequence + 1]
 }
 
@@ -34,19 +34,19 @@ export function searchAfter({ time, sequence }: Place, order: Order): readonly [
  * @param sort time in nanoseconds since 1970, and sequence number in its shard
  * @param before position of the previous hit; undefined for the first
  */
-export function placeOf(sort: unknown, before: Place | undefined): Place {
+export function placeOf(sort: unknown, before: RecordPosition | undefined): RecordPosition {
   const [ns, number] = Array.isArray(sort) ? sort : []
   const [time, sequence] = [formatTime(BigInt(String(ns))), Number(number)]
   const isSame = before?.time === time && before.sequence === sequence
   return { time, sequence, nth: isSame ? before.nth + 1 : 1 }
 }
 
-export function toCursor({ time, sequence, nth }: Place): string {
+export function toCursor({ time, sequence, nth }: RecordPosition): string {
   return Buffer.from(JSON.stringify([time, sequence, nth])).toString('base64url')
 }
 
 /** Parses a cursor. @throws Status 400 if it is invalid */
-export function parseCursor(cursor: string): Place {
+export function parseCursor(cursor: string): RecordPosition {
   try {
     const [time, sequence, nth] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     const isPlace =

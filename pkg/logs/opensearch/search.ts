@@ -14,7 +14,7 @@ import {
   type Statistics,
 } from '../store.ts'
 import { type SearchClient, tooSlow } from './client.ts'
-import { type Place, parseCursor, placeOf, searchAfter, sortFields, toCursor } from './cursor.ts'
+import { parseCursor, placeOf, type RecordPosition, searchAfter, sortFields, toCursor } from './cursor.ts'
 import { toRecord } from './document.ts'
 import { type Dsl, toDsl } from './dsl.ts'
 import { indicesOf } from './indices.ts'
@@ -117,7 +117,7 @@ async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): 
 }
 
 /** Returns the number of found records at or before a position. */
-function countKnown(found: readonly Found[], { time, sequence, nth }: Place): number {
+function countKnown(found: readonly Found[], { time, sequence, nth }: RecordPosition): number {
   const beyond = found.findIndex(
     ({ place }) => place.time !== time || place.sequence !== sequence || place.nth > nth,
   )
@@ -207,7 +207,7 @@ function totalOf(response: unknown): number {
   return Number(isRecord(total) ? total.value : (total ?? 0))
 }
 
-type Found = { readonly record: LogRecord; readonly place: Place }
+type Found = { readonly record: LogRecord; readonly place: RecordPosition }
 
 function hitsOf(response: unknown): readonly Found[] {
   const hits = member(response, 'hits', 'hits')

@@ -3,17 +3,17 @@ import type { EventKind } from '../events/event-kind.ts'
 import { allOf } from '../filter/expression.ts'
 import { type Interval, parseInterval } from '../histogram-interval.ts'
 import type { LogQuery, Order } from '../store.ts'
-import type { Where } from './log-query.ts'
+import type { RecordSelection } from './log-query.ts'
 import { readPage, readTimes } from './page-parameters.ts'
 import { readParameters, type Warn } from './parameters.ts'
 
-export type EventWhere = Where & {
+export type EventSelection = RecordSelection & {
   readonly workspaces?: readonly string[]
   /** Substrings of workspace names, case-sensitive; one must match. */
   readonly workspaceParts?: readonly string[]
 }
 
-export type EventQueryParameters = { readonly where: EventWhere } & (
+export type EventQueryParameters = { readonly where: EventSelection } & (
   | ({ readonly operation: 'query'; readonly withCursor: boolean } & Pick<
       LogQuery,
       'order' | 'size' | 'start'

@@ -10,7 +10,7 @@ import { readCounts, readPage, readTimes } from './page-parameters.ts'
 import { type Parameters, readParameters, type Warn } from './parameters.ts'
 
 /** The requested records, regardless of the permissions of the caller. */
-export type Where = Omit<LogFilter, 'scope'> & {
+export type RecordSelection = Omit<LogFilter, 'scope'> & {
   readonly namespaces?: readonly string[]
   /** Substrings of namespace names, case-sensitive; one must match. */
   readonly namespaceParts?: readonly string[]
@@ -18,7 +18,7 @@ export type Where = Omit<LogFilter, 'scope'> & {
 
 export type ExportFormat = 'text' | 'jsonl' | 'csv'
 
-export type LogQueryParameters = { readonly where: Where } & (
+export type LogQueryParameters = { readonly where: RecordSelection } & (
   | ({ readonly operation: 'query'; readonly withCursor: boolean } & Pick<
       LogQuery,
       'order' | 'size' | 'start'
@@ -34,11 +34,11 @@ export type LogQueryParameters = { readonly where: Where } & (
       readonly withTime: boolean
       readonly withPod: boolean
     }
-  | ({ readonly operation: 'context' } & Around)
+  | ({ readonly operation: 'context' } & ContextRange)
 )
 
 /** A record, and the number of records to return before and after it. */
-export type Around = {
+export type ContextRange = {
   readonly cursor: string
   readonly namespace: string
   readonly pod: string
@@ -103,7 +103,7 @@ export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParam
   return { operation, where, order, withCursor, ...page }
 }
 
-function readWhere(parameters: Parameters): Where {
+function readWhere(parameters: Parameters): RecordSelection {
   const expression = readExpression(parameters)
   const namespaces = parameters.list('namespaces')
   const namespaceParts = parameters.list('namespace_query')
@@ -145,7 +145,7 @@ function readForm({ choice, boolean }: Parameters) {
   return { format, withTime: boolean('with_time', isTable), withPod: boolean('with_pod', isTable) }
 }
 
-function readAround({ text, list }: Parameters): Omit<Around, 'before' | 'after'> {
+function readAround({ text, list }: Parameters): Omit<ContextRange, 'before' | 'after'> {
   const one = (name: string) => {
     const [value, ...more] = list(name) ?? ['']
     if (more.length > 0) throw badRequest(`${name} must be one name with operation=context`)
@@ -162,7 +162,7 @@ function readAround({ text, list }: Parameters): Omit<Around, 'before' | 'after'
   }
 }
 
-function readNeighbours({ integer }: Parameters): Pick<Around, 'before' | 'after'> {
+function readNeighbours({ integer }: Parameters): Pick<ContextRange, 'before' | 'after'> {
   const rule = { fallback: 10, max: maxNeighbours }
   return { before: integer('before', rule), after: integer('after', rule) }
 }

@@ -1,9 +1,9 @@
 import { allOf, anyOf, isOneOf, match } from '../filter/expression.ts'
 import type { LogFilter, PermittedNamespace } from '../filter/filter.ts'
-import type { Where } from './log-query.ts'
+import type { RecordSelection } from './log-query.ts'
 
 /** Where the caller may read logs: everywhere or in these namespaces. */
-export type Readable = 'everywhere' | readonly string[]
+export type ReadableNamespaces = 'everywhere' | readonly string[]
 
 const nsPerSecond = 1_000_000_000n
 
@@ -16,8 +16,8 @@ const nsPerSecond = 1_000_000_000n
  * @returns undefined if nothing is visible
  */
 export function toFilter(
-  { namespaces, namespaceParts, ...where }: Where,
-  readable: Readable,
+  { namespaces, namespaceParts, ...where }: RecordSelection,
+  readable: ReadableNamespaces,
   created: () => ReadonlyMap<string, number>,
 ): LogFilter | undefined {
   if (readable === 'everywhere') {

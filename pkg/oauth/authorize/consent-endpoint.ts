@@ -57,7 +57,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
     const login = await readBrowserLogin(tools, req)
     // Another user may have logged in since the page was shown, and must be asked first.
     if (login === undefined || login.user.name !== form.get('username')) {
-      audit.refused(req, event, 'login_required')
+      audit.rejected(req, event, 'login_required')
       return res.redirect(303, toLoginPath(toPath(params)))
     }
     event.user = login.user.name

@@ -154,6 +154,6 @@ function isTransient(error: unknown): boolean {
 function createLimiter(maxConcurrent: number, maxWaiting: number): ConcurrencyLimiter {
   return createConcurrencyLimiter({
     ...{ maxConcurrent, maxWaiting },
-    refuse: () => unavailable('too many logout tokens are queued'),
+    rejection: () => unavailable('too many logout tokens are queued'),
   })
 }

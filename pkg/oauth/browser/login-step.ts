@@ -35,7 +35,7 @@ export function createLoginStep(
       sessionUser: async () => (await readBrowserLogin(tools, req))?.user,
     })
     if (progress === undefined) {
-      audit.refused(req, event, 'ticket_invalid')
+      audit.rejected(req, event, 'ticket_invalid')
       return res.redirect(303, toLoginPath(returnTo))
     }
     await take({ req, res }, { progress, form, event })

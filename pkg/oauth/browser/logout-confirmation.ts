@@ -85,7 +85,7 @@ export function createLogoutDecision(options: BrowserOptions): RequestHandler {
     }
     event.user = login?.user.name ?? event.user
     if (form.get('decision') !== 'logout') {
-      audit.refused(req, event, 'logout_refused')
+      audit.rejected(req, event, 'logout_refused')
       return sendOn(res, request.target === '' ? '/oauth/session' : request.target)
     }
     const user = login?.user.name ?? request.user

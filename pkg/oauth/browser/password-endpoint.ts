@@ -21,7 +21,7 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
     const password = form.get('new_password') ?? ''
     const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
     if (problem !== undefined) {
-      audit.refused(exchange.req, event, 'new_password_refused')
+      audit.rejected(exchange.req, event, 'new_password_refused')
       return sendPasswordPage(options, exchange, progress, problem)
     }
     const changed = await changePassword(user, await hasher.hash(password)).catch(toOAuthConflict)

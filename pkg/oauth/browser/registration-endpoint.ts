@@ -125,7 +125,7 @@ function createAccountHandler(
     const returnTo = readReturnTo(form.get('return_to'))
     const registration = await readRegistrationTicket(tools, form.get('ticket') ?? '', wants)
     if (registration === undefined) {
-      audit.refused(req, event, 'ticket_invalid')
+      audit.rejected(req, event, 'ticket_invalid')
       return res.redirect(303, toLoginPath(returnTo))
     }
     event.provider = registration.config.name

@@ -54,7 +54,7 @@ function createShow(
     try {
       const device = await findDevice(tools, lockout, { req, login, typed })
       if (device === undefined) {
-        audit.refused(req, event, 'unknown_user_code')
+        audit.rejected(req, event, 'unknown_user_code')
         return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
       }
       sendDecisionPage(product, { req, res }, { device, userCode, username: login.user.name })
@@ -128,14 +128,14 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
     requireOwnForm(req, form, issuer)
     const login = await readBrowserLogin(tools, req)
     if (login === undefined) {
-      audit.refused(req, event, 'login_required')
+      audit.rejected(req, event, 'login_required')
       return res.redirect(303, toLoginPath('/oauth/device'))
     }
     event.user = login.user.name
     const typed = form.get('user_code') ?? ''
     const device = await findDevice(tools, lockout, { req, login, typed })
     if (device === undefined) {
-      audit.refused(req, event, 'unknown_user_code')
+      audit.rejected(req, event, 'unknown_user_code')
       return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
     }
     event.client = device.clientId
@@ -148,7 +148,7 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
     }
     const rejection = await decide({ req, res }, { device, login, decision })
     if (rejection === undefined) audit.succeeded(req, event)
-    else audit.refused(req, event, rejection)
+    else audit.rejected(req, event, rejection)
   })
 }
 

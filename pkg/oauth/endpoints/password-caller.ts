@@ -30,7 +30,7 @@ export async function readPasswordCaller(
   if (!isBasic(authorization)) return undefined
   const credential = readBasic(authorization)
   if (credential === undefined)
-    throw refused('invalid Basic credential', new RejectionCause('broken_credential'))
+    throw rejected('invalid Basic credential', new RejectionCause('broken_credential'))
   const attempt = { login: credential.id, password: credential.secret }
   const verdict = await tools.passwords.check({
     ...attempt,
@@ -43,12 +43,12 @@ export async function readPasswordCaller(
     await assertNoSecondFactor(tools.factors, user)
     return { user }
   } catch (error) {
-    if (isStatus(error, 400)) throw refused(error.message, error.cause)
+    if (isStatus(error, 400)) throw rejected(error.message, error.cause)
     throw error
   }
 }
 
-function refused(description: string, cause: unknown): Status {
+function rejected(description: string, cause: unknown): Status {
   return new Status(401, 'login_required', description, {
     headers: { 'www-authenticate': basicChallenge },
     cause,

@@ -28,7 +28,7 @@ export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
   /** Like `failed`, for a page that does not throw. @param reason one of a fixed set of words */
-  readonly refused: (req: Request, event: TokenEvent, reason: string) => void
+  readonly rejected: (req: Request, event: TokenEvent, reason: string) => void
   /** Logs that a valid credential needs another step. @param reason one of a fixed set of words */
   readonly pending: (req: Request, event: TokenEvent, reason: string) => void
 }
@@ -48,12 +48,12 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     action: event.action?.slice(0, maxSubject),
     sid: event.sid,
   })
-  function refused(req: Request, event: TokenEvent, reason: string): void {
+  function rejected(req: Request, event: TokenEvent, reason: string): void {
     metrics.outcome(event.grant ?? event.endpoint, reason)
     logger.info({ ...toLine(req, event), outcome: 'failure', reason }, 'request rejected')
   }
   return {
-    refused,
+    rejected,
     succeeded(req, event) {
       metrics.outcome(event.grant ?? event.endpoint, 'success')
       logger.info({ ...toLine(req, event), outcome: 'success' }, 'request granted')
@@ -63,7 +63,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
         error instanceof Status && error.cause instanceof RejectionCause ? error.cause : undefined
       const reason = rejection?.message ?? 'error'
       const { user = event.user, provider = event.provider } = rejection ?? {}
-      refused(req, { ...event, user, provider }, reason)
+      rejected(req, { ...event, user, provider }, reason)
     },
     pending(req, event, reason) {
       metrics.outcome(event.grant ?? event.endpoint, reason)

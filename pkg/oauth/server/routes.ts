@@ -28,15 +28,15 @@ export function addRoutes(
     const { get, post, delete: remove, body = form, isHeadRejected } = methods
     const served = [get && 'GET', get && !isHeadRejected && 'HEAD', post && 'POST', remove && 'DELETE']
     const allow = served.filter(Boolean).join(', ')
-    const refuse: RequestHandler = () => {
+    const rejectMethod: RequestHandler = () => {
       const message = `method not allowed; supported: ${allow}`
       throw oauthError(405, 'invalid_request', message, { headers: { allow } })
     }
     const route = router.route(path)
-    if (isHeadRejected) route.head(refuse)
+    if (isHeadRejected) route.head(rejectMethod)
     if (get) route.get(...before, get)
     if (post) route.post(...before, body, post)
     if (remove) route.delete(...before, remove)
-    route.all(refuse)
+    route.all(rejectMethod)
   }
 }

@@ -6,7 +6,7 @@ import { createPasswordService } from '../../iam/passwords/password-service.ts'
 import { PasswordStore } from '../../iam/passwords/password-store.ts'
 import { createPasswordWriter } from '../../iam/passwords/password-writer.ts'
 import type { Session } from '../../iam/sessions/session.ts'
-import { createSessionKeeper } from '../../iam/sessions/session-reconciler.ts'
+import { createSessionReconciler } from '../../iam/sessions/session-reconciler.ts'
 import { SessionStore } from '../../iam/sessions/session-store.ts'
 import { ensureFirstAdministrator } from '../../iam/users/first-administrator.ts'
 import { readUser, type User } from '../../iam/users/user.ts'
@@ -38,7 +38,7 @@ export async function createAccounts(
     ...{ client, groupDomain, logger, users },
     ...{ accessTokenSeconds, clockSkewSeconds, onEnd: onSessionEnd },
   })
-  const keeper = createSessionKeeper({
+  const keeper = createSessionReconciler({
     readUser: name => readUser(client, groupDomain, name),
     sessions,
     logger,

@@ -24,7 +24,7 @@ export function createWorkloadIdentity(
   const queue = createConcurrencyLimiter({
     maxConcurrent: maxReviews.maxConcurrent,
     maxWaiting: maxReviews.waiting,
-    refuse: () => unavailable('too many token reviews in progress'),
+    rejection: () => unavailable('too many token reviews in progress'),
   })
   async function reviewServiceAccount(token: string, wanted: string): Promise<string | undefined> {
     const found = await queue.run(() => retryTransient(() => reviewToken(client, token, wanted)))

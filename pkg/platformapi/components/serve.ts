@@ -2,7 +2,7 @@ import { badRequest, methodNotAllowed, notFound, unknownResource } from '../../a
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
-import { isRecord, itemsOf, membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf } from '../../kubeclient/object/object.ts'
 import { routeOf } from '../../openapi/route.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
@@ -96,7 +96,7 @@ async function listComponents(
 
 /** @param pods all pods in the namespace of the Service */
 function toComponent(service: CachedObject, pods: readonly CachedObject[]): Component[] {
-  const { selector } = membersOf(service.parsed().spec)
+  const { selector } = fieldsOf(service.parsed().spec)
   // Endpoints of a Service without a selector are managed elsewhere.
   if (!isRecord(selector) || Object.keys(selector).length === 0) return []
   const labels = Object.entries(selector)
@@ -115,8 +115,8 @@ function toComponent(service: CachedObject, pods: readonly CachedObject[]): Comp
 }
 
 function isHealthy(pod: CachedObject): boolean {
-  const { phase, containerStatuses } = membersOf(pod.parsed().status)
-  return phase === 'Running' && itemsOf(containerStatuses).every(status => membersOf(status).ready === true)
+  const { phase, containerStatuses } = fieldsOf(pod.parsed().status)
+  return phase === 'Running' && itemsOf(containerStatuses).every(status => fieldsOf(status).ready === true)
 }
 
 async function nodeHealth({ storeOf }: ComponentTools, info: RequestInfo) {

@@ -3,14 +3,14 @@ import { jane, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
 import type { LogStore, RowQuery } from '../../logs/store.ts'
 import { withConcurrencyLimits } from './concurrency-limits.ts'
-import { freePlaces } from './fixtures.ts'
+import { unlimitedConcurrency } from './fixtures.ts'
 
 describe('withConcurrencyLimits', () => {
   it('counts each search of a caller, of any kind, until it ends', async () => {
     const users: string[] = []
     let held = 0
     const places = {
-      ...freePlaces,
+      ...unlimitedConcurrency,
       search: (user: string) => {
         users.push(user)
         held += 1

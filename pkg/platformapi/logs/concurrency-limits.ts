@@ -3,14 +3,14 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { LogStore } from '../../logs/store.ts'
 
 /** A reserved slot; `leave` releases it. */
-export type Place = { readonly leave: () => void }
+export type Slot = { readonly leave: () => void }
 
 /** Concurrency limits of the log store, with a share for each user. */
 export type LogConcurrency = {
   /** Reserves a slot for a search, or waits. @throws Status 429, also through the promise */
-  readonly search: (user: string, res: ServerResponse) => Place | Promise<Place>
+  readonly search: (user: string, res: ServerResponse) => Slot | Promise<Slot>
   /** Reserves a slot for a live tail. @throws Status 429 */
-  readonly tail: (user: string) => Place
+  readonly tail: (user: string) => Slot
 }
 
 /** Wraps the store for a caller: a search has a slot, except while its client reads. */

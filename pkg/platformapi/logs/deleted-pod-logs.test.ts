@@ -3,10 +3,10 @@ import { renderKube } from '../../apierrors/render-kube.ts'
 import { unavailable } from '../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
-import type { Readable } from '../../logs/query/scope.ts'
+import type { ReadableNamespaces } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
-import { asksForPodLog, createDeletedPodLogs } from './deleted-pod-logs.ts'
-import { freePlaces } from './fixtures.ts'
+import { createDeletedPodLogs, isPodLogRequest } from './deleted-pod-logs.ts'
+import { unlimitedConcurrency } from './fixtures.ts'
 
 const base = 1_589_644_800
 const at = (seconds: number) => BigInt(base + seconds) * 1_000_000_000n
@@ -34,14 +34,14 @@ describe('createDeletedPodLogs', () => {
       exportLimit = 0,
     } = {} as {
       exportLimit?: number
-      readable?: Readable
+      readable?: ReadableNamespaces
       store?: LogStore
       created?: number
     },
   ) {
     const respond = createDeletedPodLogs({
       store,
-      places: freePlaces,
+      concurrency: unlimitedConcurrency,
       readable: async () => readable,
       created: () => new Map([['shop', created]]),
       limits: () => ({ queryTimeoutSeconds: 1, exportLimit }),
@@ -237,7 +237,7 @@ describe('createDeletedPodLogs', () => {
   })
 })
 
-describe('asksForPodLog', () => {
+describe('isPodLogRequest', () => {
   const asked: Readonly<Record<string, boolean>> = {
     [`${path}/log`]: true,
     [path]: false,
@@ -251,7 +251,7 @@ describe('asksForPodLog', () => {
     it(`${expected ? 'accepts' : 'rejects'} ${url}`, async () => {
       const seen: boolean[] = []
       const server = await startLoopback((req, res) => {
-        seen.push(asksForPodLog(toExchange(req, res)))
+        seen.push(isPodLogRequest(toExchange(req, res)))
         res.end()
       })
       for (const headers of [

@@ -39,12 +39,12 @@ export function createDeletedPodLogs(
 ): (exchange: AuthenticatedExchange) => Promise<boolean> {
   return async exchange => {
     const { namespace } = exchange.info
-    const { limits, places } = options
+    const { limits, concurrency } = options
     const scopeNow = createFilterNow({ namespaces: [namespace] }, exchange.identity, options)
     const scope = await scopeNow()
     if (scope === undefined) return false
     const { queryTimeoutSeconds, exportLimit } = limits()
-    const limited = withConcurrencyLimits(options.store, places, exchange)
+    const limited = withConcurrencyLimits(options.store, concurrency, exchange)
     let isAnswered = false
     await withAbortOnDisconnect(exchange, async signal => {
       const source: Source = {
@@ -71,7 +71,7 @@ export function createDeletedPodLogs(
 }
 
 /** Returns whether {@link createDeletedPodLogs} handles a request. */
-export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
+export function isPodLogRequest({ req, info }: AuthenticatedExchange): boolean {
   if (req.method !== 'GET' || info.prefix !== 'api' || info.resource !== 'pods') return false
   if (!info.isInNamespace || info.verb !== 'get') return false
   if (info.subresource === 'log') return info.parts.length === 5

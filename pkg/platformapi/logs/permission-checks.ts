@@ -2,8 +2,8 @@ import { Status } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { LogFilter } from '../../logs/filter/filter.ts'
-import type { Where } from '../../logs/query/log-query.ts'
-import { type Readable, toFilter } from '../../logs/query/scope.ts'
+import type { RecordSelection } from '../../logs/query/log-query.ts'
+import { type ReadableNamespaces, toFilter } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import { watchPermission } from './permission-watch.ts'
 
@@ -13,7 +13,7 @@ const defaultEveryMs = 1_000
 const filterMs = 30_000
 
 type ScopeOptions = {
-  readonly readable: (identity: Identity) => Promise<Readable>
+  readonly readable: (identity: Identity) => Promise<ReadableNamespaces>
   readonly created: () => ReadonlyMap<string, number>
 }
 
@@ -22,12 +22,12 @@ type ScopeOptions = {
  * for no access. Cheap while `readable` returns the same object, so that it can be called often.
  */
 export function createFilterNow(
-  where: Where,
+  where: RecordSelection,
   identity: Identity,
   { readable, created }: ScopeOptions,
 ): () => Promise<LogFilter | undefined> {
   let last:
-    | { readonly names: Readable; readonly at: number; readonly filter: LogFilter | undefined }
+    | { readonly names: ReadableNamespaces; readonly at: number; readonly filter: LogFilter | undefined }
     | undefined
   return async () => {
     const names = await readable(identity)

@@ -1,4 +1,4 @@
-import { withMembers } from '../../json/members.ts'
+import { withFields } from '../../json/fields.ts'
 import { type Fields, formatJson } from '../../logs/field-values.ts'
 import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
@@ -18,7 +18,7 @@ export type RecordJson = {
 /** Serializes a record, and preserves integers of any size. */
 export function formatRecord({ fields, ...record }: RecordJson): string {
   const json = JSON.stringify(record)
-  return fields === undefined ? json : withMembers(json, new Map([['fields', formatJson(fields)]]))
+  return fields === undefined ? json : withFields(json, new Map([['fields', formatJson(fields)]]))
 }
 
 export function toRecordJson({ record, cursor }: Hit, withCursor: boolean): string {

@@ -7,7 +7,7 @@ import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
 /** A query for a store. The filter is undefined if the caller has access to no lines. */
-export type Asked = {
+export type ScopedQuery = {
   readonly store: LogStore
   readonly filter: LogFilter | undefined
   readonly limits: QueryLimits
@@ -15,7 +15,7 @@ export type Asked = {
 
 /** Returns a page of records with their total, as JSON. @param toJson of a record */
 export async function queryPage(
-  { store, filter, limits }: Asked,
+  { store, filter, limits }: ScopedQuery,
   page: Pick<LogQuery, 'order' | 'size' | 'start'> & { readonly withCursor: boolean },
   toJson: (hit: Hit, withCursor: boolean) => string,
 ): Promise<string> {
@@ -29,7 +29,7 @@ export async function queryPage(
 
 /** Returns a histogram of the records as JSON. @param list name of the field with the buckets */
 export async function queryHistogram(
-  { store, filter, limits }: Asked,
+  { store, filter, limits }: ScopedQuery,
   interval: Interval,
   list: 'histograms' | 'buckets',
 ): Promise<string> {
@@ -44,7 +44,7 @@ const maxPatternBytes = 32 * 1024 * 1024
 
 /** Returns the most frequent patterns of matching lines with their counts, as JSON. */
 export async function queryPatterns(
-  { filter, ...run }: Asked & { readonly timeSlices: TimeSlices },
+  { filter, ...run }: ScopedQuery & { readonly timeSlices: TimeSlices },
   size: number,
 ): Promise<string> {
   const patterns: { readonly pattern: string; readonly count: number }[] = []

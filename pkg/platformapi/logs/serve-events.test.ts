@@ -5,8 +5,8 @@ import { auditEvents, toAuditRecord } from '../../logs/events/audit-event.ts'
 import { auditEvent, kubeEvent, kubeEventRecord } from '../../logs/events/fixtures.ts'
 import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
-import type { Readable } from '../../logs/query/scope.ts'
-import { freePlaces } from './fixtures.ts'
+import type { ReadableNamespaces } from '../../logs/query/scope.ts'
+import { unlimitedConcurrency } from './fixtures.ts'
 import { createEventApi } from './serve-events.ts'
 
 const base = 1_589_644_800
@@ -42,11 +42,11 @@ describe('createEventApi', () => {
 
   async function ask(
     path: string,
-    readable: Readable | (() => Readable) = 'everywhere',
+    readable: ReadableNamespaces | (() => ReadableNamespaces) = 'everywhere',
     more: readonly string[] = [],
   ) {
     const options = {
-      ...{ places: freePlaces, permissionEveryMs: 0 },
+      ...{ concurrency: unlimitedConcurrency, permissionEveryMs: 0 },
       readable: async () => (typeof readable === 'function' ? readable() : readable),
       created: () =>
         new Map([

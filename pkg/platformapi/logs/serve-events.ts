@@ -3,24 +3,28 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { createPacedWriter, sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
-import { withMembers } from '../../json/members.ts'
+import { withFields } from '../../json/fields.ts'
 import type { EventKind } from '../../logs/events/event-kind.ts'
 import { exportHits } from '../../logs/export-records.ts'
-import { type EventQueryParameters, type EventWhere, parseEventQuery } from '../../logs/query/event-query.ts'
-import type { Where } from '../../logs/query/log-query.ts'
-import type { Readable } from '../../logs/query/scope.ts'
+import {
+  type EventQueryParameters,
+  type EventSelection,
+  parseEventQuery,
+} from '../../logs/query/event-query.ts'
+import type { RecordSelection } from '../../logs/query/log-query.ts'
+import type { ReadableNamespaces } from '../../logs/query/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
 import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
-import { type Asked, queryHistogram, queryPage } from './responses.ts'
+import { queryHistogram, queryPage, type ScopedQuery } from './responses.ts'
 
 export type EventApiOptions = {
   readonly kind: EventKind
   readonly store: LogStore
-  readonly places: LogConcurrency
+  readonly concurrency: LogConcurrency
   /** Returns the scope in which the caller may list events of this kind. @throws Status 503 */
-  readonly readable: (identity: Identity) => Promise<Readable>
+  readonly readable: (identity: Identity) => Promise<ReadableNamespaces>
   /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
   /** Returns the workspaces of all namespaces, by namespace. @throws Status 503 */
@@ -39,13 +43,13 @@ export type EventApiOptions = {
  */
 export function createEventApi(options: EventApiOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
-    const { kind, places } = options
+    const { kind, concurrency } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseEventQuery(exchange.query, kind, text => addWarning(exchange.res, text))
     const where = inWorkspaces(question.where, options.workspaces)
     const filterNow = createFilterNow(where, exchange.identity, options)
     const filter = await filterNow()
-    const limited = withConcurrencyLimits(options.store, places, exchange)
+    const limited = withConcurrencyLimits(options.store, concurrency, exchange)
     const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
     if (question.operation === 'export') {
@@ -67,7 +71,7 @@ export function createEventApi(options: EventApiOptions): Handler {
 async function respond(
   kind: EventKind,
   question: Exclude<EventQueryParameters, { readonly operation: 'export' }>,
-  asked: Asked,
+  asked: ScopedQuery,
 ): Promise<string> {
   const { store, filter, limits } = asked
   switch (question.operation) {
@@ -86,7 +90,7 @@ async function respond(
 function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
   // Other programs may have stored records that are not JSON.
   const json = record.log.startsWith('{') ? record.log : '{}'
-  return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
+  return withCursor ? withFields(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
 
 /** Sends one event per line, as fast as the client reads, after the first page. */
@@ -112,9 +116,9 @@ async function sendEvents(
 
 /** Replaces workspace filters by filters for the current namespaces of these workspaces. */
 function inWorkspaces(
-  { workspaces, workspaceParts, ...where }: EventWhere,
+  { workspaces, workspaceParts, ...where }: EventSelection,
   known: () => ReadonlyMap<string, string>,
-): Where {
+): RecordSelection {
   if (workspaces === undefined && workspaceParts === undefined) return where
   const wanted = where.namespaces && new Set(where.namespaces)
   const namespaces = [...known()].flatMap(([namespace, workspace]) => {

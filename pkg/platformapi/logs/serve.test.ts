@@ -7,9 +7,9 @@ import { unavailable } from '../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { isOneOf } from '../../logs/filter/expression.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
-import type { Readable } from '../../logs/query/scope.ts'
+import type { ReadableNamespaces } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
-import { freePlaces, freeScans } from './fixtures.ts'
+import { freeScans, unlimitedConcurrency } from './fixtures.ts'
 import { createLogApi, type LogApiOptions, type ScanOptions } from './serve.ts'
 
 const second = 1_000_000_000n
@@ -48,11 +48,11 @@ describe('createLogApi', () => {
   })
   afterEach(() => loopback?.close())
 
-  async function start(readable: Readable, given: Partial<LogApiOptions & ScanOptions> = {}) {
+  async function start(readable: ReadableNamespaces, given: Partial<LogApiOptions & ScanOptions> = {}) {
     const api = createLogApi({
       store: createMemoryStore(records),
       ...freeScans,
-      places: freePlaces,
+      concurrency: unlimitedConcurrency,
       readable: async () => readable,
       created: () =>
         new Map([
@@ -75,8 +75,11 @@ describe('createLogApi', () => {
     })
     return loopback
   }
-  const ask = async (query: string, readable: Readable = 'everywhere', given?: Partial<LogApiOptions>) =>
-    (await start(readable, given)).get(`/logs?${query.replaceAll(' ', '+')}`)
+  const ask = async (
+    query: string,
+    readable: ReadableNamespaces = 'everywhere',
+    given?: Partial<LogApiOptions>,
+  ) => (await start(readable, given)).get(`/logs?${query.replaceAll(' ', '+')}`)
 
   const responses: Readonly<Record<string, object>> = {
     '': { query: { total: 4, records: [four, three, two, one] } },
@@ -250,7 +253,7 @@ describe('createLogApi', () => {
     for (const operation of ['export', 'patterns']) {
       it(`of ${operation} ends with an error when the permission is revoked, but not when another is granted`, async () => {
         const many = Array.from({ length: 3000 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
-        const readWith = async (now: Readable) => {
+        const readWith = async (now: ReadableNamespaces) => {
           let asked = 0
           const readable = async () => (asked++ === 0 ? ['shop'] : now)
           const given = { store: createMemoryStore(many), readable, permissionEveryMs: 0 }
@@ -270,7 +273,7 @@ describe('createLogApi', () => {
       const many = Array.from({ length: 900 }, (_, i) =>
         record({ timeNs: at(base + i), log: 'x'.repeat(20_000) }),
       )
-      let now: Readable = ['shop']
+      let now: ReadableNamespaces = ['shop']
       const given = { store: createMemoryStore(many), readable: async () => now, permissionEveryMs: 20 }
       const { open } = await start('everywhere', given)
       const res = await open('/logs?operation=export')
@@ -371,7 +374,7 @@ describe('createLogApi', () => {
     const api = createLogApi({
       store,
       ...freeScans,
-      places: freePlaces,
+      concurrency: unlimitedConcurrency,
       readable: async () => 'everywhere',
       created: () => new Map(),
       limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 1 }),

@@ -6,23 +6,23 @@ import { addWarning } from '../../httpserver/response/warning.ts'
 import { findContext } from '../../logs/context-lines.ts'
 import { allOf, type Expression } from '../../logs/filter/expression.ts'
 import type { LogFilter } from '../../logs/filter/filter.ts'
-import { type LogQueryParameters, parseLogQuery, type Where } from '../../logs/query/log-query.ts'
-import type { Readable } from '../../logs/query/scope.ts'
+import { type LogQueryParameters, parseLogQuery, type RecordSelection } from '../../logs/query/log-query.ts'
+import type { ReadableNamespaces } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
-import { type LogConcurrency, type Place, withConcurrencyLimits } from './concurrency-limits.ts'
+import { type LogConcurrency, type Slot, withConcurrencyLimits } from './concurrency-limits.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
 import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
 import { toRecordJson } from './record-json.ts'
-import { type Asked, queryHistogram, queryPage, queryPatterns } from './responses.ts'
+import { queryHistogram, queryPage, queryPatterns, type ScopedQuery } from './responses.ts'
 
 export type LogApiOptions = {
   readonly store: LogStore
-  readonly places: LogConcurrency
+  readonly concurrency: LogConcurrency
   /** Returns the scope in which the caller may get pods/log. @throws Status 503 */
-  readonly readable: (identity: Identity) => Promise<Readable>
+  readonly readable: (identity: Identity) => Promise<ReadableNamespaces>
   /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
   /** Returns the time limit of a query, and the maximum of lines of an export (0: none). */
@@ -37,7 +37,7 @@ export type LogApiOptions = {
 export type ScanOptions = {
   readonly timeSlices: TimeSlices
   /** Reserves a slot for a query of a user. @throws Status 429 */
-  readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Place | Promise<Place>
+  readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Slot | Promise<Slot>
 }
 
 export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
@@ -50,16 +50,16 @@ export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Pr
  */
 export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
-    const { closing, places } = options
+    const { closing, concurrency } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
     const where = within(question.where, place)
     const filterNow = createFilterNow(where, exchange.identity, options)
     const filter = await filterNow()
-    const limited = withConcurrencyLimits(options.store, places, exchange)
+    const limited = withConcurrencyLimits(options.store, concurrency, exchange)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
     if (question.operation === 'follow') {
-      const tail = places.tail(exchange.identity.username)
+      const tail = concurrency.tail(exchange.identity.username)
       const isPermitted = async () => same(await filterNow(), filter)
       const signal = AbortSignal.any([closing, left])
       const wanted = { ...question, filter, isPermitted }
@@ -93,7 +93,7 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
 
 async function respond(
   question: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' | 'patterns' }>,
-  asked: Asked,
+  asked: ScopedQuery,
 ): Promise<string> {
   const { store, filter, limits } = asked
   switch (question.operation) {
@@ -115,7 +115,7 @@ async function respond(
   }
 }
 
-function within(where: Where, place: Expression | undefined): Where {
+function within(where: RecordSelection, place: Expression | undefined): RecordSelection {
   const expression = allOf([place, where.expression].filter(part => part !== undefined))
   return expression === undefined ? where : { ...where, expression }
 }

@@ -5,8 +5,8 @@ import { preservesTime } from '../../logs/logsql/pipes/pipeline.ts'
 import { type Steps, sortInSteps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import type { Bucket, Pipe } from '../../logs/logsql/query.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
-import type { Asked, LogsqlParameters } from './parameters.ts'
-import { inSteps, type Reading, readRows } from './run-query.ts'
+import type { EndpointParameters, LogsqlParameters } from './parameters.ts'
+import { inSteps, type QueryRunner, readRows } from './run-query.ts'
 
 type Series = { readonly fields: string; readonly hits: Map<bigint, number>; total: number }
 
@@ -15,9 +15,9 @@ const maxPoints = 200_000
 /** Returns the number of lines per time bucket, grouped by the values of the requested fields. */
 export async function queryHits(
   parameters: LogsqlParameters,
-  { query, startNs, endNs }: Asked,
+  { query, startNs, endNs }: EndpointParameters,
   bucket: Bucket,
-  reading: Reading,
+  reading: QueryRunner,
 ): Promise<string> {
   const fields = parameters.all('field')
   const by = [{ field: '_time', bucket }, ...fields.map(field => ({ field }))]
@@ -69,7 +69,7 @@ type Span = { readonly first: bigint; readonly last: bigint }
 /** Returns the first and the last bucket, between which none is omitted. @throws Status 400 */
 function* spanOf(
   series: readonly Series[],
-  { startNs, endNs }: Pick<Asked, 'startNs' | 'endNs'>,
+  { startNs, endNs }: Pick<EndpointParameters, 'startNs' | 'endNs'>,
   bucket: Bucket,
 ): Steps<Span> {
   let [least, most]: [bigint | undefined, bigint | undefined] = [undefined, undefined]

@@ -63,19 +63,19 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
   const twice = [...query].find(([name]) => !repeatable.includes(name) && query.isRepeated(name))
   if (twice !== undefined) throw badRequest(`${twice[0].slice(0, 100)} is given more than once`)
   const text = (name: string) => query.first(name) ?? ''
-  const refuse = (name: string, expected: string) =>
+  const invalidParameter = (name: string, expected: string) =>
     badRequest(`invalid ${name} ${JSON.stringify(text(name).slice(0, 100))}: expected ${expected}`)
   return {
     text,
     all: name => query.getAll(name).filter(value => value !== ''),
     count(name) {
       const given = text(name)
-      if (!/^\d{0,9}$/.test(given)) throw refuse(name, 'a whole number')
+      if (!/^\d{0,9}$/.test(given)) throw invalidParameter(name, 'a whole number')
       return Number(given)
     },
     flag(name) {
       const given = text(name).toLowerCase()
-      if (!['', '0', '1', 'false', 'true'].includes(given)) throw refuse(name, '1 or 0')
+      if (!['', '0', '1', 'false', 'true'].includes(given)) throw invalidParameter(name, '1 or 0')
       return given === '1' || given === 'true'
     },
     duration(name, fallback) {
@@ -83,20 +83,21 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
       // Clients of Prometheus send seconds without a unit.
       const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text(name)) ? Number(text(name)) * 1e9 : undefined
       const value = duration ?? seconds
-      if (value === undefined) throw refuse(name, 'a duration such as 5m or 1h30m')
-      if (Math.abs(value) > maxSize) throw refuse(name, 'a duration of 292 years at most')
+      if (value === undefined) throw invalidParameter(name, 'a duration such as 5m or 1h30m')
+      if (Math.abs(value) > maxSize) throw invalidParameter(name, 'a duration of 292 years at most')
       return BigInt(Math.trunc(value))
     },
     time(name) {
       if (text(name) === '') return undefined
       const moment = parseMoment(text(name), nowNs)
-      if (moment === undefined) throw refuse(name, 'RFC 3339, a Unix timestamp, or a duration before now')
+      if (moment === undefined)
+        throw invalidParameter(name, 'RFC 3339, a Unix timestamp, or a duration before now')
       return moment.startNs
     },
   }
 }
 
-export type Asked = {
+export type EndpointParameters = {
   readonly query: Query
   readonly startNs: bigint | undefined
   /** The end of the range in nanoseconds, inclusive. */
@@ -106,7 +107,7 @@ export type Asked = {
 }
 
 /** Reads start, end, time, query, extra filters and ignore_pipes. @throws Status 400 */
-export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: Bucket): Asked {
+export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: Bucket): EndpointParameters {
   const { text, time, all, flag } = parameters
   const endNs = before(time('end'))
   const timeNs = time('time') ?? endNs ?? nowNs

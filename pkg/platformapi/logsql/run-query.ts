@@ -4,14 +4,14 @@ import type { QueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 
 /** Runs queries in the scope of the caller, for a response that is built in time slices. */
-export type Reading = {
+export type QueryRunner = {
   readonly rows: (query: Query) => AsyncIterable<readonly Row[]>
   readonly timeSlices: QueryTimeSlices
 }
 
 /** Passes all rows of a query to a function. */
 export async function readRows(
-  { rows, timeSlices }: Reading,
+  { rows, timeSlices }: QueryRunner,
   query: Query,
   use: (row: Row) => void,
 ): Promise<void> {

@@ -3,10 +3,10 @@ import { renderKube } from '../../apierrors/render-kube.ts'
 import { type GetOptions, type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
-import type { Readable } from '../../logs/query/scope.ts'
+import type { ReadableNamespaces } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
-import { freePlaces } from '../logs/fixtures.ts'
+import { unlimitedConcurrency } from '../logs/fixtures.ts'
 import { createLogsqlApi, type LogsqlOptions, logsqlEndpoints } from './serve.ts'
 
 const base = 1_700_000_000
@@ -32,7 +32,7 @@ describe('createLogsqlApi', () => {
   let left = 0
   afterEach(() => loopback?.close())
 
-  async function start(readable: Readable, given: Partial<LogsqlOptions> = {}): Promise<void> {
+  async function start(readable: ReadableNamespaces, given: Partial<LogsqlOptions> = {}): Promise<void> {
     closing = new AbortController()
     left = 0
     const api = createLogsqlApi({
@@ -41,7 +41,7 @@ describe('createLogsqlApi', () => {
       created: () => new Map([['shop', base - 100]]),
       limits: () => ({ queryTimeoutSeconds: 60, exportLimit: 0 }),
       closing: closing.signal,
-      places: freePlaces,
+      concurrency: unlimitedConcurrency,
       timeSlices: createTimeSlices(),
       readForm: async ({ rawQuery }) => new QueryParameters(rawQuery),
       enter: () => ({

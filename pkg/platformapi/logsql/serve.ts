@@ -16,14 +16,14 @@ import { type LogApiOptions, type ScanOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { queryHits } from './hits.ts'
 import {
-  type Asked,
+  type EndpointParameters,
   type LogsqlParameters,
   readBucket,
   readLogsqlParameters,
   readQuery,
   warnOfUnknown,
 } from './parameters.ts'
-import type { Reading } from './run-query.ts'
+import type { QueryRunner } from './run-query.ts'
 import { queryStats, queryStatsRange } from './stats.ts'
 import { planTail } from './tail.ts'
 import { queryFacets, queryFieldNames, queryStreamFieldNames, queryValues, streamLabelOf } from './values.ts'
@@ -44,12 +44,12 @@ type Request = {
   readonly filterNow: () => Promise<LogFilter | undefined>
   readonly nowNs: bigint
   readonly run: Omit<Run, 'filter'>
-  readonly reading: Reading
+  readonly reading: QueryRunner
 }
 
 type Endpoint = (request: Request) => Promise<string>
 
-const asked = ({ parameters, nowNs }: Request): Asked => readQuery(parameters, nowNs)
+const asked = ({ parameters, nowNs }: Request): EndpointParameters => readQuery(parameters, nowNs)
 
 const endpoints: Readonly<Record<string, Endpoint>> = {
   hits: async request => {
@@ -111,7 +111,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     const filterNow = createFilterNow({}, identity, options)
     const filter = await filterNow()
     const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
-    const limited = withConcurrencyLimits(options.store, options.places, exchange)
+    const limited = withConcurrencyLimits(options.store, options.concurrency, exchange)
     const checked = () =>
       withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     const run = {
@@ -128,14 +128,14 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     }
     const request = { exchange, parameters, filter, filterNow, nowNs, run, reading }
     if (endpoint === 'tail') return follow(request, left)
-    const place = await options.enter(identity.username, res)
+    const slot = await options.enter(identity.username, res)
     try {
       if (res.destroyed) return
       reading.timeSlices.restart()
       if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
       else sendJsonText(res, 200, (await endpoints[endpoint]?.(request)) ?? '')
     } finally {
-      place.leave()
+      slot.leave()
     }
   }
 
@@ -146,7 +146,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     const since = offset > 0n ? nowNs - offset : undefined
     const within = filter ?? { scope: [] }
     const plan = planTail(question, within, { ...run, filter: within }, since)
-    const tail = options.places.tail(exchange.identity.username)
+    const tail = options.concurrency.tail(exchange.identity.username)
     const isPermitted = async () => same(await request.filterNow(), filter)
     const signal = AbortSignal.any([options.closing, left])
     const wanted = {

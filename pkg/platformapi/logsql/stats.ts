@@ -5,8 +5,8 @@ import { sortInSteps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import { createNameTest } from '../../logs/logsql/pipes/stage.ts'
 import type { Bucket, Pipe, Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
-import type { Asked } from './parameters.ts'
-import { inSteps, type Reading, readRows } from './run-query.ts'
+import type { EndpointParameters } from './parameters.ts'
+import { inSteps, type QueryRunner, readRows } from './run-query.ts'
 
 type Sample = {
   readonly metric: Readonly<Record<string, string>>
@@ -15,7 +15,10 @@ type Sample = {
 }
 
 /** Returns the results of `stats` at one time, in the format of instant queries of Prometheus. */
-export async function queryStats({ query, timeNs }: Asked, reading: Reading): Promise<string> {
+export async function queryStats(
+  { query, timeNs }: EndpointParameters,
+  reading: QueryRunner,
+): Promise<string> {
   const columns = columnsOf(query.pipes)
   const samples: string[] = []
   await readRows(reading, query, row => {
@@ -27,9 +30,9 @@ export async function queryStats({ query, timeNs }: Asked, reading: Reading): Pr
 
 /** Returns the results of `stats` per time step, as range queries of Prometheus do. */
 export async function queryStatsRange(
-  { query, timeNs }: Asked,
+  { query, timeNs }: EndpointParameters,
   bucket: Bucket,
-  reading: Reading,
+  reading: QueryRunner,
 ): Promise<string> {
   const columns = columnsOf(query.pipes)
   const series = new Map<string, Sample[]>()

@@ -8,7 +8,7 @@ import { type Plan, planQuery, type Run } from '../../logs/logsql/run-query.ts'
 import { charsOf } from '../../logs/record.ts'
 import { type Hit, maxPageChars } from '../../logs/store.ts'
 import { createRowFormat } from './format-rows.ts'
-import type { Asked } from './parameters.ts'
+import type { EndpointParameters } from './parameters.ts'
 
 const maxHistory = 10_000
 
@@ -22,10 +22,15 @@ export type Tail = {
 }
 
 /** Prepares a live tail. @throws Status 400 for pipes that need all rows */
-export function planTail({ query }: Asked, within: Run['filter'], run: Run, since: bigint | undefined): Tail {
-  const refused = query.pipes.find(pipe => !isByRow(pipe))
-  if (refused !== undefined)
-    throw badRequest(`query: the pipe ${refused.kind} needs all lines, which a tail does not have`)
+export function planTail(
+  { query }: EndpointParameters,
+  within: Run['filter'],
+  run: Run,
+  since: bigint | undefined,
+): Tail {
+  const unsupported = query.pipes.find(pipe => !isByRow(pipe))
+  if (unsupported !== undefined)
+    throw badRequest(`query: the pipe ${unsupported.kind} needs all lines, which a tail does not have`)
   const plan = planQuery(within, query)
   const formatRow = createRowFormat(query.pipes)
   const toLineRow = createLineRow({ test: plan.test, pipes: query.pipes.filter(isByRow), fields: undefined })

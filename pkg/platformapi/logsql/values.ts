@@ -3,7 +3,7 @@ import type { Query } from '../../logs/logsql/query.ts'
 import { type Row, streamLabels } from '../../logs/logsql/row.ts'
 import { uniqueName } from './hits.ts'
 import type { LogsqlParameters } from './parameters.ts'
-import { inSteps, type Reading, readRows } from './run-query.ts'
+import { inSteps, type QueryRunner, readRows } from './run-query.ts'
 
 type Value = { readonly value: string; readonly hits: number }
 
@@ -11,7 +11,7 @@ type Value = { readonly value: string; readonly hits: number }
 export async function queryValues(
   parameters: LogsqlParameters,
   query: Query,
-  reading: Reading,
+  reading: QueryRunner,
   field: string,
 ): Promise<string> {
   const hits = uniqueName('hits', [field])
@@ -28,7 +28,7 @@ export async function queryValues(
 export async function queryFieldNames(
   parameters: LogsqlParameters,
   query: Query,
-  reading: Reading,
+  reading: QueryRunner,
 ): Promise<string> {
   const names = { kind: 'fieldNames', result: 'name', part: '' } as const
   const by = [
@@ -47,7 +47,7 @@ export async function queryFieldNames(
 export async function queryStreamFieldNames(
   parameters: LogsqlParameters,
   query: Query,
-  reading: Reading,
+  reading: QueryRunner,
 ): Promise<string> {
   const entries = streamLabels.map(label => ({
     function: { name: 'count', fields: [label] } as const,
@@ -71,7 +71,7 @@ export function streamLabelOf(field: string): string {
 }
 
 async function collect(
-  reading: Reading,
+  reading: QueryRunner,
   query: Query,
   toValue: (row: Row) => Value,
 ): Promise<readonly Value[]> {
@@ -84,7 +84,7 @@ async function collect(
 async function formatValues(
   parameters: LogsqlParameters,
   given: readonly Value[],
-  { timeSlices }: Reading,
+  { timeSlices }: QueryRunner,
 ): Promise<string> {
   const part = parameters.text('filter')
   const most = parameters.count('limit') || Number.POSITIVE_INFINITY
@@ -102,7 +102,7 @@ const facetLimits = { limit: 10, values: 1000, length: 128 }
 export async function queryFacets(
   parameters: LogsqlParameters,
   query: Query,
-  reading: Reading,
+  reading: QueryRunner,
 ): Promise<string> {
   const pipe = {
     kind: 'facets',

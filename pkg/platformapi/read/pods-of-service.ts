@@ -1,5 +1,5 @@
 import type { ListQuery } from '../../apirequest/query/list-query.ts'
-import { isRecord, membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 
@@ -19,7 +19,7 @@ export function podsOfService(
   const selectors = new Map<string, readonly [string, string][]>()
   for (const entry of services.entries()) {
     if (entry.name !== wanted || (namespace !== '' && entry.namespace !== namespace)) continue
-    const { selector } = membersOf(entry.parsed().spec)
+    const { selector } = fieldsOf(entry.parsed().spec)
     const pairs = Object.entries(isRecord(selector) ? selector : {}).map(([key, value]): [string, string] => [
       key,
       String(value),

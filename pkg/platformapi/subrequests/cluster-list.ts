@@ -44,7 +44,7 @@ const maxBytes = 16 * 1024 * 1024
 const maxMs = 10_000
 
 // Not supported: the clusters change independently of each other.
-const refused = ['watch', 'resourceVersion', 'resourceVersionMatch']
+const unsupported = ['watch', 'resourceVersion', 'resourceVersionMatch']
 
 /** Returns whether a request is a list over several clusters. @throws Status 400 */
 export function isForClusters({ info, query }: AuthenticatedExchange): boolean {
@@ -68,7 +68,7 @@ export function createClusterList(options: ClusterListOptions): Handler {
     const { wanted, query } = parseClusterList(exchange)
     const kind = await kindOf(info.resource)
     const names = wanted ?? limited([hostCluster, ...(await usableMembers(exchange))])
-    const place = await reserve(identity.username, res)
+    const slot = await reserve(identity.username, res)
     try {
       await withAbortOnDisconnect(exchange, async left => {
         const signal = AbortSignal.any([left, AbortSignal.timeout(maxMs)])
@@ -95,7 +95,7 @@ export function createClusterList(options: ClusterListOptions): Handler {
         if (page !== undefined) await sendPage(exchange, page, slices)
       })
     } finally {
-      place.leave()
+      slot.leave()
     }
   }
 }
@@ -105,7 +105,7 @@ function parseClusterList({ req, info, query: parameters }: AuthenticatedExchang
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   if (isForComponents(info.resource) || isForRegistries(info.resource))
     throw badRequest(`clusters is not supported for ${info.resource}; send a request to each cluster`)
-  const wrong = refused.find(name => (parameters.get(name) ?? '') !== '')
+  const wrong = unsupported.find(name => (parameters.get(name) ?? '') !== '')
   if (wrong !== undefined)
     throw badRequest(`${wrong} is not supported with clusters; send a request to each cluster`)
   const query = parseListQuery(parameters, ['clusters'])

@@ -3,7 +3,7 @@ import { type ListQuery, parseListQuery } from '../../apirequest/query/list-quer
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { hostCluster } from '../../apirequest/target.ts'
-import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, textOf } from '../../kubeclient/object/object.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { plain } from '../../resourcecache/kinds/platform.ts'
 import { type Form, platformForm } from '../../resourcecache/list/list-body.ts'
@@ -123,7 +123,7 @@ function toCounted(list: unknown, limit: number) {
 
 /** Returns whether namespace and name can be segments of a path, such as that of selfLink. */
 function hasName(item: unknown): boolean {
-  const { name, namespace = '' } = membersOf(membersOf(item).metadata)
+  const { name, namespace = '' } = fieldsOf(fieldsOf(item).metadata)
   const texts = [name, namespace]
   return name !== '' && texts.every(text => typeof text === 'string' && !/[/%]|^\.{1,2}$/.test(text))
 }
@@ -138,14 +138,14 @@ const apiVersionForm = /^(?:([a-z0-9][-.a-z0-9]*)\/)?([a-z0-9]+)$/
  * @throws Status 503 for an object without kind and apiVersion
  */
 function toMemberKind(plural: string, object: unknown): Kind {
-  const { kind, apiVersion, metadata } = membersOf(object)
+  const { kind, apiVersion, metadata } = fieldsOf(object)
   const [, group = '', version = ''] = apiVersionForm.exec(textOf(apiVersion)) ?? []
   if (object !== undefined && (version === '' || textOf(kind) === ''))
     throw unavailable('the response is not a platform list')
   return {
     ...plain,
     ...{ plural, singular: '', kind: textOf(kind), shortNames: [], categories: [], columns: [] },
-    namespaced: textOf(membersOf(metadata).namespace) !== '',
+    namespaced: textOf(fieldsOf(metadata).namespace) !== '',
     source: { group, version, path: '' },
   }
 }

@@ -37,7 +37,7 @@ type Part = CollectedPart & { readonly resource: string }
 type FailedKind = { readonly resource: string; readonly status: object }
 
 // Not supported: the caches of the kinds change independently of each other.
-const refused = ['watch', 'resourceVersion', 'resourceVersionMatch', 'clusters']
+const unsupported = ['watch', 'resourceVersion', 'resourceVersionMatch', 'clusters']
 
 /**
  * Serves `GET /kapis/resources.<group domain>/v1alpha3/resources?kinds=deployments,statefulsets`:
@@ -81,7 +81,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
 function parseMergedList({ req, query }: AuthenticatedExchange) {
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   query.rejectAmbiguous()
-  const wrong = refused.find(name => (query.get(name) ?? '') !== '')
+  const wrong = unsupported.find(name => (query.get(name) ?? '') !== '')
   if (wrong !== undefined)
     throw badRequest(`${wrong} is not supported for a list of several kinds; use a list of one kind`)
   const scope = parseNamespace(query.get('namespace') ?? '')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { unknownResource } from '../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
-import { type KubeObject, membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject } from '../../kubeclient/object/object.ts'
 import { replaceAll } from '../../resourcecache/fixtures.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
@@ -181,7 +181,7 @@ describe('createWorkspaceViews', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } }),
     })
     const received: unknown = await response.json()
-    return { code: response.status, body: received, message: membersOf(received).message }
+    return { code: response.status, body: received, message: fieldsOf(received).message }
   }
   const native1 = '/apis/tenant.kapis.io/v1alpha1/workspaces'
   const annotations = { 'kapis.io/creator': 'jane' }

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { joinRestrictions } from '../../resourcecache/list/list-predicate.ts'
-import type { Called } from '../write/as-caller.ts'
+import type { KubeResponse } from '../write/as-caller.ts'
 import type { WorkspaceTools } from './dependencies.ts'
 import { createTemplateForm } from './template-conversion.ts'
 import type { View } from './views.ts'
@@ -33,7 +33,7 @@ export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
     await tools.read({ ...exchange, info }, { only, ...(isTemplate && { form: templateForm }) })
   }
 
-  function write(exchange: AuthenticatedExchange, view: View): Promise<Called | undefined> {
+  function write(exchange: AuthenticatedExchange, view: View): Promise<KubeResponse | undefined> {
     const { name } = view.info
     if (view.isTemplate) return writeTemplate(tools, exchange, name)
     return name === ''
@@ -63,7 +63,7 @@ async function writeKnownNamespace(
   tools: WorkspaceTools,
   exchange: AuthenticatedExchange,
   { info, workspace }: View,
-): Promise<Called | undefined> {
+): Promise<KubeResponse | undefined> {
   const { name } = info
   const read = { ...exchange, info: { ...info, verb: 'get' } }
   if (!(await tools.isVisible(read, isInWorkspace(tools.groupDomain, workspace))))

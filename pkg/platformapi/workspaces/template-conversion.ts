@@ -1,7 +1,7 @@
 import { badRequest, invalid } from '../../apierrors/status.ts'
-import { memberText, withMembers, withoutMember } from '../../json/members.ts'
+import { fieldText, withFields, withoutField } from '../../json/fields.ts'
 import { stringifyExactly } from '../../json/stringify.ts'
-import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, textOf } from '../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
 import { objectAt, parseSent, type Sent } from '../write/sent-object.ts'
 
@@ -29,9 +29,9 @@ export function createTemplateForm(groupDomain: string): Form {
 
 /** @param workspace JSON of a Workspace */
 export function toTemplateText(workspace: string, groupDomain: string): string {
-  const spec = memberText(workspace, 'spec') || '{}'
-  return withMembers(
-    withoutMember(workspace, ['metadata', 'managedFields']),
+  const spec = fieldText(workspace, 'spec') || '{}'
+  return withFields(
+    withoutField(workspace, ['metadata', 'managedFields']),
     new Map([
       ['kind', '"WorkspaceTemplate"'],
       ['apiVersion', JSON.stringify(`tenant.${groupDomain}/${templateVersion}`)],
@@ -66,7 +66,7 @@ export function toWorkspaceMergePatch(patch: unknown, { groupDomain, name }: Pat
   if (!isRecord(patch)) throw badRequest('the body must be a JSON Merge Patch: an object')
   const { apiVersion: _, kind: __, spec, ...rest } = patch
   const template = readTemplate(spec, { group: `tenant.${groupDomain}`, name })
-  const isRemoved = spec === null || membersOf(spec).template === null
+  const isRemoved = spec === null || fieldsOf(spec).template === null
   const wanted = isRemoved ? null : template.spec
   const metadata = withTemplateMetadata(objectAt(rest, 'metadata'), template)
   return {
@@ -164,7 +164,7 @@ function unknownIn(object: Sent, path: string, known: readonly string[]): readon
 }
 
 function isDelegated({ clusters, ...others }: Sent): boolean {
-  const isHere = Array.isArray(clusters) && clusters.every(each => membersOf(each).name === 'host')
+  const isHere = Array.isArray(clusters) && clusters.every(each => fieldsOf(each).name === 'host')
   return !(isHere || isEmpty(clusters)) || !Object.values(others).every(isEmpty)
 }
 

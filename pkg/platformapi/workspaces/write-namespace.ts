@@ -1,9 +1,9 @@
 import { notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
-import { membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import { type Called, withQueryOf } from '../write/as-caller.ts'
+import { type KubeResponse, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
 import { readJson, readPatch } from '../write/json-body.ts'
 import { keepLabels, parseSent } from '../write/sent-object.ts'
@@ -32,13 +32,13 @@ export async function createNamespace(
   { groupDomain, callAs, isVisible, created }: Tools,
   exchange: AuthenticatedExchange,
   workspace: string,
-): Promise<Called> {
+): Promise<KubeResponse> {
   const body = toNamespace(await readJson(exchange.req, ['application/json']), { groupDomain, workspace })
   const info = parseRequestInfo('GET', `/kapis/resources.${groupDomain}/v1alpha3/workspaces/${workspace}`)
   if (!(await isVisible({ ...exchange, info })))
     throw notFound({ group: `tenant.${groupDomain}`, resource: 'workspaces' }, workspace)
   const called = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
-  const namespace = textOf(membersOf(membersOf(JSON.parse(called.text)).metadata).name)
+  const namespace = textOf(fieldsOf(fieldsOf(JSON.parse(called.text)).metadata).name)
   if (!exchange.query.has('dryRun')) await created(exchange, { workspace, namespace })
   return called
 }
@@ -53,7 +53,7 @@ export async function writeNamespace(
   { groupDomain, callAs }: Tools,
   exchange: AuthenticatedExchange,
   { name, workspace }: { readonly name: string; readonly workspace: string },
-): Promise<Called | undefined> {
+): Promise<KubeResponse | undefined> {
   const { req } = exchange
   const one = withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`)
   switch (req.method) {

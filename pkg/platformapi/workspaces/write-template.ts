@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
-import { membersOf, parseObject } from '../../kubeclient/object/object.ts'
-import { type Called, withQueryOf } from '../write/as-caller.ts'
+import { fieldsOf, parseObject } from '../../kubeclient/object/object.ts'
+import { type KubeResponse, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
 import { isDryRun } from '../write/dry-run.ts'
 import { readJson, readPatch } from '../write/json-body.ts'
@@ -31,11 +31,11 @@ export async function writeTemplate(
   { groupDomain, callAs, addManager }: Tools,
   exchange: AuthenticatedExchange,
   name: string,
-): Promise<Called | undefined> {
+): Promise<KubeResponse | undefined> {
   const { req, res } = exchange
   const all = workspacesPath(groupDomain)
   const one = withQueryOf(exchange, `${all}/${encodeURIComponent(name)}`)
-  const shown = ({ code, text }: Called) => ({ code, text: toTemplateText(text, groupDomain) })
+  const shown = ({ code, text }: KubeResponse) => ({ code, text: toTemplateText(text, groupDomain) })
   switch (req.method) {
     case 'POST': {
       const body = toWorkspace(await readJson(req, ['application/json']), groupDomain)
@@ -43,7 +43,7 @@ export async function writeTemplate(
       // The object of a dry run has no version.
       if (isDryRun(exchange)) return shown(made)
       const { metadata, spec } = parseObject(JSON.parse(made.text))
-      const { manager } = membersOf(spec)
+      const { manager } = fieldsOf(spec)
       if (typeof manager === 'string' && manager !== '')
         await addManager(exchange, { workspace: metadata.name, manager })
       return shown(made)

@@ -2,7 +2,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { Call } from '../../kubeclient/client.ts'
 
 /** A response of kube-apiserver: its status code, and the JSON text of its body. */
-export type Called = { readonly code: number; readonly text: string }
+export type KubeResponse = { readonly code: number; readonly text: string }
 
 /**
  * Sends a request to kube-apiserver as the caller: RBAC with its escalation check and admission
@@ -13,7 +13,7 @@ export type Called = { readonly code: number; readonly text: string }
 export type CallAs = (
   exchange: AuthenticatedExchange,
   call: Pick<Call, 'method' | 'path' | 'body' | 'contentType'>,
-) => Promise<Called>
+) => Promise<KubeResponse>
 
 /** Returns the path with parameters of the request (dryRun, fieldManager), for a write. */
 export function withQueryOf({ rawQuery }: AuthenticatedExchange, path: string): string {

@@ -1,8 +1,8 @@
 import { toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { isRecord, itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf, textOf } from '../../kubeclient/object/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { CallAs, Called } from './as-caller.ts'
+import type { CallAs, KubeResponse } from './as-caller.ts'
 
 /** Writes an audit event for each write as the caller: a request may have many. */
 export function withAuditOfWrites(
@@ -37,12 +37,12 @@ export function withAuditOfWrites(
 function isTried(query: string, { method, body }: Parameters<CallAs>[1]): boolean {
   return (
     new URLSearchParams(query).has('dryRun') ||
-    (method === 'DELETE' && itemsOf(membersOf(body).dryRun).includes('All'))
+    (method === 'DELETE' && itemsOf(fieldsOf(body).dryRun).includes('All'))
   )
 }
 
 /** Returns the name of a new object, which kube-apiserver may have generated. */
-function nameIn({ text }: Called): string {
+function nameIn({ text }: KubeResponse): string {
   const object: unknown = JSON.parse(text)
-  return isRecord(object) ? textOf(membersOf(object.metadata).name) : ''
+  return isRecord(object) ? textOf(fieldsOf(object.metadata).name) : ''
 }

@@ -33,16 +33,16 @@ export async function forwardToComponent(
   if (!breaker.mayTry()) throw notResponding(component.name)
   const name = `the component ${component.name}`
   const ofRedirect = rejectRedirect(name, req)
-  let refused: Status | undefined
+  let redirectError: Status | undefined
   const rejection = (code: number, lines: HeaderLines) => {
-    refused = ofRedirect(code, lines)
-    return refused
+    redirectError = ofRedirect(code, lines)
+    return redirectError
   }
   try {
     await relay({ ...outgoing, upstream: name, rejection }, exchange)
   } catch (error) {
     // A component that sends an invalid redirect is still available.
-    if (error === refused) breaker.succeeded()
+    if (error === redirectError) breaker.succeeded()
     // A request that is invalid and was not sent does not indicate a failure of the component.
     else if (isStatus(error, 400)) breaker.abandoned()
     else breaker.failed()

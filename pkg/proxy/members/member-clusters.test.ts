@@ -8,7 +8,7 @@ import {
   startFakeKubeApiserver,
   until,
 } from '../../kubeclient/fixtures.ts'
-import { membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../kubeclient/object/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { MemberClusters } from './member-clusters.ts'
 
@@ -72,11 +72,11 @@ class Host {
   }
 
   async #patch(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
-    const { status } = membersOf(JSON.parse(Buffer.concat(await req.toArray()).toString()))
+    const { status } = fieldsOf(JSON.parse(Buffer.concat(await req.toArray()).toString()))
     const name = path.split('/').at(-2) ?? ''
     this.statuses.push({ name, status })
     const old = this.objects.get(clustersPath)?.get(name)
-    const object = { ...old, metadata: metadata(name), status: membersOf(status) }
+    const object = { ...old, metadata: metadata(name), status: fieldsOf(status) }
     this.put(clustersPath, name, object)
     respondJson(res, 200, object)
   }
@@ -117,15 +117,15 @@ describe('MemberClusters', function () {
     try {
       clusters.find(name)
     } catch (error) {
-      const { code, message } = membersOf(error)
+      const { code, message } = fieldsOf(error)
       return { code, message }
     }
     return undefined
   }
   const readyOf = (name: string): Readonly<Record<string, unknown>> => {
-    const status = membersOf(host.statuses.findLast(written => written.name === name)?.status)
+    const status = fieldsOf(host.statuses.findLast(written => written.name === name)?.status)
     const conditions = Array.isArray(status.conditions) ? status.conditions : []
-    const { lastTransitionTime, lastUpdateTime, ...condition } = membersOf(
+    const { lastTransitionTime, lastUpdateTime, ...condition } = fieldsOf(
       conditions.find(({ type }) => type === 'Ready'),
     )
     return { ...status, conditions: undefined, ...condition }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { badRequest, notFound, Status, unavailable } from '../../apierrors/status.ts'
 import { hostCluster } from '../../apirequest/target.ts'
 import { createKubeClient, type KubeClient, mergePatch } from '../../kubeclient/client.ts'
-import { type KubeObject, membersOf, parseObject, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject, parseObject, textOf } from '../../kubeclient/object/object.ts'
 import { secretsPath } from '../../kubeclient/object/secret.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -133,8 +133,8 @@ export class MemberClusters {
   /** Checks a Cluster with a kubeconfig before its creation. @throws Status 400 with the reason */
   async validate(cluster: unknown): Promise<void> {
     const invalid = (why: string) => badRequest(`invalid cluster: ${why}`)
-    const { metadata, spec } = membersOf(cluster)
-    const name = textOf(membersOf(metadata).name)
+    const { metadata, spec } = fieldsOf(cluster)
+    const name = textOf(fieldsOf(metadata).name)
     const member = readMember(
       { spec, metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '' } },
       undefined,
@@ -149,7 +149,7 @@ export class MemberClusters {
       const failed = conditions.find(({ status }) => status === 'False')
       if (failed !== undefined) throw invalid(failed.message)
       const { uid } = fields
-      const same = [...this.#clusters.all()].find(({ status }) => membersOf(status).uid === uid)
+      const same = [...this.#clusters.all()].find(({ status }) => fieldsOf(status).uid === uid)
       if (uid !== undefined && same !== undefined)
         throw invalid(`the cluster is already registered as ${JSON.stringify(same.metadata.name)}`)
     } finally {
@@ -168,7 +168,7 @@ export class MemberClusters {
       old?.close()
       return
     }
-    const given = JSON.stringify([membersOf(cluster.spec).connection, secret?.data])
+    const given = JSON.stringify([fieldsOf(cluster.spec).connection, secret?.data])
     const key = createHash('sha256').update(given).digest('base64')
     if (old?.key === key) return
     old?.close()

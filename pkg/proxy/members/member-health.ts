@@ -3,7 +3,7 @@ import { isStatus, Status } from '../../apierrors/status.ts'
 import { readUnverified } from '../../jwt/assertion.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Access } from '../../kubeclient/config/rest-config.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import type { HeaderLines } from '../headers.ts'
 import { upstreamFailure } from '../upstream-failure.ts'
 
@@ -50,14 +50,14 @@ export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines
     client.call({ path, headers, signal, timeoutMs, maxBytes })
   const { kube, kapis, otherThan } = cluster
   try {
-    const version = membersOf(await get(kube, '/version'))
+    const version = fieldsOf(await get(kube, '/version'))
     if (textOf(version.gitVersion) === '')
       return ready('False', 'FailedCheck', 'the response of /version has no gitVersion')
     const system = await optional(() => get(kube, '/api/v1/namespaces/kube-system'))
-    const uid = textOf(membersOf(membersOf(system).metadata).uid)
+    const uid = textOf(fieldsOf(fieldsOf(system).metadata).uid)
     if (uid !== '' && uid === otherThan)
       return ready('False', 'SameCluster', 'the kubeconfig points to this cluster itself')
-    const nodes = membersOf(await optional(() => get(kube, '/api/v1/nodes?limit=1')))
+    const nodes = fieldsOf(await optional(() => get(kube, '/api/v1/nodes?limit=1')))
     const service = kapis === undefined ? undefined : await checkKapis(kapis, get)
     const passed = ready('True', 'Passed', 'the cluster responds')
     return {
@@ -105,7 +105,7 @@ async function checkKapis(
   })
   if ('problem' in kapis) return failed(kapis.problem)
   try {
-    const version = membersOf(await get(kapis, '/kapis/version'))
+    const version = fieldsOf(await get(kapis, '/kapis/version'))
     const condition = { type, status: 'True', reason: 'Passed', message: 'its Kapis responds' } as const
     return { conditions: [condition], fields: known('kubeSphereVersion', version.gitVersion) }
   } catch (error) {
@@ -120,11 +120,11 @@ function known(name: string, value: unknown): Health['fields'] {
 function nodeFields({ items, metadata }: Readonly<Record<string, unknown>>): Health['fields'] {
   if (items === undefined) return {}
   const [first] = itemsOf(items)
-  const { remainingItemCount: rest = 0 } = membersOf(metadata)
+  const { remainingItemCount: rest = 0 } = fieldsOf(metadata)
   const nodeCount = itemsOf(items).length + (Number.isSafeInteger(rest) ? Math.max(0, Number(rest)) : 0)
   return {
     nodeCount,
-    ...known('region', membersOf(membersOf(membersOf(first).metadata).labels)[regionLabel]),
+    ...known('region', fieldsOf(fieldsOf(fieldsOf(first).metadata).labels)[regionLabel]),
   }
 }
 
@@ -154,8 +154,8 @@ export function statusAfter(
   { conditions, fields }: Health,
   now: Date,
 ): object | undefined {
-  const old = membersOf(status)
-  const before = itemsOf(old.conditions).map(membersOf)
+  const old = fieldsOf(status)
+  const before = itemsOf(old.conditions).map(fieldsOf)
   const isSame = ({ type, status: value, reason, message }: Condition) =>
     before.some(
       one => one.type === type && one.status === value && one.reason === reason && one.message === message,

@@ -5,7 +5,7 @@ import {
   readEmbeddedKubeconfig,
 } from '../../kubeclient/config/embedded-kubeconfig.ts'
 import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
-import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { secretData } from '../../kubeclient/object/secret.ts'
 
 /** The servers of a member cluster, and the credential for them. */
@@ -30,7 +30,7 @@ export function kubeconfigSecretType(groupDomain: string): string {
  * Secret may only repeat the endpoints of the Secret.
  */
 export function readMember(cluster: KubeObject, secret: KubeObject | undefined): Member | InvalidMember {
-  const connection = membersOf(membersOf(cluster.spec).connection)
+  const connection = fieldsOf(fieldsOf(cluster.spec).connection)
   const { name } = cluster.metadata
   const { type = 'direct' } = connection
   if (type !== 'direct') {
@@ -90,7 +90,7 @@ function readKapis(
 }
 
 function toRestConfig({ url, access }: EmbeddedCredential): RestConfig {
-  return { url, access: () => access, refused: () => undefined }
+  return { url, access: () => access, credentialRejected: () => undefined }
 }
 
 function isSameUrl(a: string, b: string): boolean {

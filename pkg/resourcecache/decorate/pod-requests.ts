@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject } from '../../kubeclient/object/object.ts'
 import { add, larger, parseQuantity, type Quantity, zero } from './quantity.ts'
 
 export type PodRequests = {
@@ -16,8 +16,8 @@ export type PodRequests = {
  * Undefined for a pod without a node, or one that has terminated.
  */
 export function toPodRequests(pod: KubeObject): PodRequests | undefined {
-  const spec = membersOf(pod.spec)
-  const phase = membersOf(pod.status).phase
+  const spec = fieldsOf(pod.spec)
+  const phase = fieldsOf(pod.status).phase
   const node = spec.nodeName
   if (typeof node !== 'string' || node === '' || phase === 'Succeeded' || phase === 'Failed') return undefined
   return {
@@ -34,23 +34,23 @@ function total(
   list: 'requests' | 'limits',
   resource: string,
 ): Quantity {
-  const podLevel = membersOf(membersOf(spec.resources)[list])[resource]
+  const podLevel = fieldsOf(fieldsOf(spec.resources)[list])[resource]
   const sum = podLevel === undefined ? containersTotal(spec, list, resource) : parseQuantity(podLevel)
   // Overhead is only added to an existing limit: a pod without a limit remains unlimited.
   if (list === 'limits' && sum.nano === 0n) return sum
-  return add(sum, parseQuantity(membersOf(spec.overhead)[resource]))
+  return add(sum, parseQuantity(fieldsOf(spec.overhead)[resource]))
 }
 
 function containersTotal(spec: Readonly<Record<string, unknown>>, list: string, resource: string): Quantity {
   const amount = (container: unknown) =>
-    parseQuantity(membersOf(membersOf(membersOf(container).resources)[list])[resource])
+    parseQuantity(fieldsOf(fieldsOf(fieldsOf(container).resources)[list])[resource])
   let running = zero
   for (const container of itemsOf(spec.containers)) running = add(running, amount(container))
   let sidecars = zero
   let starting = zero
   for (const container of itemsOf(spec.initContainers)) {
     const own = amount(container)
-    if (membersOf(container).restartPolicy === 'Always') {
+    if (fieldsOf(container).restartPolicy === 'Always') {
       sidecars = add(sidecars, own)
       starting = larger(starting, sidecars)
     } else {

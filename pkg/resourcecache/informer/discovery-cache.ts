@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../../kubeclient/object/object.ts'
 import type { Kind, KindOptions } from '../kind.ts'
 import { plain } from '../kinds/platform.ts'
 import { createKindTable, resourcesGroup } from '../kinds.ts'
@@ -119,23 +119,23 @@ type Discovered = {
 
 async function readDiscovery(client: KubeClient): Promise<Discovered[]> {
   const documents = await Promise.all(['/api', '/apis'].map(path => client.call({ path, accept })))
-  return documents.flatMap(document => itemsOf(membersOf(document).items).map(membersOf).flatMap(readGroup))
+  return documents.flatMap(document => itemsOf(fieldsOf(document).items).map(fieldsOf).flatMap(readGroup))
 }
 
 function readGroup(item: Readonly<Record<string, unknown>>): Discovered[] {
-  const group = textOf(membersOf(item.metadata).name)
+  const group = textOf(fieldsOf(item.metadata).name)
   return itemsOf(item.versions)
-    .map(membersOf)
+    .map(fieldsOf)
     .flatMap(version =>
       itemsOf(version.resources)
-        .map(membersOf)
+        .map(fieldsOf)
         .filter(({ verbs }) => itemsOf(verbs).includes('list'))
         .map(resource => ({
           group,
           version: textOf(version.version),
           plural: textOf(resource.resource),
           singular: textOf(resource.singularResource),
-          kind: textOf(membersOf(resource.responseKind).kind),
+          kind: textOf(fieldsOf(resource.responseKind).kind),
           namespaced: resource.scope === 'Namespaced',
           isWatchable: itemsOf(resource.verbs).includes('watch'),
         })),

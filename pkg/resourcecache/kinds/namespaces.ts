@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 import { column, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 
@@ -11,7 +11,7 @@ export const namespaces = (groupDomain: string): KindOptions => ({
     column('Workspace', 1, 'Workspace that the namespace belongs to.'),
   ],
   toFields({ metadata, status }) {
-    const phase = textOf(membersOf(status).phase)
+    const phase = textOf(fieldsOf(status).phase)
     const workspace = metadata.labels?.[`${groupDomain}/workspace`] ?? ''
     return {
       status: phase,

@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import type { PodRequestTotals } from '../decorate/pod-request-totals.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../decorate/quantity.ts'
 import { type Column, column, type Decoration, type IndexedFields, type Kind } from '../kind.ts'
@@ -64,11 +64,11 @@ export function decorateNode(
 }
 
 function toFields(object: KubeObject): IndexedFields {
-  const spec = membersOf(object.spec)
-  const status = membersOf(object.status)
-  const info = membersOf(status.nodeInfo)
-  const conditions = itemsOf(status.conditions).map(membersOf)
-  const allocatable = membersOf(status.allocatable)
+  const spec = fieldsOf(object.spec)
+  const status = fieldsOf(object.status)
+  const info = fieldsOf(status.nodeInfo)
+  const conditions = itemsOf(status.conditions).map(fieldsOf)
+  const allocatable = fieldsOf(status.allocatable)
   const isCordoned = spec.unschedulable === true
   return {
     status: isCordoned ? 'unschedulable' : conditions.some(isUnhealthy) ? 'warning' : 'running',
@@ -131,7 +131,7 @@ function roles(labels: Readonly<Record<string, string>>): string {
 
 function address(status: Readonly<Record<string, unknown>>, type: string): string {
   const found = itemsOf(status.addresses)
-    .map(membersOf)
+    .map(fieldsOf)
     .find(item => item.type === type)
   return textOf(found?.address) || '<none>'
 }

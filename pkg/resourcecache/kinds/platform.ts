@@ -1,5 +1,5 @@
 import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import type { KindOptions } from '../kind.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 
@@ -11,7 +11,7 @@ export const plain: KindOptions = {
 
 export const events: KindOptions = {
   toFields(object) {
-    const series = membersOf(object.series)
+    const series = fieldsOf(object.series)
     const times = [
       object.lastTimestamp,
       series.lastObservedTime,
@@ -37,9 +37,9 @@ export const users: KindOptions = {
     ['metadata', 'annotations', lastAppliedAnnotation],
   ],
   toFields(object) {
-    const spec = membersOf(object.spec)
+    const spec = fieldsOf(object.spec)
     // A user without a state is active.
-    const state = textOf(membersOf(object.status).state) || 'Active'
+    const state = textOf(fieldsOf(object.status).state) || 'Active'
     return {
       status: state,
       cells: [],
@@ -63,7 +63,7 @@ export const customResourceDefinitions: KindOptions = {
   toFields: object => ({
     status: plainStatus(object),
     cells: [],
-    values: { name: object.metadata.name, kind: textOf(membersOf(membersOf(object.spec).names).kind) },
+    values: { name: object.metadata.name, kind: textOf(fieldsOf(fieldsOf(object.spec).names).kind) },
   }),
   filters: {
     name: value => fields =>
@@ -82,7 +82,7 @@ export function byValues(
   }
 }
 
-export const loginRecords = byValues(({ spec }) => ({ type: textOf(membersOf(spec).type) }), ['type'])
+export const loginRecords = byValues(({ spec }) => ({ type: textOf(fieldsOf(spec).type) }), ['type'])
 
 export const workspaceRoles = (groupDomain: string) =>
   byValues(
@@ -91,7 +91,7 @@ export const workspaceRoles = (groupDomain: string) =>
   )
 
 export const workspaceRoleBindings = byValues(
-  object => ({ rolename: textOf(membersOf(object.roleRef).name) }),
+  object => ({ rolename: textOf(fieldsOf(object.roleRef).name) }),
   ['rolename'],
 )
 
@@ -110,11 +110,11 @@ export const groupBindings = (groupDomain: string): KindOptions => ({
 })
 
 function plainStatus(object: KubeObject): string {
-  const status = membersOf(object.status)
+  const status = fieldsOf(object.status)
   const word = textOf(status.phase) || textOf(status.state)
   if (word !== '') return word
   const ready = itemsOf(status.conditions)
-    .map(membersOf)
+    .map(fieldsOf)
     .find(({ type }) => type === 'Ready' || type === 'Available' || type === 'Established')
   return ready === undefined ? '' : ready.status === 'True' ? textOf(ready.type) : `Not${textOf(ready.type)}`
 }

@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -19,19 +19,19 @@ const finalPhases = new Set(['Succeeded', 'Failed'])
  * (KEP-753) and scheduling gates.
  */
 export function toPodStatus(pod: KubeObject): PodStatus {
-  const spec = membersOf(pod.spec)
-  const status = membersOf(pod.status)
+  const spec = fieldsOf(pod.spec)
+  const status = fieldsOf(pod.status)
   const sidecars = new Set(
     itemsOf(spec.initContainers)
-      .map(membersOf)
+      .map(fieldsOf)
       .filter(container => container.restartPolicy === 'Always')
       .map(container => textOf(container.name)),
   )
-  const conditions = itemsOf(status.conditions).map(membersOf)
-  const init = readInit(itemsOf(status.initContainerStatuses).map(membersOf), sidecars, {
+  const conditions = itemsOf(status.conditions).map(fieldsOf)
+  const init = readInit(itemsOf(status.initContainerStatuses).map(fieldsOf), sidecars, {
     total: itemsOf(spec.initContainers).length,
   })
-  const main = itemsOf(status.containerStatuses).map(membersOf)
+  const main = itemsOf(status.containerStatuses).map(fieldsOf)
   const isInitialized = init.reason === '' || has(conditions, 'Initialized', 'True')
   const phase = textOf(status.reason) || textOf(status.phase)
   const isGated = conditions.some(c => c.type === 'PodScheduled' && c.reason === 'SchedulingGated')
@@ -94,14 +94,14 @@ function endOf(terminated: Members): string {
 }
 
 function stateOf(status: Members): Members {
-  return membersOf(status.state)
+  return fieldsOf(status.state)
 }
 
 function statesOf(status: Members) {
   const { terminated, waiting, running } = stateOf(status)
   return {
-    terminated: terminated === undefined ? undefined : membersOf(terminated),
-    waiting: waiting === undefined ? undefined : membersOf(waiting),
+    terminated: terminated === undefined ? undefined : fieldsOf(terminated),
+    waiting: waiting === undefined ? undefined : fieldsOf(waiting),
     running,
   }
 }
@@ -111,7 +111,7 @@ function sidecarsOf(statuses: readonly Members[], sidecars: ReadonlySet<string>)
 }
 
 function lastEnd(status: Members): string {
-  return textOf(membersOf(membersOf(status.lastState).terminated).finishedAt)
+  return textOf(fieldsOf(fieldsOf(status.lastState).terminated).finishedAt)
 }
 
 function has(conditions: readonly Members[], type: string, value: string): boolean {

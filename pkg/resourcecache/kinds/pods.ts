@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { toPodRequests } from '../decorate/pod-requests.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
 import { type Cell, type Column, column, type KindOptions } from '../kind.ts'
@@ -26,13 +26,13 @@ type Members = Readonly<Record<string, unknown>>
 export const pods: KindOptions = {
   columns,
   toFields(pod) {
-    const spec = membersOf(pod.spec)
+    const spec = fieldsOf(pod.spec)
     const shown = toPodStatus(pod)
     return {
       status: statusWord(pod, shown),
       cells: toCells(pod, shown),
       values: {
-        phase: textOf(membersOf(pod.status).phase),
+        phase: textOf(fieldsOf(pod.status).phase),
         nodeName: textOf(spec.nodeName),
         pvcs: joinValues(claimsOf(pod)),
       },
@@ -48,11 +48,11 @@ export const pods: KindOptions = {
 
 function toCells(pod: KubeObject, shown: PodStatus): readonly Cell[] {
   const { metadata } = pod
-  const spec = membersOf(pod.spec)
-  const status = membersOf(pod.status)
+  const spec = fieldsOf(pod.spec)
+  const status = fieldsOf(pod.status)
   const requests = toPodRequests(pod)
   const owner = metadata.ownerReferences?.[0]
-  const address = itemsOf(status.podIPs).map(item => textOf(membersOf(item).ip))[0] || textOf(status.podIP)
+  const address = itemsOf(status.podIPs).map(item => textOf(fieldsOf(item).ip))[0] || textOf(status.podIP)
   return [
     metadata.name,
     `${shown.ready}/${shown.containers}`,
@@ -70,11 +70,11 @@ function toCells(pod: KubeObject, shown: PodStatus): readonly Cell[] {
 }
 
 function readinessGates(spec: Members, status: Members): string {
-  const gates = itemsOf(spec.readinessGates).map(gate => textOf(membersOf(gate).conditionType))
+  const gates = itemsOf(spec.readinessGates).map(gate => textOf(fieldsOf(gate).conditionType))
   if (gates.length === 0) return '<none>'
   const open = new Set(
     itemsOf(status.conditions)
-      .map(membersOf)
+      .map(fieldsOf)
       .filter(condition => condition.status === 'True')
       .map(condition => textOf(condition.type)),
   )
@@ -83,11 +83,11 @@ function readinessGates(spec: Members, status: Members): string {
 
 /** Returns the names of the claims that a pod mounts, including those of its ephemeral volumes. */
 export function claimsOf(pod: KubeObject): readonly string[] {
-  return itemsOf(membersOf(pod.spec).volumes)
-    .map(membersOf)
+  return itemsOf(fieldsOf(pod.spec).volumes)
+    .map(fieldsOf)
     .map(volume =>
       volume.ephemeral === undefined
-        ? textOf(membersOf(volume.persistentVolumeClaim).claimName)
+        ? textOf(fieldsOf(volume.persistentVolumeClaim).claimName)
         : `${pod.metadata.name}-${textOf(volume.name)}`,
     )
     .filter(name => name !== '')
@@ -98,8 +98,8 @@ function statusWord(pod: KubeObject, { reason }: PodStatus): string {
   if (reason === 'Running' || reason === 'Completed') return reason
   if (reason === 'Failed' || reason === 'Error' || reason.startsWith('OutOf')) return 'Error'
   if (reason !== 'Succeeded') return 'Waiting'
-  const ready = itemsOf(membersOf(pod.status).conditions)
-    .map(membersOf)
+  const ready = itemsOf(fieldsOf(pod.status).conditions)
+    .map(fieldsOf)
     .filter(({ type }) => type === 'Ready')
   return ready.every(condition => condition.reason === 'PodCompleted') ? 'Completed' : 'Waiting'
 }

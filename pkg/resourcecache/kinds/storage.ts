@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { type Cell, column, type Decoration, type IndexedFields, type KindOptions } from '../kind.ts'
 import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
 
@@ -39,8 +39,8 @@ const accessModes: Readonly<Record<string, string>> = {
 }
 
 function toClaimCells({ metadata, ...object }: KubeObject): readonly Cell[] {
-  const spec = membersOf(object.spec)
-  const status = membersOf(object.status)
+  const spec = fieldsOf(object.spec)
+  const status = fieldsOf(object.status)
   const volume = textOf(spec.volumeName)
   const isGoing = metadata.deletionTimestamp !== undefined
   const modes = itemsOf(status.accessModes).map(mode => accessModes[textOf(mode)] ?? textOf(mode))
@@ -48,7 +48,7 @@ function toClaimCells({ metadata, ...object }: KubeObject): readonly Cell[] {
     metadata.name,
     isGoing ? 'Terminating' : textOf(status.phase),
     volume,
-    volume === '' ? '' : textOf(membersOf(status.capacity).storage),
+    volume === '' ? '' : textOf(fieldsOf(status.capacity).storage),
     volume === '' ? '' : modes.join(','),
     textOf(spec.storageClassName),
     textOf(status.currentVolumeAttributesClassName) || '<unset>',
@@ -58,7 +58,7 @@ function toClaimCells({ metadata, ...object }: KubeObject): readonly Cell[] {
 }
 
 function toVolumeFacts(object: KubeObject): IndexedFields {
-  const phase = textOf(membersOf(object.status).phase)
+  const phase = textOf(fieldsOf(object.status).phase)
   const annotations = object.metadata.annotations ?? {}
   const provisioner = provisionerAnnotations.map(key => annotations[key]).find(value => value !== undefined)
   return {
@@ -66,7 +66,7 @@ function toVolumeFacts(object: KubeObject): IndexedFields {
     cells: [],
     values: {
       phase,
-      storageClassName: textOf(membersOf(object.spec).storageClassName),
+      storageClassName: textOf(fieldsOf(object.spec).storageClassName),
       provisioner: provisioner ?? '',
     },
   }
@@ -95,15 +95,15 @@ export function decorateClass(name: string, count: number, groupDomain: string):
 
 export const snapshots: KindOptions = {
   toFields(object) {
-    const spec = membersOf(object.spec)
-    const isReady = membersOf(object.status).readyToUse === true
+    const spec = fieldsOf(object.spec)
+    const isReady = fieldsOf(object.status).readyToUse === true
     const isGoing = object.metadata.deletionTimestamp !== undefined
     return {
       status: isGoing ? 'deleting' : isReady ? 'ready' : 'creating',
       cells: [],
       values: {
         volumeSnapshotClassName: textOf(spec.volumeSnapshotClassName),
-        persistentVolumeClaimName: textOf(membersOf(spec.source).persistentVolumeClaimName),
+        persistentVolumeClaimName: textOf(fieldsOf(spec.source).persistentVolumeClaimName),
       },
     }
   },
@@ -116,9 +116,9 @@ export const snapshots: KindOptions = {
 
 export const snapshotContents: KindOptions = {
   toFields(object) {
-    const spec = membersOf(object.spec)
-    const snapshot = membersOf(spec.volumeSnapshotRef)
-    const isReady = membersOf(object.status).readyToUse === true
+    const spec = fieldsOf(object.spec)
+    const snapshot = fieldsOf(spec.volumeSnapshotRef)
+    const isReady = fieldsOf(object.status).readyToUse === true
     return {
       status: isReady ? 'ready' : 'creating',
       cells: [],

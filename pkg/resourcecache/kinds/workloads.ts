@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import { type Cell, column, integerColumn, type KindOptions } from '../kind.ts'
 import { oneOf } from '../list/filters.ts'
 
@@ -19,7 +19,7 @@ export const deployments: KindOptions = {
     column('Updated', 1, 'Time since the conditions last changed.'),
   ],
   toFields(object) {
-    const status = membersOf(object.status)
+    const status = fieldsOf(object.status)
     const ready = count(status.readyReplicas)
     const all = count(status.replicas)
     const word = ready === 0 && all === 0 ? 'stopped' : ready === all ? 'running' : 'updating'
@@ -37,8 +37,8 @@ export const deployments: KindOptions = {
 /** Like `deployments`, but the ready replicas are compared with the desired number. */
 export const replicated: KindOptions = {
   toFields(object) {
-    const ready = count(membersOf(object.status).readyReplicas)
-    const wanted = membersOf(object.spec).replicas
+    const ready = count(fieldsOf(object.status).readyReplicas)
+    const wanted = fieldsOf(object.spec).replicas
     // As in KubeSphere 3.4, a missing number means stopped, although Kubernetes defaults to 1.
     return { status: toWord(ready, count(wanted)), cells: [], values: {} }
   },
@@ -47,7 +47,7 @@ export const replicated: KindOptions = {
 
 export const daemonSets: KindOptions = {
   toFields(object) {
-    const { numberReady, desiredNumberScheduled } = membersOf(object.status)
+    const { numberReady, desiredNumberScheduled } = fieldsOf(object.status)
     return { status: toWord(count(numberReady), count(desiredNumberScheduled)), cells: [], values: {} }
   },
   filters: { status: oneOf('status', words) },
@@ -55,7 +55,7 @@ export const daemonSets: KindOptions = {
 
 export const jobs: KindOptions = {
   toFields(object) {
-    const conditions = itemsOf(membersOf(object.status).conditions).map(membersOf)
+    const conditions = itemsOf(fieldsOf(object.status).conditions).map(fieldsOf)
     const is = (type: string) => conditions.some(c => c.type === type && c.status === 'True')
     return {
       status: is('Failed') ? 'failed' : is('Complete') ? 'completed' : 'running',
@@ -69,7 +69,7 @@ export const jobs: KindOptions = {
 
 export const cronJobs: KindOptions = {
   toFields: object => ({
-    status: membersOf(object.spec).suspend === true ? 'paused' : 'running',
+    status: fieldsOf(object.spec).suspend === true ? 'paused' : 'running',
     cells: [],
     values: {},
   }),
@@ -77,10 +77,10 @@ export const cronJobs: KindOptions = {
 }
 
 function toDeploymentCells(object: KubeObject): readonly Cell[] {
-  const spec = membersOf(object.spec)
-  const status = membersOf(object.status)
-  const template = membersOf(membersOf(spec.template).spec)
-  const containers = itemsOf(template.containers).map(membersOf)
+  const spec = fieldsOf(object.spec)
+  const status = fieldsOf(object.status)
+  const template = fieldsOf(fieldsOf(spec.template).spec)
+  const containers = itemsOf(template.containers).map(fieldsOf)
   const joined = (member: string) => containers.map(container => textOf(container[member])).join(',')
   return [
     object.metadata.name,
@@ -90,15 +90,15 @@ function toDeploymentCells(object: KubeObject): readonly Cell[] {
     { since: object.metadata.creationTimestamp },
     joined('name'),
     joined('image'),
-    toSelectorText(membersOf(spec.selector)),
+    toSelectorText(fieldsOf(spec.selector)),
   ]
 }
 
 /** Formats a metav1.LabelSelector like kubectl. */
 function toSelectorText({ matchLabels, matchExpressions }: Readonly<Record<string, unknown>>): string {
-  const labels = Object.entries(membersOf(matchLabels)).map(([key, value]) => `${key}=${textOf(value)}`)
+  const labels = Object.entries(fieldsOf(matchLabels)).map(([key, value]) => `${key}=${textOf(value)}`)
   const expressions = itemsOf(matchExpressions)
-    .map(membersOf)
+    .map(fieldsOf)
     .map(({ key, operator, values }) => {
       if (operator === 'Exists') return textOf(key)
       if (operator === 'DoesNotExist') return `!${textOf(key)}`
@@ -118,6 +118,6 @@ function count(value: unknown): number {
 }
 
 function latest(object: KubeObject, member: string): string {
-  const times = itemsOf(membersOf(object.status).conditions).map(c => textOf(membersOf(c)[member]))
+  const times = itemsOf(fieldsOf(object.status).conditions).map(c => textOf(fieldsOf(c)[member]))
   return times.sort().at(-1) || object.metadata.creationTimestamp
 }

@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 import { column, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 
@@ -11,8 +11,8 @@ export const workspaces: KindOptions = {
     column('Description', 1, 'Description of the workspace.'),
   ],
   toFields({ metadata, spec }) {
-    const manager = textOf(membersOf(spec).manager)
-    const description = textOf(membersOf(spec).description)
+    const manager = textOf(fieldsOf(spec).manager)
+    const description = textOf(fieldsOf(spec).description)
     return {
       status: '',
       cells: [

@@ -1,7 +1,7 @@
 import { parseJsonPath } from '../../apirequest/query/json-path.ts'
 import { findPaths, type Steps } from '../../json/path.ts'
 import { decodeString, eachChild, skipBlank, skipValue } from '../../json/scan.ts'
-import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../../kubeclient/object/object.ts'
 
 /** A column of a custom resource (additionalPrinterColumns). */
 export type PrinterColumn = { readonly name: string; readonly path: PrinterPath }
@@ -26,12 +26,12 @@ const quoted = /^(?:"([^"\\]*)"|'([^'\\]*)')$/
  * hundred. Columns with an unsupported path are omitted.
  */
 export function readPrinterColumns(definition: unknown, version: string): readonly PrinterColumn[] {
-  const found = itemsOf(membersOf(membersOf(definition).spec).versions)
-    .map(membersOf)
+  const found = itemsOf(fieldsOf(fieldsOf(definition).spec).versions)
+    .map(fieldsOf)
     .find(({ name }) => name === version)
   return itemsOf(found?.additionalPrinterColumns)
     .slice(0, maxColumns)
-    .map(membersOf)
+    .map(fieldsOf)
     .flatMap(({ name, jsonPath }) => {
       const path = parsePrinterPath(textOf(jsonPath))
       return path === undefined ? [] : [{ name: textOf(name), path }]

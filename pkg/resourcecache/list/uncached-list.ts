@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { readListPage } from '../../kubeclient/list/list-page.ts'
-import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf, type KubeObject, textOf } from '../../kubeclient/object/object.ts'
 import type { ServedKind } from '../store/cached-object.ts'
 import { ObjectStore } from '../store/store.ts'
 import { explainForbidden } from './list-error.ts'
@@ -22,10 +22,10 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
     const page = await readListPage(client, call).catch((error: unknown) => {
       throw explainForbidden(served.kind.plural, error)
     })
-    const list = membersOf(page.list)
+    const list = fieldsOf(page.list)
     items.push(...itemsOf(list.items))
     sources.push(...page.sources)
-    token = textOf(membersOf(list.metadata).continue)
+    token = textOf(fieldsOf(list.metadata).continue)
   } while (token !== '')
   return toUncachedStore(served, items, sources)
 }

@@ -1,8 +1,8 @@
-import { compactJson, memberText, withMembers, withoutMember } from '../../json/members.ts'
+import { compactJson, fieldText, withFields, withoutField } from '../../json/fields.ts'
 import {
+  fieldsOf,
   itemsOf,
   type KubeObject,
-  membersOf,
   type ObjectMeta,
   parseObject,
   textOf,
@@ -109,7 +109,7 @@ export class CachedObject {
   parsed(): KubeObject {
     const { kind } = this.served
     const rest: unknown = JSON.parse(`{${this.tail.length > 1 ? this.tail.subarray(1) : '}'}`)
-    return { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata: this.meta, ...membersOf(rest) }
+    return { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata: this.meta, ...fieldsOf(rest) }
   }
 
   decorated(decoration: Decoration): CachedObject {
@@ -119,7 +119,7 @@ export class CachedObject {
   /** Returns the object at another version, for DELETED when it leaves a selection. */
   at(version: number): CachedObject {
     const resourceVersion = String(version)
-    const metadata = withMembers(this.metadata(), new Map([['resourceVersion', `"${resourceVersion}"`]]))
+    const metadata = withFields(this.metadata(), new Map([['resourceVersion', `"${resourceVersion}"`]]))
     return new CachedObject({
       ...this.#parts(),
       meta: { ...this.meta, resourceVersion },
@@ -150,7 +150,7 @@ export class CachedObject {
       if (Object.keys(this.decoration.annotations).length > 0)
         added.set('annotations', this.#annotationsText(metadata))
       this.#platformHead = toUnpooledBuffer(
-        toPrefix(kind.kind, toSourceApiVersion(kind)) + withMembers(metadata, added),
+        toPrefix(kind.kind, toSourceApiVersion(kind)) + withFields(metadata, added),
       )
     }
     return this.#platformHead
@@ -158,8 +158,8 @@ export class CachedObject {
 
   #annotationsText(metadata: string): string {
     const computed = Object.entries(this.decoration.annotations)
-    const own = memberText(metadata, 'annotations') || '{}'
-    return withMembers(own, new Map(computed.map(([name, value]) => [name, JSON.stringify(value)])))
+    const own = fieldText(metadata, 'annotations') || '{}'
+    return withFields(own, new Map(computed.map(([name, value]) => [name, JSON.stringify(value)])))
   }
 
   #parts(): Parts {
@@ -175,7 +175,7 @@ export class CachedObject {
 function withoutHidden(kind: Kind, received: KubeObject, json: string) {
   const line = json.includes('\n') || json.includes('\r') ? compactJson(json) : json
   if (kind.hidden === undefined) return { object: received, text: line }
-  const text = kind.hidden.reduce(withoutMember, line)
+  const text = kind.hidden.reduce(withoutField, line)
   return { object: parseObject(JSON.parse(text)), text }
 }
 
@@ -195,7 +195,7 @@ function splitParsed(object: KubeObject): SourceText {
 function toUpdated(creationTimestamp: string, managedFields: unknown): string {
   let latest = creationTimestamp
   for (const field of itemsOf(managedFields)) {
-    const time = textOf(membersOf(field).time)
+    const time = textOf(fieldsOf(field).time)
     if (time > latest) latest = time
   }
   return latest

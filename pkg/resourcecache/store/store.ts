@@ -6,7 +6,7 @@ import { CachedObject, type ServedKind, toKey } from './cached-object.ts'
 import { type Chunk, entriesWithin } from './chunk.ts'
 import { View, type ViewQuery } from './materialized-view.ts'
 import { SortedIndex } from './sorted-index.ts'
-import { type Change, History } from './watch-window.ts'
+import { type Change, WatchWindow } from './watch-window.ts'
 
 /**
  * Called with the changes in order, once per event-loop turn. `reset` means that changes were
@@ -52,7 +52,7 @@ export class ObjectStore {
   readonly #views = new Map<string, View>()
   readonly #subscribers = new Set<Subscriber>()
   #index = new SortedIndex(byKey, [])
-  #history = new History(0)
+  #history = new WatchWindow(0)
   #version = 0
   /** Version of a comparison with kube-apiserver, up to which events are ignored. */
   #confirmedVersion = 0
@@ -193,7 +193,7 @@ export class ObjectStore {
     this.#bytes = this.#entries.values().reduce((sum, { size }) => sum + size, 0)
     this.#index = new SortedIndex(byKey, [...this.#entries.values()])
     this.#views.clear()
-    this.#history = new History(Number(resourceVersion))
+    this.#history = new WatchWindow(Number(resourceVersion))
     this.#confirmedVersion = 0
     this.#setVersion(Number(resourceVersion))
     for (const subscriber of this.#subscribers) subscriber.reset()

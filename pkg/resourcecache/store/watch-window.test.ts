@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { entry } from '../fixtures.ts'
-import { type Change, History } from './watch-window.ts'
+import { type Change, WatchWindow } from './watch-window.ts'
 
 const minute = 60_000
 const change = (version: number): Change => ({
@@ -11,9 +11,9 @@ const change = (version: number): Change => ({
 })
 const versionsOf = (changes: readonly Change[] | undefined) => changes?.map(({ version }) => version)
 
-describe('History', () => {
+describe('WatchWindow', () => {
   it('returns the changes after a version, and nothing before its horizon', () => {
-    const history = new History(10)
+    const history = new WatchWindow(10)
     for (const version of [12, 15, 16]) history.push(change(version), 0)
     const table: readonly [number, readonly number[] | undefined][] = [
       [0, undefined],
@@ -32,14 +32,14 @@ describe('History', () => {
   })
 
   it('keeps all changes of the last five minutes', () => {
-    const history = new History(0)
+    const history = new WatchWindow(0)
     for (let version = 1; version <= 5000; version++) history.push(change(version), 5 * minute)
     history.push(change(5001), 10 * minute)
     expect(history.since(0)).to.have.length(5001)
   })
 
   it('drops older changes, and reports the new horizon', () => {
-    const history = new History(0)
+    const history = new WatchWindow(0)
     for (let version = 1; version <= 1000; version++) history.push(change(version), 0)
     for (let version = 1001; version <= 2048; version++) history.push(change(version), 5 * minute + 1)
     expect(history.horizon).to.equal(1000)
@@ -48,7 +48,7 @@ describe('History', () => {
   })
 
   it('also drops old changes when there are few', () => {
-    const history = new History(0)
+    const history = new WatchWindow(0)
     for (let version = 1; version <= 100; version++) history.push(change(version), 0)
     history.push(change(101), 5 * minute + minute / 4)
     expect(history.horizon).to.equal(0)
@@ -58,7 +58,7 @@ describe('History', () => {
   })
 
   it('limits the bytes that it keeps, even for few changes', () => {
-    const history = new History(0)
+    const history = new WatchWindow(0)
     const large = entry('n', { annotations: { text: 'x'.repeat(1024 * 1024) } })
     for (let version = 1; version <= 200; version++) history.push({ ...change(version), entry: large }, 0)
     expect(history.since(0)).to.equal(undefined)
@@ -68,7 +68,7 @@ describe('History', () => {
   })
 
   it('limits the number of changes', () => {
-    const history = new History(0, Number.POSITIVE_INFINITY)
+    const history = new WatchWindow(0, Number.POSITIVE_INFINITY)
     for (let version = 1; version <= 103_000; version++) history.push(change(version), 0)
     expect(history.since(0)).to.equal(undefined)
     const kept = history.since(history.horizon)?.length ?? 0

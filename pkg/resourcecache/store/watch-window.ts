@@ -22,7 +22,7 @@ const maxChanges = 100_000
 const defaultMaxBytes = 64 * 1024 * 1024
 
 /** The changes of the last minutes, for watches that resume and for lists at an older version. */
-export class History {
+export class WatchWindow {
   #changes: { readonly change: Change; readonly at: number }[] = []
   /** Changes up to this version have been removed. */
   #horizon: number

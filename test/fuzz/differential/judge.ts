@@ -1,14 +1,14 @@
 import { expect } from 'chai'
-import type { Asker, Seen } from './ask.ts'
 import type { Pair } from './audit.ts'
 import { type Caller, iamGroup, type Marked, resourcesGroup, type Scene } from './model.ts'
+import { isOwnError } from './own-rejections.ts'
 import { roots } from './paths.ts'
 import { createPermitted } from './permitted.ts'
+import type { Received, RequestSender } from './request-sender.ts'
 import type { Generated } from './requests.ts'
-import { isOwnError } from './stricter.ts'
 
 /** Functions that send requests to both servers as one caller. */
-export type Servers = { readonly kube: Asker; readonly kapis: Asker }
+export type Servers = { readonly kube: RequestSender; readonly kapis: RequestSender }
 
 export type Judge = {
   /**
@@ -23,7 +23,10 @@ export type Judge = {
 }
 
 /** @param admin sends requests to kube-apiserver as cluster administrator */
-export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>, admin: Asker): Judge {
+export function createJudge(
+  { objects, names }: Pick<Scene, 'objects' | 'names'>,
+  admin: RequestSender,
+): Judge {
   const maySee = createPermitted(admin)
   const shown = new Map<string, number>(roots.map(root => [root, 0]))
   const pairs: Pair[] = []
@@ -32,7 +35,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
    * Returns the objects that a response exposes: by their marker, or by a name that is not in the
    * request.
    */
-  function objectsIn({ code, text }: Seen, request: Generated): readonly Marked[] {
+  function objectsIn({ code, text }: Received, request: Generated): readonly Marked[] {
     const asked = decodeOften(`${request.target} ${request.headers.join(' ')} ${request.body}`)
     return objects.filter(({ marker, name, resource }) => {
       if (text.includes(marker)) return true
@@ -43,7 +46,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
     })
   }
 
-  async function expectOnlyPermitted(caller: Caller, request: Generated, response: Seen, what: string) {
+  async function expectOnlyPermitted(caller: Caller, request: Generated, response: Received, what: string) {
     for (const object of objectsIn(response, request)) {
       const { resource, namespace, name } = object
       expect(await maySee(caller, object), `${what} shows ${resource} ${namespace}/${name}`).to.equal(true)
@@ -95,14 +98,15 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
   }
 }
 
-const toText = ({ code, text }: Seen) => `${code} ${code < 400 ? '' : text.slice(0, 400)}`
+const toText = ({ code, text }: Received) => `${code} ${code < 400 ? '' : text.slice(0, 400)}`
 const isSuccess = (code: number) => code === 101 || (code >= 200 && code < 300)
-const isTooBusy = ({ code }: Seen) => code === 0 || code === 429
+const isTooBusy = ({ code }: Received) => code === 0 || code === 429
 /**
  * Responses that do not depend on permissions: 429, or an upgrade that the aggregator sends over
  * HTTP/1.1.
  */
-const isUnclear = (seen: Seen) => isTooBusy(seen) || seen.code >= 500 || seen.text.includes('over HTTP/1.1')
+const isUnclear = (seen: Received) =>
+  isTooBusy(seen) || seen.code >= 500 || seen.text.includes('over HTTP/1.1')
 const isServedByBoth = (root: string) => /^\/apis?(\/|$)/.test(root)
 
 /**

@@ -1,5 +1,5 @@
 import { groupDomain } from '../../e2e/http.ts'
-import type { Pair } from './ask.ts'
+import type { Pair } from './request-sender.ts'
 
 export const resourcesGroup = `resources.${groupDomain}`
 export const iamGroup = `iam.${groupDomain}`

@@ -1,5 +1,5 @@
-import type { Asker } from './ask.ts'
 import { type Caller, type Marked, resourcesGroup, type User } from './model.ts'
+import type { RequestSender } from './request-sender.ts'
 
 const verbs = ['get', 'list', 'watch']
 // Kinds that the group of the platform has too (docs/adr/0010-permissions-of-platform-reads.md).
@@ -9,7 +9,7 @@ const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
  * Returns a function that checks at kube-apiserver whether any permission allows a caller to read
  * an object. Results are cached.
  */
-export function createPermitted(admin: Asker): (caller: Caller, object: Marked) => Promise<boolean> {
+export function createPermitted(admin: RequestSender): (caller: Caller, object: Marked) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
   return (caller, object) => {
     const key = `${caller.what} ${object.marker}`
@@ -19,7 +19,7 @@ export function createPermitted(admin: Asker): (caller: Caller, object: Marked) 
   }
 }
 
-async function maySee(admin: Asker, caller: Caller, object: Marked): Promise<boolean> {
+async function maySee(admin: RequestSender, caller: Caller, object: Marked): Promise<boolean> {
   if (caller.sees?.includes(object.name)) return true
   for (const user of [...(caller.user === undefined ? [] : [caller.user]), ...(caller.alsoAs ?? [])]) {
     if (await mayRead(admin, user, object)) return true
@@ -28,7 +28,7 @@ async function maySee(admin: Asker, caller: Caller, object: Marked): Promise<boo
 }
 
 async function mayRead(
-  admin: Asker,
+  admin: RequestSender,
   user: User,
   { group, resource, namespace, name }: Marked,
 ): Promise<boolean> {
@@ -47,7 +47,7 @@ async function mayRead(
   return verdicts.includes(true)
 }
 
-async function isAllowed(admin: Asker, spec: object): Promise<boolean> {
+async function isAllowed(admin: RequestSender, spec: object): Promise<boolean> {
   const { code, text } = await admin.ask({
     method: 'POST',
     target: '/apis/authorization.k8s.io/v1/subjectaccessreviews',

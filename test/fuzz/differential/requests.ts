@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { of, weighted, words } from './arbitraries.ts'
-import type { Sent } from './ask.ts'
 import { type Caller, resourcesGroup, type Scene } from './model.ts'
 import { type Path, pathsAbout, rootsOf, toText } from './paths.ts'
 import { queriesAbout } from './queries.ts'
+import type { Sent } from './request-sender.ts'
 
 /** A request that is sent to both servers. */
 export type Generated = Sent & {

@@ -7,7 +7,7 @@ import { kubeCa } from '../../e2e/cluster.ts'
 import { eventually } from '../../e2e/http.ts'
 import { scratch, setting } from '../../e2e/run.ts'
 import { pidOf } from '../../faults/process.ts'
-import { createAsker, type Server } from './ask.ts'
+import { createRequestSender, type Server } from './request-sender.ts'
 
 export type Audited = Server & { readonly auditLog: string }
 export type AuditedServers = {
@@ -101,7 +101,7 @@ async function startKapis(start: Start, policyFile: string): Promise<Audited> {
 }
 
 async function ready(child: ChildProcess, server: Server): Promise<void> {
-  const asker = createAsker(server)
+  const asker = createRequestSender(server)
   const probe = { method: 'GET', target: '/readyz', headers: [], body: '' }
   await eventually(async () => {
     if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`)

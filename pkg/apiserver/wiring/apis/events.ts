@@ -36,7 +36,7 @@ export type EventStreamOptions = {
   readonly namespaces: NamespaceIndex
   readonly logger: Logger
   readonly registry: Registry
-  readonly places: LogConcurrency
+  readonly concurrency: LogConcurrency
 }
 
 // The same permission as for `kubectl get events`.
@@ -47,7 +47,7 @@ const auditPermission = { verb: 'list', group: 'audit.k8s.io', resource: 'events
 
 /** Connects events of kube-apiserver and the audit log with their streams and APIs. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  const { client, config, live, streams, bindings, rbac, namespaces, logger, registry, places } = options
+  const { client, config, live, streams, bindings, rbac, namespaces, logger, registry, concurrency } = options
   const { events, auditing } = config.logs
   const lost = counter(registry, {
     name: 'kapis_logs_lost_events_total',
@@ -75,7 +75,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     createEventApi({
       kind,
       store,
-      places,
+      concurrency,
       readable: createNamespaceFinder({ client, index: bindings.of(permission), permission, rbac }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,

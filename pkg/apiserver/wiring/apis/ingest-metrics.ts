@@ -27,13 +27,13 @@ export function createIngestMetrics(registry: Registry, logger: Logger): IngestO
   const logRejections = createLineLog(lines =>
     logger.warn({ lines }, 'log lines were rejected for their time or the quota of their namespace'),
   )
-  return (protocol, { taken, refused, changed, causes = {} }) => {
+  return (protocol, { stored, rejected, changed, causes = {} }) => {
     for (const [change, lines] of Object.entries(changed)) changedLines.inc({ protocol, change }, lines)
     logChanges(changed)
     for (const [reason, lines] of Object.entries(causes)) rejectedLines.inc({ protocol, reason }, lines)
     logRejections(causes)
-    ingested.inc({ protocol, result: 'taken' }, taken)
-    ingested.inc({ protocol, result: 'refused' }, refused)
+    ingested.inc({ protocol, result: 'taken' }, stored)
+    ingested.inc({ protocol, result: 'refused' }, rejected)
   }
 }
 

@@ -11,14 +11,14 @@ const maxTails = 256
 /** Limits searches and live tails to a quarter per user: the store has no fair queues. */
 export function createLogConcurrency(): LogConcurrency {
   const searches = createFairQueue({
-    most: () => maxSearches,
+    seats: () => maxSearches,
     waitMs: () => waitMs,
-    refuse: () => tooManyRequests('too many log searches in progress', 1),
+    rejection: () => tooManyRequests('too many log searches in progress', 1),
   })
   const tails = createFairQueue({
-    most: () => maxTails,
+    seats: () => maxTails,
     waitMs: () => 0,
-    refuse: () => tooManyRequests('too many live tails are open', 10),
+    rejection: () => tooManyRequests('too many live tails are open', 10),
   })
   return { search: searches.take, tail: tails.takeNow }
 }

@@ -30,14 +30,14 @@ export function createLogHandlers(parts: {
 }): LogHandlers {
   const { reading, timeSlices, lines, groupDomain, authorize, observe } = parts
   const queries = createFairQueue({
-    most: () => maxLogsqlQueries,
+    seats: () => maxLogsqlQueries,
     waitMs: () => waitForPlaceMs,
-    refuse: () => tooManyRequests('too many queries that scan all lines are running; try again', 1),
+    rejection: () => tooManyRequests('too many queries that scan all lines are running; try again', 1),
   })
   const uploads = createFairQueue({
-    most: () => maxBodies,
+    seats: () => maxBodies,
     waitMs: () => waitForPlaceMs,
-    refuse: () => tooManyRequests('too many uploads in progress; retry later', 1),
+    rejection: () => tooManyRequests('too many uploads in progress; retry later', 1),
   })
   // Ingest requires the same permission for every protocol: create `ingest` in the logging group.
   const sending = toResourceInfo({

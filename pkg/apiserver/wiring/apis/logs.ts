@@ -15,7 +15,7 @@ import { createSpaceCheck } from '../../../logs/ingest/space-check.ts'
 import { openLogStore } from '../../../logs/open-store.ts'
 import { createLoggingApi } from '../../../platformapi/logging/v1alpha2/serve.ts'
 import { isOfSessionRecordings } from '../../../platformapi/logging/v1alpha2/session-recordings.ts'
-import { asksForPodLog, createDeletedPodLogs } from '../../../platformapi/logs/deleted-pod-logs.ts'
+import { createDeletedPodLogs, isPodLogRequest } from '../../../platformapi/logs/deleted-pod-logs.ts'
 import { createTenantApi, isOfTenantApi } from '../../../platformapi/tenant/v1alpha2/serve.ts'
 import type { DeletedPodLogs } from '../../../proxy/kube-apiserver-proxy.ts'
 import type { SessionRecording } from '../../../proxy/session-recording.ts'
@@ -79,11 +79,11 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const streams = await openLogStore(config.logs, secrets.logStore, { logger, timeSlices })
   const namespaces = new NamespaceIndex(groupDomain)
   const namespaceWatch = options.watchNamespaces(namespaces.handler)
-  const places = createLogConcurrency()
-  const joined = { client, config, live, bindings, rbac, namespaces, logger, registry, places }
+  const concurrency = createLogConcurrency()
+  const joined = { client, config, live, bindings, rbac, namespaces, logger, registry, concurrency }
   const events = streams && createEventStreams({ ...joined, streams })
   const recordings = createSessionRecordings({
-    ...{ store: streams?.recordings, live, clientAddress, places, logger, registry },
+    ...{ store: streams?.recordings, live, clientAddress, concurrency, logger, registry },
     created: () => namespaces.created,
   })
   const closing = new AbortController()
@@ -91,7 +91,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const space = streams && createSpaceCheck(streams.lines.ingest)
   const reading = streams && {
     store: streams.lines,
-    places,
+    concurrency,
     readable: createNamespaceFinder({ client, index: bindings.of(permission), permission, rbac }),
     created: () => namespaces.created,
     limits: () => live().logs,
@@ -117,7 +117,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     deletedPodLogs:
       reading === undefined
         ? { asks: () => false, respond: async () => false }
-        : { asks: asksForPodLog, respond: createDeletedPodLogs(reading) },
+        : { asks: isPodLogRequest, respond: createDeletedPodLogs(reading) },
     admit(req) {
       if (req.url?.startsWith('/select/logsql/')) req.url = `/kapis/${logging}/${version}${req.url}`
     },

@@ -33,11 +33,11 @@ export function createSessionRecordings(options: {
   readonly live: () => Config
   readonly clientAddress: ClientAddress
   readonly created: () => ReadonlyMap<string, number>
-  readonly places: LogConcurrency
+  readonly concurrency: LogConcurrency
   readonly logger: Logger
   readonly registry: Registry
 }): SessionRecordings {
-  const { store, live, clientAddress, created, places, logger, registry } = options
+  const { store, live, clientAddress, created, concurrency, logger, registry } = options
   if (store === undefined) return none
   const settings = () => live().logs.recordings
   const failures = counter(registry, {
@@ -51,7 +51,7 @@ export function createSessionRecordings(options: {
       ...{ recorder, clientAddress, logger },
       failed: () => failures.inc(),
     }),
-    serve: createSessionRecordingApi({ store, created, places, limits: () => live().logs }),
+    serve: createSessionRecordingApi({ store, created, concurrency, limits: () => live().logs }),
     stop: recorder.stop,
   }
 }

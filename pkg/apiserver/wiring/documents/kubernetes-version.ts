@@ -1,12 +1,12 @@
 import { createSharedResult } from '../../../cache/shared-result.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../../kubeclient/object/object.ts'
 
 const keepMs = 60_000
 
 /** Returns whether a version.Info, such as "36+", is at least a minor release. */
 export function isAtLeast(info: unknown, wantedMinor: number): boolean {
-  const { major, minor } = membersOf(info)
+  const { major, minor } = fieldsOf(info)
   return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor
 }
 

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, membersOf, textOf } from '../../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf, textOf } from '../../../kubeclient/object/object.ts'
 import { metaSchemas } from './meta.ts'
 import { ref, type Schema, type Schemas } from './schema.ts'
 
@@ -26,8 +26,8 @@ const types: readonly Schema['type'][] = ['object', 'array', 'string', 'integer'
 export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly unknown[]): Schemas {
   const sources = new Map<string, unknown>()
   for (const document of documents) {
-    const { schemas } = membersOf(membersOf(document).components)
-    for (const [name, schema] of Object.entries(membersOf(schemas)))
+    const { schemas } = fieldsOf(fieldsOf(document).components)
+    for (const [name, schema] of Object.entries(fieldsOf(schemas)))
       if (!sources.has(name)) sources.set(name, schema)
   }
   const shortNames = new Map<string, string>()
@@ -53,8 +53,8 @@ export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly
 }
 
 function isOfKind(schema: unknown, { kind, source }: SourceKind): boolean {
-  return itemsOf(membersOf(schema)['x-kubernetes-group-version-kind'])
-    .map(membersOf)
+  return itemsOf(fieldsOf(schema)['x-kubernetes-group-version-kind'])
+    .map(fieldsOf)
     .some(is => is.kind === kind && is.group === source.group && is.version === source.version)
 }
 
@@ -71,7 +71,7 @@ function toShortName(name: string, taken: ReadonlySet<string>): string {
 }
 
 function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
-  const from = membersOf(value)
+  const from = fieldsOf(value)
   const description = textOf(from.description)
   const target = targetOf(from)
   // This extension is generated again, with the group of the extension API.
@@ -89,7 +89,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const required = itemsOf(from.required).map(textOf)
   const inner = (schema: unknown) => toSchema(schema, nameOf)
   const limits = Object.entries(from).filter(([key]) => limitNames.has(key))
-  const properties = Object.entries(membersOf(from.properties)).map(([key, schema]) => [key, inner(schema)])
+  const properties = Object.entries(fieldsOf(from.properties)).map(([key, schema]) => [key, inner(schema)])
   return {
     ...(type === undefined ? {} : { type }),
     ...(from.format === undefined ? {} : { format: textOf(from.format) }),
@@ -110,6 +110,6 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
 /** Returns the name of the referenced schema, which kube-apiserver may wrap in allOf. */
 function targetOf(schema: Readonly<Record<string, unknown>>): string | undefined {
   const all = itemsOf(schema.allOf)
-  const target = textOf(schema.$ref ?? (all.length === 1 ? membersOf(all[0]).$ref : undefined))
+  const target = textOf(schema.$ref ?? (all.length === 1 ? fieldsOf(all[0]).$ref : undefined))
   return target.startsWith(refPrefix) ? target.slice(refPrefix.length) : undefined
 }

@@ -16,7 +16,7 @@ export type LdapEntry = {
 }
 
 /** The only matching entry, or why there is none. */
-export type Found = LdapEntry | 'none' | 'several'
+export type LdapSearchResult = LdapEntry | 'none' | 'several'
 
 /**
  * Finds the entry of a user. The filter contains the entered name as a BER value, so nothing has to
@@ -26,7 +26,7 @@ export async function findEntry(
   client: Client,
   config: LdapConfig,
   { attribute, value }: { attribute: string; value: string },
-): Promise<Found> {
+): Promise<LdapSearchResult> {
   const { loginAttribute, uidAttribute, mailAttribute, displayNameAttribute, groups } = config
   const attributes = [loginAttribute, uidAttribute, mailAttribute, displayNameAttribute]
   const more = [groups.memberValueAttribute, groups.userMemberAttribute].filter(name => name !== '')

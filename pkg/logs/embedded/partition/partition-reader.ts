@@ -133,12 +133,12 @@ export class PartitionReader {
     })
   }
 
-  /** Returns the lines before `to` that match a query; undefined for more than `most`. */
-  findFew(query: string, to: number, most: number): Uint32Array | undefined {
-    const lines = this.#cached(`few ${most} ${to} ${query}`, () =>
-      this.#list('some', query, { from: 0, to }, most + 1),
+  /** Returns the lines before `to` that match a query; undefined for more than `limit`. */
+  findFew(query: string, to: number, limit: number): Uint32Array | undefined {
+    const lines = this.#cached(`few ${limit} ${to} ${query}`, () =>
+      this.#list('some', query, { from: 0, to }, limit + 1),
     )
-    return lines.length > most ? undefined : lines
+    return lines.length > limit ? undefined : lines
   }
 
   count(query: string, { from, to }: LineRange): number {
@@ -155,8 +155,8 @@ export class PartitionReader {
     return value
   }
 
-  #list(by: 'list' | 'some', query: string, { from, to }: LineRange, most?: number): Uint32Array {
-    const values = [query, from, to - 1, ...(most === undefined ? [] : [most])]
+  #list(by: 'list' | 'some', query: string, { from, to }: LineRange, limit?: number): Uint32Array {
+    const values = [query, from, to - 1, ...(limit === undefined ? [] : [limit])]
     // One string with all numbers is several times faster to read than a row per number.
     const list = this.#read(({ statements }) => statements[by].get(...values)?.list)
     return typeof list === 'string' ? parseNumbers(list) : new Uint32Array(0)

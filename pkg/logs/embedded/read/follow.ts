@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogFilter } from '../../filter/filter.ts'
 import type { Hit } from '../../store.ts'
 import type { Committed } from '../write/store-writer.ts'
-import type { Arrivals, Arrived } from './search-arrivals.ts'
+import type { ArrivalPage, ArrivalPositions } from './search-arrivals.ts'
 
 /** Notifies followers of commits. */
 export type Feed = {
@@ -11,7 +11,11 @@ export type Feed = {
   readonly follow: (filter: LogFilter, signal: AbortSignal) => AsyncGenerator<readonly Hit[]>
 }
 
-export type ReadArrivals = (filter: LogFilter, ranges: Arrivals, signal: AbortSignal) => Promise<Arrived>
+export type ReadArrivals = (
+  filter: LogFilter,
+  ranges: ArrivalPositions,
+  signal: AbortSignal,
+) => Promise<ArrivalPage>
 
 // Delay between reads, so that commits in quick succession are read together.
 const gatherMs = 200
@@ -65,7 +69,10 @@ export function createFeed(read: ReadArrivals): Feed {
   }
 }
 
-function toRanges(unread: ReadonlyMap<string, number>, position: ReadonlyMap<string, number>): Arrivals {
+function toRanges(
+  unread: ReadonlyMap<string, number>,
+  position: ReadonlyMap<string, number>,
+): ArrivalPositions {
   return [...unread].map(([partition, from]) => ({
     partition,
     from: Math.max(from, position.get(partition) ?? 0),

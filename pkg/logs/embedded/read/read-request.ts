@@ -1,7 +1,7 @@
 import type { LogFilter } from '../../filter/filter.ts'
 import type { Interval } from '../../histogram-interval.ts'
 import type { LogQuery, RowQuery } from '../../store.ts'
-import type { Arrivals } from './search-arrivals.ts'
+import type { ArrivalPositions } from './search-arrivals.ts'
 
 export type ReaderSettings = {
   /** Folders by the name of the store. */
@@ -20,7 +20,7 @@ export type Read =
   | { readonly kind: 'rows'; readonly query: RowQuery }
   | { readonly kind: 'origins' | 'statistics'; readonly filter: LogFilter }
   | { readonly kind: 'histogram'; readonly filter: LogFilter; readonly interval: Interval }
-  | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }
+  | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: ArrivalPositions }
 
 /** Cancels the request with ID `of`, which then gets no response. */
 export type CancelRequest = { readonly kind: 'cancel'; readonly of: number }

@@ -7,20 +7,20 @@ import { firstWithin, placesFrom, readHits } from './selected-lines.ts'
 import { select, toWindow, type Work } from './selection.ts'
 
 /** The number of the first line to search, by partition. */
-export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
+export type ArrivalPositions = readonly { readonly partition: PartitionId; readonly from: number }[]
 
 /** New lines, and the next position per partition. `isCut` means that more lines follow. */
-export type Arrived = {
+export type ArrivalPage = {
   readonly hits: readonly Hit[]
-  readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
+  readonly next: readonly (ArrivalPositions[number] & { readonly isCut: boolean })[]
 }
 
 /** Returns matching lines from the given positions in order of arrival, at most a page. */
 export function* searchArrivals(
   partitions: readonly PartitionReader[],
   filter: LogFilter,
-  ranges: Arrivals,
-): Work<Arrived> {
+  ranges: ArrivalPositions,
+): Work<ArrivalPage> {
   const query = toQuery(filter)
   const hits: Hit[] = []
   const next: { partition: PartitionId; from: number; isCut: boolean }[] = []

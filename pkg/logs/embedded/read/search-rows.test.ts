@@ -10,7 +10,7 @@ import { line, openTestStore, testDayNs, useFolder } from '../fixtures.ts'
 import { searchRows } from './search-rows.ts'
 import { type LineParts, wholeLines } from './selected-lines.ts'
 
-const file = new URL('../../../../test/fixtures/logsql.json', import.meta.url)
+const file = new URL('../../../../test/fixtures/logsql-rows.json', import.meta.url)
 type Recorded = { readonly query: string; readonly rows: readonly string[] }
 const nowNs = 1_700_001_000_000_000_000n
 const everything = { scope: 'everything' } as const

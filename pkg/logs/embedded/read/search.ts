@@ -15,15 +15,15 @@ import { countByStream, countByTime, countLines } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
-import { type Arrivals, type Arrived, searchArrivals } from './search-arrivals.ts'
+import { type ArrivalPage, type ArrivalPositions, searchArrivals } from './search-arrivals.ts'
 import {
   type FoundLine,
-  firstPlaces,
+  firstLocations,
   firstWithin,
-  type Place,
+  type LineLocation,
+  type LineQuery,
   readHits,
   toFoundLines,
-  type Wanted,
 } from './selected-lines.ts'
 import { candidateWindows, isWithin, type Selection, select, type Window, type Work } from './selection.ts'
 
@@ -57,8 +57,8 @@ export type Search = {
   readonly arrivals: (
     partitions: readonly PartitionReader[],
     filter: LogFilter,
-    ranges: Arrivals,
-  ) => Work<Arrived>
+    ranges: ArrivalPositions,
+  ) => Work<ArrivalPage>
 }
 
 /**
@@ -161,11 +161,11 @@ function* searchPage(
   maxChars: number,
 ): Work<{
   readonly total: number | undefined
-  readonly places: readonly Place[]
+  readonly places: readonly LineLocation[]
   readonly isCut: boolean
 }> {
   const skipped = 'from' in start ? start.from : 0
-  const wanted: Wanted = {
+  const wanted: LineQuery = {
     ordering: createOrdering(order),
     count: skipped + size,
     after: 'after' in start ? parseCursor(start.after) : undefined,
@@ -173,7 +173,7 @@ function* searchPage(
   const { compare, begin } = wanted.ordering
   const beginOf = ({ partition, window }: Part) => begin(partition.day, window)
   const parts = yield* searched
-  let places: readonly Place[] = []
+  let places: readonly LineLocation[] = []
   let total = 0
   for (const part of parts.toSorted((a, b) => compare(beginOf(a), beginOf(b)))) {
     if (withTotal) total += yield* countOf(results, part)
@@ -191,14 +191,14 @@ function* searchPage(
 /** Merges the first matches so far with those of a window. */
 function* mergePlaces(
   results: Results,
-  places: readonly Place[],
+  places: readonly LineLocation[],
   part: Part,
-  wanted: Wanted,
-): Work<readonly Place[]> {
+  wanted: LineQuery,
+): Work<readonly LineLocation[]> {
   const { partition, window } = part
   const { ordering, count, after } = wanted
   if (after !== undefined && ordering.compare(ordering.end(partition.day, window), after) <= 0) return places
-  const found = firstPlaces(partition, window, yield* selectionOf(results, part), wanted)
+  const found = firstLocations(partition, window, yield* selectionOf(results, part), wanted)
   return [...places, ...found].sort(ordering.compare).slice(0, count)
 }
 

@@ -11,7 +11,7 @@ import { formatCursor, type Ordering, type Position, sequenceOf } from './positi
 import type { Selection, Window, Work } from './selection.ts'
 
 /** A matching line and where it is stored. */
-export type Place = Position & {
+export type LineLocation = Position & {
   readonly partition: PartitionReader
   readonly block: Block
   /** Index in the block. */
@@ -20,7 +20,7 @@ export type Place = Position & {
   readonly chars: number
 }
 
-export type Wanted = {
+export type LineQuery = {
   readonly ordering: Ordering
   readonly count: number
   /** Lines up to this position are skipped. */
@@ -28,24 +28,24 @@ export type Wanted = {
 }
 
 /** Returns the first `count` matching lines of a window. */
-export function firstPlaces(
+export function firstLocations(
   partition: PartitionReader,
   window: Window,
   selection: Selection,
-  { ordering, count, after }: Wanted,
-): readonly Place[] {
+  { ordering, count, after }: LineQuery,
+): readonly LineLocation[] {
   const { compare } = ordering
   const begin = (block: Block) => ordering.begin(partition.day, block)
-  let places: readonly Place[] = []
+  let locations: readonly LineLocation[] = []
   for (const block of window.blocks.toSorted((a, b) => compare(begin(a), begin(b)))) {
-    const last = places[count - 1]
+    const last = locations[count - 1]
     if (last !== undefined && compare(last, begin(block)) < 0) break
     if (after !== undefined && compare(ordering.end(partition.day, block), after) <= 0) continue
-    const found = placesIn(partition, window, block, selection)
-    const later = after === undefined ? found : found.filter(place => compare(place, after) > 0)
-    places = [...places, ...later].sort(compare).slice(0, count)
+    const found = locationsIn(partition, window, block, selection)
+    const later = after === undefined ? found : found.filter(location => compare(location, after) > 0)
+    locations = [...locations, ...later].sort(compare).slice(0, count)
   }
-  return places
+  return locations
 }
 
 /** Returns the selected lines of a window, from line number `from` on, in order of arrival. */
@@ -54,17 +54,17 @@ export function placesFrom(
   window: Window,
   selection: Selection,
   from: number,
-): readonly Place[] {
-  const places = window.blocks.flatMap(block => placesIn(partition, window, block, selection))
-  return places.filter(({ block, index }) => block.first + index >= from)
+): readonly LineLocation[] {
+  const locations = window.blocks.flatMap(block => locationsIn(partition, window, block, selection))
+  return locations.filter(({ block, index }) => block.first + index >= from)
 }
 
-function placesIn(
+function locationsIn(
   partition: PartitionReader,
   window: Window,
   block: Block,
   selection: Selection,
-): readonly Place[] {
+): readonly LineLocation[] {
   const offset = block.first - window.from
   const indexes =
     selection === 'all'
@@ -86,13 +86,13 @@ function lengthAt(ends: Columns['ends'], index: number): number {
 }
 
 /** Returns the first lines whose total length is within the limit, but at least one. */
-export function firstWithin(places: readonly Place[], maxChars: number): readonly Place[] {
+export function firstWithin(locations: readonly LineLocation[], maxChars: number): readonly LineLocation[] {
   let chars = 0
-  const count = places.findIndex(place => {
-    chars += place.chars
+  const count = locations.findIndex(location => {
+    chars += location.chars
     return chars > maxChars
   })
-  return count === -1 ? places : places.slice(0, Math.max(count, 1))
+  return count === -1 ? locations : locations.slice(0, Math.max(count, 1))
 }
 
 /** What is read of each line. Unread fields are missing, an unread text is empty. */
@@ -105,18 +105,18 @@ export type LineParts = {
 export const wholeLines: LineParts = { text: true, fields: undefined }
 
 /** Reads lines. Decompresses each block only once. */
-export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
-  const hits = new Map<Place, Hit>()
-  for (const [partition, own] of Map.groupBy(places, place => place.partition)) {
-    for (const [block, ofBlock] of Map.groupBy(own, place => place.block)) {
+export function* readHits(locations: readonly LineLocation[]): Work<readonly Hit[]> {
+  const hits = new Map<LineLocation, Hit>()
+  for (const [partition, own] of Map.groupBy(locations, location => location.partition)) {
+    for (const [block, ofBlock] of Map.groupBy(own, location => location.block)) {
       const open = openBlock(partition, block, true)
-      for (const place of ofBlock) {
-        hits.set(place, { record: recordAt(open, place, wholeLines), cursor: formatCursor(place) })
+      for (const location of ofBlock) {
+        hits.set(location, { record: recordAt(open, location, wholeLines), cursor: formatCursor(location) })
       }
       yield
     }
   }
-  return places.flatMap(place => hits.get(place) ?? [])
+  return locations.flatMap(location => hits.get(location) ?? [])
 }
 
 /** A line that is read only as far as it is needed. */
@@ -129,23 +129,23 @@ export type FoundLine = {
 const maxOpen = 16
 
 /** Returns lines by their places, read on demand; texts of the last blocks are kept. */
-export function toFoundLines(places: readonly Place[]): readonly FoundLine[] {
+export function toFoundLines(locations: readonly LineLocation[]): readonly FoundLine[] {
   const opened = new LRUCache<Block, OpenBlock>({ max: maxOpen })
-  const open = ({ partition, block }: Place): OpenBlock => {
+  const open = ({ partition, block }: LineLocation): OpenBlock => {
     const known = opened.get(block)
     if (known !== undefined) return known
     const made = openBlock(partition, block, true)
     opened.set(block, made)
     return made
   }
-  return places.map(place => ({
-    cursor: () => formatCursor(place),
-    read: parts => recordAt(open(place), place, parts),
+  return locations.map(location => ({
+    cursor: () => formatCursor(location),
+    read: parts => recordAt(open(location), location, parts),
   }))
 }
 
-function recordAt(open: OpenBlock, place: Place, parts: LineParts): LogRecord {
-  const { partition, day, time, index } = place
+function recordAt(open: OpenBlock, location: LineLocation, parts: LineParts): LogRecord {
+  const { partition, day, time, index } = location
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
   // Copied: a substring would keep its whole block in memory, and a page may use many.

@@ -5,8 +5,8 @@ export type RecentBatches = {
   readonly has: (name: string) => boolean
   /** Reports whether a line was rejected when its batch was stored. */
   readonly isRejected: (name: string, index: number) => boolean
-  /** Adds a stored batch. @param refused indexes of the lines that were not stored */
-  readonly add: (name: string, refused?: ReadonlySet<number>) => void
+  /** Adds a stored batch. @param rejected indexes of the lines that were not stored */
+  readonly add: (name: string, rejected?: ReadonlySet<number>) => void
   readonly delete: (name: string) => void
 }
 
@@ -27,9 +27,9 @@ export function createRecentBatches(limit: number): RecentBatches {
       names.delete(name)
       rejections.delete(name)
     },
-    add: (name, refused) => {
+    add: (name, rejected) => {
       names.add(name)
-      if (refused !== undefined && refused.size > 0) rejections.set(name, refused)
+      if (rejected !== undefined && rejected.size > 0) rejections.set(name, rejected)
       for (const oldest of names) {
         if (names.size <= limit) break
         names.delete(oldest)

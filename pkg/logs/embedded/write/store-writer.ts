@@ -75,8 +75,8 @@ export class StoreWriter {
     const rejected: Rejection[] = []
     for (const [index, record] of records.entries()) {
       const day = dayOf(record.timeNs)
-      const refused = this.#rejectionReason(record, index, `${day} ${batch}`, nowMs)
-      if (refused !== undefined) rejected.push({ index, ...refused })
+      const rejection = this.#rejectionReason(record, index, `${day} ${batch}`, nowMs)
+      if (rejection !== undefined) rejected.push({ index, ...rejection })
       else {
         const lines = byDay.get(day)
         if (lines === undefined) byDay.set(day, [record])

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { ownText } from '../copy-text.ts'
 
 /** A form of log lines, with `<*>` for the parts that differ, and the number of its lines. */
-export type Counted = { readonly pattern: string; readonly count: number }
+export type PatternCount = { readonly pattern: string; readonly count: number }
 
 type Shape = { readonly words: string[]; readonly separators: readonly string[]; count: number }
 
@@ -22,7 +22,7 @@ const leastSimilarity = 0.5
 export function createPatterns(): {
   readonly add: (text: string) => void
   /** Returns the forms, most frequent first; lines beyond the memory limit are `<*>`. */
-  readonly result: () => readonly Counted[]
+  readonly result: () => readonly PatternCount[]
 } {
   let others = 0
   const leaves = new LRUCache<string, Shape[]>({

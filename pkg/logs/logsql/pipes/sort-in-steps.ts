@@ -49,8 +49,11 @@ export type TopItems<T> = {
   readonly items: readonly T[]
 }
 
-/** Creates a collection of the first `most` items: a heap with the last of them at its top. */
-export function createTopItems<T extends object>(most: number, compare: (a: T, b: T) => number): TopItems<T> {
+/** Creates a collection of the first `limit` items: a heap with the last of them at its top. */
+export function createTopItems<T extends object>(
+  limit: number,
+  compare: (a: T, b: T) => number,
+): TopItems<T> {
   const items: T[] = []
   const isAfter = (i: number, j: number): boolean => {
     const [a, b] = [items[i], items[j]]
@@ -78,10 +81,10 @@ export function createTopItems<T extends object>(most: number, compare: (a: T, b
   return {
     items,
     add(item) {
-      if (items.length < most) {
+      if (items.length < limit) {
         items.push(item)
         // Without a limit no item is removed, so the heap need not be maintained.
-        if (most !== Number.POSITIVE_INFINITY) siftUp(items.length - 1)
+        if (limit !== Number.POSITIVE_INFINITY) siftUp(items.length - 1)
         return undefined
       }
       const [last] = items

@@ -45,7 +45,7 @@ export function createFactorsChange(options: BrowserOptions): RequestHandler {
     const form = readForm(req)
     requireOwnForm(req, form, issuer)
     const login = await requireRecentLogin(options, { req, res })
-    if (login === undefined) return audit.refused(req, event, 'login_required')
+    if (login === undefined) return audit.rejected(req, event, 'login_required')
     event.user = login.user.name
     event.action = form.get('action') ?? ''
     await change(options, { req, res }, { login, form, action: event.action })

@@ -41,7 +41,7 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
       const proven = { ...progress, amr: withFactor(progress.amr, methods) }
       return continueLogin(options, { req, res }, proven, event)
     }
-    audit.refused(req, event, verdict.outcome === 'locked' ? 'locked' : problem)
+    audit.rejected(req, event, verdict.outcome === 'locked' ? 'locked' : problem)
     await sendFactorPage(options, { req, res }, progress, toProblem(res, verdict, problem))
   })
 }
@@ -108,11 +108,11 @@ function createEnrolment(
     const added = await add(step)
     if (added.outcome === 'refused') {
       // The user has set up a factor in another browser in the meantime: the next page asks for it.
-      audit.refused(req, event, 'second_factor_required')
+      audit.rejected(req, event, 'second_factor_required')
       return continueLogin(options, exchange, progress, { endpoint: 'second-factor' })
     }
     if (added.outcome !== 'stored') {
-      audit.refused(req, event, added.outcome)
+      audit.rejected(req, event, added.outcome)
       const error = explainFactor(added.outcome, 'new')
       return sendSetUpPage(options, exchange, progress, { chosen, error })
     }

@@ -15,8 +15,8 @@ import { createGroupRoutes } from './groups/group-routes.ts'
 import { createWorkspaceRecords } from './roles/member-records.ts'
 import { createPlatformRoles } from './roles/platform-roles.ts'
 import { createBindingRemover } from './roles/remove-from-bindings.ts'
+import { createScopeReader } from './roles/role-reader.ts'
 import { createRoleRoutes, type RoleTools } from './roles/role-routes.ts'
-import { createScopeReader } from './roles/scope-reader.ts'
 import type { iamPaths } from './users/description.ts'
 import { deleteFactors, type FactorsOptions } from './users/factors.ts'
 import { getLoginRecords } from './users/login-records.ts'
@@ -116,11 +116,11 @@ export function createIamApi(options: IamOptions): IamApi {
     await requirePermission(identity, { verb: info.verb, group, resource: 'users', name: info.name })
   }
 
-  const places = createScopeReader({ groupDomain, ...options.roles })
-  const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
+  const scopes = createScopeReader({ groupDomain, ...options.roles })
+  const platformRoles = createPlatformRoles({ groupDomain, scopes, callAs: options.roles.callAs })
   const { isPassword, hasJustLoggedIn, removeFactors, endLogins } = options
   const own = { isOwn: isOwnUser, isPassword, hasJustLoggedIn, callAs: options.roles.callAs }
-  const leaveBindings = createBindingRemover({ places, callAs: options.roles.callAs })
+  const leaveBindings = createBindingRemover({ scopes, callAs: options.roles.callAs })
   const writing = { leaveBindings, users, writer, passwords, permitOf, requireWrite, platformRoles }
   const factors = { removeFactors, endLogins }
   const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own, ...factors }
@@ -137,8 +137,8 @@ export function createIamApi(options: IamOptions): IamApi {
   const { callAs, require } = options.roles
   /** These handlers authorize the caller themselves. */
   const rbacRoutes = {
-    ...createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles }, places),
-    ...createGroupRoutes({ groupDomain, callAs, require, changeGroups, leaveBindings }, places),
+    ...createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles }, scopes),
+    ...createGroupRoutes({ groupDomain, callAs, require, changeGroups, leaveBindings }, scopes),
   }
 
   function serve(exchange: AuthenticatedExchange): Promise<void> | void {
@@ -159,7 +159,7 @@ export function createIamApi(options: IamOptions): IamApi {
     const roles = await platformRoles.readFor(exchange)
     await options.list(exchange, {
       form: createUserForm(roles, groupDomain),
-      narrow: query => narrowUsers({ places, platformRoles }, exchange, query),
+      narrow: query => narrowUsers({ scopes, platformRoles }, exchange, query),
     })
   }
 
@@ -176,7 +176,7 @@ export function createIamApi(options: IamOptions): IamApi {
     )
   }
 
-  const { giveIn, addManager } = createWorkspaceRecords({ groupDomain, callAs, places })
+  const { giveIn, addManager } = createWorkspaceRecords({ groupDomain, callAs, scopes })
 
   return {
     serve,

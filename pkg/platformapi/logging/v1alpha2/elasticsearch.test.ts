@@ -8,7 +8,7 @@ import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fi
 import { openTestStore, readAll } from '../../../logs/embedded/fixtures.ts'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
-import { freePlace } from './fixtures.ts'
+import { freeSlot } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
@@ -17,7 +17,7 @@ const options = {
   limits: defaultLimits,
   authorize: () => undefined,
   observe: () => undefined,
-  enter: freePlace,
+  enter: freeSlot,
 }
 
 describe('Elasticsearch clients', () => {
@@ -210,7 +210,7 @@ describe('Elasticsearch clients', () => {
 
   it('receive responses only if they may ingest', async () => {
     ingest = createIngest({
-      ...{ store, limits: defaultLimits, observe: () => undefined, enter: freePlace },
+      ...{ store, limits: defaultLimits, observe: () => undefined, enter: freeSlot },
       authorize: () => {
         throw new Error('no')
       },

@@ -11,6 +11,6 @@ export async function tooMany(): Promise<never> {
 }
 
 /** Admits every batch without a limit. */
-export function freePlace(): { readonly leave: () => void } {
+export function freeSlot(): { readonly leave: () => void } {
   return { leave: () => undefined }
 }

@@ -19,7 +19,7 @@ import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import { createTimeSlices } from '../../../scheduling/time-slices.ts'
-import { forbidden403, freePlace, tooMany } from './fixtures.ts'
+import { forbidden403, freeSlot, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
@@ -48,7 +48,7 @@ describe('createIngest', () => {
       store,
       limits: { ...defaultLimits, batchBytes: 10_000, batchLines: 50, lineBytes: 100 },
       authorize: () => undefined,
-      enter: freePlace,
+      enter: freeSlot,
       observe: (protocol, lines) => observed.push([protocol, lines]),
       ...given.ingest,
     })
@@ -78,8 +78,8 @@ describe('createIngest', () => {
     let came = 0
     const started = async (given: Pick<LogStore, 'ingest'>, most: number, waitMs: number) => {
       const silent = { authorize: () => undefined, observe: () => undefined }
-      const refuse = () => tooManyRequests('later', 1)
-      const { take: enter } = createFairQueue({ most: () => most, waitMs: () => waitMs, refuse })
+      const rejection = () => tooManyRequests('later', 1)
+      const { take: enter } = createFairQueue({ seats: () => most, waitMs: () => waitMs, rejection })
       const ingest = createIngest({ store: given, limits: defaultLimits, enter, ...silent })
       came = 0
       loopback = await startLoopback(async (req, res) => {
@@ -177,7 +177,7 @@ describe('createIngest', () => {
         ],
       })
       expect(logs()).to.deep.equal(['a'])
-      expect(observed).to.deep.equal([['bulk', { taken: 1, refused: 1, changed: {} }]])
+      expect(observed).to.deep.equal([['bulk', { stored: 1, rejected: 1, changed: {} }]])
     })
 
     it('accepts the content type of Elasticsearch 8 clients', async () => {

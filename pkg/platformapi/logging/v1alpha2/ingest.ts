@@ -25,7 +25,7 @@ import type { LogStore } from '../../../logs/store.ts'
 import { createConcurrencyLimiter } from '../../../scheduling/concurrency-limiter.ts'
 import { contentTypeOf, responseToClient } from './elasticsearch.ts'
 import { readBody } from './read-body.ts'
-import { createUploadLimiter, type HeldRole } from './upload-limiter.ts'
+import { type BodyMemory, createUploadLimiter } from './upload-limiter.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>
@@ -35,15 +35,15 @@ export type IngestOptions = {
   /** Called for each batch. */
   readonly observe: (
     protocol: Protocol,
-    lines: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>,
+    lines: Pick<Ingested, 'stored' | 'rejected' | 'changed' | 'causes'>,
   ) => void
   /** Reserves a slot for an upload, or waits. @throws Status 429, also through the promise */
-  readonly enter: (user: string, res: ServerResponse) => Place | Promise<Place>
+  readonly enter: (user: string, res: ServerResponse) => Slot | Promise<Slot>
   readonly bodyWithinMs?: number
 }
 
 /** A reserved slot; `leave` releases it. */
-export type Place = { readonly leave: () => void }
+export type Slot = { readonly leave: () => void }
 
 // Maximum number of batches being stored, whose lines are in memory.
 const maxBatches = 8
@@ -80,11 +80,11 @@ const lineTypes = [
 export function createIngest(options: IngestOptions): Handler {
   const { store, limits, authorize, observe, enter, bodyWithinMs = defaultWithinMs } = options
   const beginBody = createUploadLimiter(maxBatches * limits.batchBytes)
-  const refuse = () => tooManyRequests('too many batches in progress; retry later', 1)
-  const storing = createConcurrencyLimiter({ maxConcurrent: maxBatches, maxWaiting: maxBodies, refuse })
+  const rejection = () => tooManyRequests('too many batches in progress; retry later', 1)
+  const storing = createConcurrencyLimiter({ maxConcurrent: maxBatches, maxWaiting: maxBodies, rejection })
 
   const takeFor =
-    ({ hold }: HeldRole): Take =>
+    ({ hold }: BodyMemory): Take =>
     async (req, mediaTypes, form, assumed) => {
       const body = await readBody(req, {
         mediaTypes,
@@ -94,8 +94,8 @@ export function createIngest(options: IngestOptions): Handler {
         ...(assumed === undefined ? {} : { assumed }),
       })
       const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
-      const { taken, refused, changed, causes } = ingested
-      observe(form.protocol, { taken, refused, changed, ...(causes === undefined ? {} : { causes }) })
+      const { stored, rejected, changed, causes } = ingested
+      observe(form.protocol, { stored, rejected, changed, ...(causes === undefined ? {} : { causes }) })
       return ingested
     }
 
@@ -124,14 +124,14 @@ export function createIngest(options: IngestOptions): Handler {
     const methods = handle === ingestDocument && parts.length === 2 ? ['POST'] : ['POST', 'PUT']
     if (!methods.includes(req.method ?? 'GET')) throw methodNotAllowed(methods)
     await authorizeFor(handle, identity)
-    const place = await enter(identity.username, res)
+    const slot = await enter(identity.username, res)
     const held = beginBody()
     try {
       // The client may have disconnected while the request was waiting.
       if (!res.destroyed) await handle(takeFor(held), exchange)
     } finally {
       held.end()
-      place.leave()
+      slot.leave()
     }
   }
 }

@@ -4,7 +4,7 @@ import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fi
 import { createMemoryStore } from '../../../logs/fixtures.ts'
 import { session } from '../../../recording/fixtures.ts'
 import { type Part, type Session, toRecord } from '../../../recording/session.ts'
-import { freePlaces } from '../../logs/fixtures.ts'
+import { unlimitedConcurrency } from '../../logs/fixtures.ts'
 import { createSessionRecordingApi, isOfSessionRecordings } from './session-recordings.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2'
@@ -32,7 +32,7 @@ describe('createSessionRecordingApi', () => {
   let createdAt = 1_795_780_000
   before(async () => {
     const api = createSessionRecordingApi({
-      ...{ store, places: freePlaces, limits: () => ({ queryTimeoutSeconds: 1 }) },
+      ...{ store, concurrency: unlimitedConcurrency, limits: () => ({ queryTimeoutSeconds: 1 }) },
       created: () => new Map([['shop', createdAt]]),
     })
     loopback = await startLoopback(async (req, res) => {

@@ -9,13 +9,13 @@ import { readTimes } from '../../../logs/query/page-parameters.ts'
 import { readParameters } from '../../../logs/query/parameters.ts'
 import type { Hit, LogStore, QueryLimits } from '../../../logs/store.ts'
 import { toAsciicast } from '../../../recording/asciicast.ts'
-import { idOf, ofParts, readMembers } from '../../../recording/session.ts'
+import { idOf, ofParts, readFields } from '../../../recording/session.ts'
 import { withAbortOnDisconnect } from '../../logs/abort-on-disconnect.ts'
 import { type LogConcurrency, withConcurrencyLimits } from '../../logs/concurrency-limits.ts'
 
 export type SessionRecordingApiOptions = {
   readonly store: LogStore
-  readonly places: LogConcurrency
+  readonly concurrency: LogConcurrency
   /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
   readonly limits: () => { readonly queryTimeoutSeconds: number }
@@ -42,7 +42,7 @@ export function createSessionRecordingApi(options: SessionRecordingApiOptions): 
     const { req, info } = exchange
     if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
     if (info.verb === 'watch') throw badRequest('recordings cannot be watched')
-    const store = withConcurrencyLimits(options.store, options.places, exchange)
+    const store = withConcurrencyLimits(options.store, options.concurrency, exchange)
     const timeoutMs = options.limits().queryTimeoutSeconds * 1000
     await withAbortOnDisconnect(exchange, async signal => {
       const scope = scopeOf(exchange, options.created)
@@ -101,13 +101,13 @@ async function findEnds(
   const query = { order: 'asc', size: ids.length, start: { from: 0 }, withTotal: false } as const
   const filter = toFilter(scope, ofParts(['end'], ids))
   const { hits } = await store.query({ ...query, filter }, limits)
-  return new Map(hits.map(({ record }) => [idOf(record), readMembers(record)]))
+  return new Map(hits.map(({ record }) => [idOf(record), readFields(record)]))
 }
 
 type Members = Readonly<Record<string, unknown>>
 
 function toObject({ record }: Hit, end: Members | undefined): object {
-  const { id, namespace, startTimestamp, ...spec } = readMembers(record)
+  const { id, namespace, startTimestamp, ...spec } = readFields(record)
   return {
     metadata: { name: id, namespace, creationTimestamp: startTimestamp },
     spec,

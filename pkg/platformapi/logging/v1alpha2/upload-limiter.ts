@@ -1,7 +1,7 @@
 import { tooManyRequests } from '../../../apierrors/status.ts'
 
 /** The memory that a body occupies while it is uploaded or stored. */
-export type HeldRole = {
+export type BodyMemory = {
   /** Sets the number of reserved bytes. @throws Status 429 */
   readonly hold: (bytes: number) => void
   /** Releases the memory. */
@@ -9,7 +9,7 @@ export type HeldRole = {
 }
 
 /** Limits the total memory of all bodies. @returns a function that begins one body */
-export function createUploadLimiter(maxBytes: number): () => HeldRole {
+export function createUploadLimiter(maxBytes: number): () => BodyMemory {
   let heldBytes = 0
   return () => {
     let own = 0

@@ -4,4 +4,4 @@ import type { Cookie } from '../../../httpserver/cookie.ts'
 export const tokenCookie: Cookie = { name: '__Secure-kapis-logs', sameSite: 'Strict', path: '/logs' }
 
 /** The cookie with the state of a login, also sent when a provider redirects back. */
-export const begunCookie: Cookie = { name: '__Secure-kapis-logs-login', sameSite: 'Lax', path: '/logs' }
+export const loginStateCookie: Cookie = { name: '__Secure-kapis-logs-login', sameSite: 'Lax', path: '/logs' }

@@ -4,7 +4,7 @@ import { methodNotAllowed, Status } from '../../../apierrors/status.ts'
 import type { Exchange } from '../../../apirequest/request-context.ts'
 import { clearCookie, fitsInCookie, readCookie, setCookie } from '../../../httpserver/cookie.ts'
 import { textOf } from '../../../kubeclient/object/object.ts'
-import { begunCookie, tokenCookie } from './cookies.ts'
+import { loginStateCookie, tokenCookie } from './cookies.ts'
 import type { LogPageDocuments } from './page.ts'
 import { type IssuerResponse, postForm } from './post-to-oauth.ts'
 
@@ -49,7 +49,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         return
       }
       const [state, verifier] = [secret(), secret()]
-      setCookie(res, begunCookie, `${state}.${verifier}.${base64(`${page}?${returnTo}`)}`, loginSeconds)
+      setCookie(res, loginStateCookie, `${state}.${verifier}.${base64(`${page}?${returnTo}`)}`, loginSeconds)
       const request = {
         response_type: 'code',
         client_id: clientId,
@@ -63,8 +63,8 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
 
     async callback({ req, res, query }) {
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-      const [state = '', verifier = '', returnTo = ''] = (readCookie(req, begunCookie) ?? '').split('.')
-      clearCookie(res, begunCookie)
+      const [state = '', verifier = '', returnTo = ''] = (readCookie(req, loginStateCookie) ?? '').split('.')
+      clearCookie(res, loginStateCookie)
       if (state === '' || !isEqual(query.get('state') ?? '', state)) {
         const why = 'This login was not started in this browser, or too long ago.'
         documents.sendProblem(res, 400, why)

@@ -4,7 +4,7 @@ import { Status } from '../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import { parseExactly } from '../../../json/parse-exactly.ts'
 import { stringifyExactly } from '../../../json/stringify.ts'
-import { itemsOf, membersOf } from '../../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf } from '../../../kubeclient/object/object.ts'
 import { createOperations } from './serve.ts'
 
 const jobs = '/apis/batch/v1/namespaces/shop/jobs'
@@ -78,7 +78,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     const url = `http://127.0.0.1:${loopback.port}/kapis/operations.kapis.io/v1alpha2/${path}${query}`
     const response = await fetch(url, { method })
     const body: unknown = await response.json()
-    const { message, details } = membersOf(body)
+    const { message, details } = fieldsOf(body)
     return [response.status, message, ...(details === undefined ? [] : [details])]
   }
   const rerun = '?action=rerun&resourceVersion=7'
@@ -152,7 +152,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
       403,
       'no: the Job was deleted, and not created again: details.causes contains the Job as JSON',
     ])
-    const [cause] = itemsOf(membersOf(details).causes).map(membersOf)
+    const [cause] = itemsOf(fieldsOf(details).causes).map(fieldsOf)
     expect([cause?.reason, JSON.parse(String(cause?.message))]).to.deep.equal(['Deleted', again])
   })
 

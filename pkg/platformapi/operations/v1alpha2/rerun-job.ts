@@ -2,7 +2,7 @@ import { badRequest, Status, toStatus } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { parseExactly } from '../../../json/parse-exactly.ts'
 import { stringifyExactly } from '../../../json/stringify.ts'
-import { type KubeObject, membersOf, parseObject, textOf } from '../../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject, parseObject, textOf } from '../../../kubeclient/object/object.ts'
 import { isConflict, isTransient, retry } from '../../../kubeclient/retry.ts'
 import type { CallAs } from '../../write/as-caller.ts'
 import { isDryRun } from '../../write/dry-run.ts'
@@ -87,13 +87,13 @@ function notCreated(failure: Status, job: object): Status {
 /** Returns the Job as it was created, without fields that the job controller has added. */
 function withoutRun({ apiVersion, kind, metadata, spec }: KubeObject) {
   const { name, namespace, labels, annotations, ownerReferences } = metadata
-  const { selector, template, ...rest } = membersOf(spec)
-  const { metadata: podMetadata, ...pod } = membersOf(template)
+  const { selector, template, ...rest } = fieldsOf(spec)
+  const { metadata: podMetadata, ...pod } = fieldsOf(template)
   const revisions = annotations?.revisions
   return {
     ...{ apiVersion, kind },
     metadata: {
-      ...{ name, namespace, ownerReferences, labels: withoutOwn(membersOf(labels)) },
+      ...{ name, namespace, ownerReferences, labels: withoutOwn(fieldsOf(labels)) },
       annotations: {
         ...annotations,
         // Consoles of KubeSphere store earlier runs in this annotation.
@@ -106,11 +106,11 @@ function withoutRun({ apiVersion, kind, metadata, spec }: KubeObject) {
       template: {
         ...pod,
         metadata: {
-          ...membersOf(podMetadata),
+          ...fieldsOf(podMetadata),
           labels:
             rest.manualSelector === true
-              ? membersOf(membersOf(podMetadata).labels)
-              : withoutOwn(membersOf(membersOf(podMetadata).labels)),
+              ? fieldsOf(fieldsOf(podMetadata).labels)
+              : withoutOwn(fieldsOf(fieldsOf(podMetadata).labels)),
         },
       },
     },

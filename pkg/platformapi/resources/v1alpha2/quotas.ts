@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
+import { fieldsOf, textOf } from '../../../kubeclient/object/object.ts'
 import { formatQuantity, parseQuantity, subtract } from '../../../resourcecache/decorate/quantity.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
@@ -49,9 +49,9 @@ export async function readQuotas(
   const quotas = await storeOf('resourcequotas')
   for (const entry of quotas.entries()) {
     if (entry.namespace !== namespace) continue
-    const status = membersOf(entry.parsed().status)
-    const uses = membersOf(status.used)
-    for (const [key, value] of Object.entries(membersOf(status.hard))) {
+    const status = fieldsOf(entry.parsed().status)
+    const uses = fieldsOf(status.used)
+    for (const [key, value] of Object.entries(fieldsOf(status.hard))) {
       const limit = textOf(value)
       const known = hard.get(key)
       if (known !== undefined && parseQuantity(known).nano <= parseQuantity(limit).nano) continue

@@ -6,7 +6,7 @@ import { groupBindings } from '../../../../resourcecache/kinds/platform.ts'
 import { readJson } from '../../../write/json-body.ts'
 import { apply } from '../roles/member-grants.ts'
 import { requireMethod } from '../roles/member-routes.ts'
-import type { ScopeReader } from '../roles/scope-reader.ts'
+import type { ScopeReader } from '../roles/role-reader.ts'
 import { groupsOf } from '../users/user-groups.ts'
 import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
 
@@ -18,7 +18,7 @@ type Membership = { readonly userName: string; readonly groupName: string }
  *
  * @throws Status 400, 403, 404, 405, 409, 413, 415, 422, 503
  */
-export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceGroups, places: ScopeReader) {
+export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceGroups, scopes: ScopeReader) {
   const { groupDomain, changeGroups } = tools
   const { iam } = groups
   const kind = {
@@ -48,7 +48,7 @@ export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceG
   async function show(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
     const known = new Map((await groups.all(exchange, workspace)).map(({ name, meta }) => [name, meta]))
     await groups.requireList(exchange, 'users')
-    const users = [...(await places.latest('users')).entries()]
+    const users = [...(await scopes.latest('users')).entries()]
     const items = users.flatMap(user =>
       groupsOf(user.parsed()).flatMap(groupName => {
         const meta = known.get(groupName)
@@ -56,7 +56,7 @@ export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceG
         return [toBinding(workspace, { userName: user.name, groupName }, meta.creationTimestamp)]
       }),
     )
-    await places.show({ ...exchange, info: places.viewInfo(exchange, kind.plural) }, kind, items)
+    await scopes.show({ ...exchange, info: scopes.viewInfo(exchange, kind.plural) }, kind, items)
   }
 
   async function add(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
@@ -84,7 +84,7 @@ export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceG
       const [groupName = '', userName = ''] = name.split(':')
       await groups.one(exchange, workspace, groupName)
       await groups.requireList(exchange, 'users')
-      const user = (await places.latest('users')).get('', userName)
+      const user = (await scopes.latest('users')).get('', userName)
       if (user === undefined || !groupsOf(user.parsed()).includes(groupName))
         throw notFound({ group: iam, resource: 'groupbindings' }, name)
       await changeGroups(exchange, { user: userName, group: groupName, isMember: false })

@@ -2,10 +2,10 @@ import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/st
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import {
+  fieldsOf,
   isRecord,
   itemsOf,
   type KubeObject,
-  membersOf,
   parseObject,
   textOf,
 } from '../../../../kubeclient/object/object.ts'
@@ -16,11 +16,11 @@ import { readJson } from '../../../write/json-body.ts'
 import { apply, createMemberGrants } from '../roles/member-grants.ts'
 import { requireMethod } from '../roles/member-routes.ts'
 import { rolesByMember } from '../roles/members.ts'
-import { isGroup, isMember, isSameRole, type Place, type Subject } from '../roles/role-bindings.ts'
-import { rbacGroup, type ScopeReader } from '../roles/scope-reader.ts'
+import { isGroup, isMember, isSameRole, type ScopeRef, type Subject } from '../roles/role-bindings.ts'
+import { rbacGroup, type ScopeReader } from '../roles/role-reader.ts'
 
-const inWorkspace = (workspace: string): Place => ({ scope: 'workspace', namespace: '', workspace })
-const inNamespace = (namespace: string): Place => ({ scope: 'namespace', namespace, workspace: '' })
+const inWorkspace = (workspace: string): ScopeRef => ({ scope: 'workspace', namespace: '', workspace })
+const inNamespace = (namespace: string): ScopeRef => ({ scope: 'namespace', namespace, workspace: '' })
 
 /**
  * Creates the handlers for the roles of groups in a workspace and in namespaces. Reads show RBAC
@@ -30,11 +30,12 @@ const inNamespace = (namespace: string): Place => ({ scope: 'namespace', namespa
  */
 export function createGroupRoleHandlers(
   tools: { readonly groupDomain: string; readonly callAs: CallAs },
-  places: ScopeReader,
+  scopes: ScopeReader,
 ) {
   const { groupDomain, callAs } = tools
   const iam = `iam.${groupDomain}`
-  const { knowMembers, resolve, givenBy, takenFrom, ownOf, heldByEach } = createMemberGrants(tools, places)
+  const { resolveScope, resolveRole, grantSteps, removalSteps, ownRoles, rolesBySubject } =
+    createMemberGrants(tools, scopes)
   const groupLabel = `${iam}/group-ref`
 
   /** Returns the WorkspaceRoleBinding of a group, for all namespaces of the workspace. */
@@ -52,35 +53,35 @@ export function createGroupRoleHandlers(
   }
 
   async function showOfWorkspace(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
-    const place = inWorkspace(workspace)
-    const known = await knowMembers(exchange, place)
-    const held = await places.heldFor(exchange, known, isGroup)
+    const scopeRef = inWorkspace(workspace)
+    const known = await resolveScope(exchange, scopeRef)
+    const held = await scopes.visibleRoles(exchange, known, isGroup)
     const roles = rolesByMember(held, known, known.namespaces)
-    const info = places.viewInfo(exchange, 'workspacerolebindings')
+    const info = scopes.viewInfo(exchange, 'workspacerolebindings')
     const kind = { plural: 'workspacerolebindings', kind: 'WorkspaceRoleBinding', namespaced: false }
     const what = { ...kind, group: iam, version: 'v1alpha2', traits: workspaceRoleBindings }
     const items = [...roles].map(([group, role]) => toWorkspaceBinding(workspace, group, role))
-    await places.show({ ...exchange, info }, what, items)
+    await scopes.show({ ...exchange, info }, what, items)
   }
 
   /** Adds bindings as consoles send them: RoleBindings or WorkspaceRoleBindings without a name. */
-  async function add(exchange: AuthenticatedExchange, place: Place): Promise<void> {
-    const kind = place.scope === 'namespace' ? 'Role' : 'WorkspaceRole'
+  async function add(exchange: AuthenticatedExchange, scopeRef: ScopeRef): Promise<void> {
+    const kind = scopeRef.scope === 'namespace' ? 'Role' : 'WorkspaceRole'
     const sent = parseRoleBindings(await readJson(exchange.req, ['application/json']), kind)
-    const known = await knowMembers(exchange, place)
-    const refs = await Promise.all(sent.map(({ role }) => resolve(exchange, known, role)))
+    const known = await resolveScope(exchange, scopeRef)
+    const refs = await Promise.all(sent.map(({ role }) => resolveRole(exchange, known, role)))
     const namesOf = (kind: string) =>
       new Set(sent.flatMap(({ subject }) => (subject.kind === kind ? subject.name : [])))
     const held = {
-      User: await heldByEach(known, 'User', namesOf('User')),
-      Group: await heldByEach(known, 'Group', namesOf('Group')),
+      User: await rolesBySubject(known, 'User', namesOf('User')),
+      Group: await rolesBySubject(known, 'Group', namesOf('Group')),
     }
     const names: string[] = []
     const changes = sent.map(({ subject }, i) => {
       const ref = refs[i]
       const own = held[subject.kind === 'Group' ? 'Group' : 'User'](subject.name)
       names[i] = own.find(({ binding }) => ref && isSameRole(binding.roleRef, ref))?.binding.entry.name ?? ''
-      const steps = givenBy(exchange, known, { subject, ref, held: own }).map(({ where, run }) => ({
+      const steps = grantSteps(exchange, known, { subject, ref, held: own }).map(({ where, run }) => ({
         where,
         run: async () => {
           names[i] = textOf(await run())
@@ -92,12 +93,15 @@ export function createGroupRoleHandlers(
     sendJson(
       exchange.res,
       200,
-      sent.map(({ subject, body }, i) => ({ ...body, metadata: metadataOf(place, subject, names[i] ?? '') })),
+      sent.map(({ subject, body }, i) => ({
+        ...body,
+        metadata: metadataOf(scopeRef, subject, names[i] ?? ''),
+      })),
     )
   }
 
   /** Returns the name with which a binding can be deleted, and the labels with which it is found. */
-  function metadataOf({ scope, namespace, workspace }: Place, { kind, name }: Subject, binding: string) {
+  function metadataOf({ scope, namespace, workspace }: ScopeRef, { kind, name }: Subject, binding: string) {
     const labels = { [`${iam}/${kind.toLowerCase()}-ref`]: name }
     if (scope === 'namespace') return { name: binding, namespace, labels }
     // The bindings of users of a workspace are deleted as members.
@@ -107,11 +111,11 @@ export function createGroupRoleHandlers(
   async function removeOfWorkspace(exchange: AuthenticatedExchange, workspace: string, group: string) {
     const given = await readDeleteOptions(exchange.req)
     if (given?.isDryRun === true) throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
-    const known = await knowMembers(exchange, inWorkspace(workspace))
-    const held = (await heldByEach(known, 'Group', new Set([group])))(group)
-    const own = await ownOf(known, held)
+    const known = await resolveScope(exchange, inWorkspace(workspace))
+    const held = (await rolesBySubject(known, 'Group', new Set([group])))(group)
+    const own = await ownRoles(known, held)
     if (own.length === 0) throw notFound({ group: iam, resource: 'workspacerolebindings' }, group)
-    const steps = takenFrom(exchange, { kind: 'Group', name: group }, own)
+    const steps = removalSteps(exchange, { kind: 'Group', name: group }, own)
     await apply(exchange, [{ user: group, steps }], () => undefined)
     sendJson(exchange.res, 200, { message: 'success' })
   }
@@ -132,11 +136,13 @@ export function createGroupRoleHandlers(
      */
     async inNamespacesOf(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
       requireMethod(exchange, ['GET', 'HEAD'])
-      const known = await knowMembers(exchange, inWorkspace(workspace))
-      const held = (await places.heldAt(known, isGroup)).filter(({ recorded }) => recorded === undefined)
+      const known = await resolveScope(exchange, inWorkspace(workspace))
+      const held = (await scopes.assignedRoles(known, isGroup)).filter(
+        ({ recorded }) => recorded === undefined,
+      )
       const names = new Map(
         await Promise.all(
-          known.namespaces.map(async name => [name, await places.presetsAt(inNamespace(name))] as const),
+          known.namespaces.map(async name => [name, await scopes.presetsAt(inNamespace(name))] as const),
         ),
       )
       const items = held.map(({ user: group, binding: { entry, roleRef } }) => {
@@ -150,9 +156,9 @@ export function createGroupRoleHandlers(
           roleRef: { apiGroup: rbacGroup, kind: 'Role', name },
         }
       })
-      const info = places.viewInfo(exchange, 'rolebindings')
+      const info = scopes.viewInfo(exchange, 'rolebindings')
       const kind = { plural: 'rolebindings', kind: 'RoleBinding', namespaced: true }
-      await places.show(
+      await scopes.show(
         { ...exchange, info },
         { ...kind, group: rbacGroup, version: 'v1', traits: plain, list: 'array' },
         items,
@@ -180,7 +186,7 @@ type SentBinding = { readonly subject: Subject; readonly role: string; readonly 
 const namedFields = ['apiGroup', 'kind', 'name']
 
 function unknownIn(object: unknown, known: readonly string[]): string | undefined {
-  return Object.keys(membersOf(object)).find(key => !known.includes(key))
+  return Object.keys(fieldsOf(object)).find(key => !known.includes(key))
 }
 
 /**
@@ -191,10 +197,10 @@ function parseRoleBindings(body: unknown, roleKind: string): readonly SentBindin
   if (!Array.isArray(body) || body.length === 0 || body.length > 256)
     throw badRequest('the body must be a list of 1 to 256 bindings')
   return body.map((each: unknown) => {
-    const { roleRef, subjects } = membersOf(each)
-    const { name: role, kind: sentKind = roleKind } = membersOf(roleRef)
+    const { roleRef, subjects } = fieldsOf(each)
+    const { name: role, kind: sentKind = roleKind } = fieldsOf(roleRef)
     const [first, ...others] = itemsOf(subjects)
-    const { kind, name } = membersOf(first)
+    const { kind, name } = fieldsOf(first)
     const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
     if (!isRecord(each) || !isText(role) || !isText(name) || !isText(kind) || others.length > 0)
       throw badRequest('a binding must have roleRef.name, and one subject with kind and name')

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { notFound } from '../../../../apierrors/status.ts'
-import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf } from '../../../../kubeclient/object/object.ts'
 import { groupDomain, native, object, storeOf } from '../roles/fixtures.ts'
-import { createScopeReader } from '../roles/scope-reader.ts'
+import { createScopeReader } from '../roles/role-reader.ts'
 import { itHides, itRejects, type RejectedWrite, serveRoleRoutes } from '../roles/served-fixtures.ts'
 import { createGroupRoutes } from './group-routes.ts'
 
@@ -45,9 +45,9 @@ const roleBinding = (role: string, name = 'dev', kind = 'Group') => ({
 /** Method, path, role and subjects of each binding that was written. */
 const written = () =>
   calls.map(call => {
-    const { method, path: at, body } = membersOf(call)
-    const { roleRef, subjects } = membersOf(body)
-    return [method, at, membersOf(roleRef).name, ...itemsOf(subjects).map(each => membersOf(each).name)]
+    const { method, path: at, body } = fieldsOf(call)
+    const { roleRef, subjects } = fieldsOf(body)
+    return [method, at, fieldsOf(roleRef).name, ...itemsOf(subjects).map(each => fieldsOf(each).name)]
   })
 
 describe('createGroupRoutes', () => {
@@ -143,7 +143,7 @@ describe('createGroupRoutes', () => {
   it('returns spec.groups of users as GroupBindings', async () => {
     expect(await names(`${blue}/groupbindings`)).to.deep.equal(['dev:joe'])
     const { body } = await get(`${blue}/groupbindings`)
-    expect(itemsOf(membersOf(body).items)[0]).to.deep.include({
+    expect(itemsOf(fieldsOf(body).items)[0]).to.deep.include({
       groupRef: { apiGroup: 'iam.kapis.io', kind: 'groups', name: 'dev' },
       users: ['joe'],
     })
@@ -151,7 +151,7 @@ describe('createGroupRoutes', () => {
 
   it('adds users to groups, and removes them', async () => {
     const { body } = await write('POST', `${blue}/groupbindings`, [{ userName: 'ann', groupName: 'dev' }])
-    expect(itemsOf(body).map(each => membersOf(membersOf(each).metadata).name)).to.deep.equal(['dev:ann'])
+    expect(itemsOf(body).map(each => fieldsOf(fieldsOf(each).metadata).name)).to.deep.equal(['dev:ann'])
     expect(await write('DELETE', `${blue}/groupbindings/dev:joe`)).to.include({ code: 200 })
     expect(changes).to.deep.equal([
       { user: 'ann', group: 'dev', isMember: true },
@@ -181,8 +181,8 @@ describe('createGroupRoutes', () => {
 
   it('returns the role of a stored group, and removes it', async () => {
     const { body } = await get('/workspaces/empty/workspacerolebindings')
-    expect(itemsOf(membersOf(body).items)).to.have.lengthOf(1)
-    expect(itemsOf(membersOf(body).items)[0]).to.deep.include({
+    expect(itemsOf(fieldsOf(body).items)).to.have.lengthOf(1)
+    expect(itemsOf(fieldsOf(body).items)[0]).to.deep.include({
       roleRef: { apiGroup: 'iam.kapis.io', kind: 'WorkspaceRole', name: 'empty-regular' },
     })
     expect(await write('DELETE', '/workspaces/empty/workspacerolebindings/dev')).to.include({ code: 200 })
@@ -197,8 +197,8 @@ describe('createGroupRoutes', () => {
 
   it('returns RoleBindings of groups with the role names of KubeSphere', async () => {
     const { body } = await get(`${blue}/rolebindings`)
-    expect(membersOf(membersOf(body).what)).to.include({ plural: 'rolebindings', list: 'array' })
-    const [first] = itemsOf(membersOf(body).items)
+    expect(fieldsOf(fieldsOf(body).what)).to.include({ plural: 'rolebindings', list: 'array' })
+    const [first] = itemsOf(fieldsOf(body).items)
     expect(first).to.have.deep.property('roleRef', {
       apiGroup: 'rbac.authorization.k8s.io',
       kind: 'Role',

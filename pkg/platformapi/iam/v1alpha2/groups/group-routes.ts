@@ -1,26 +1,26 @@
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
-import type { ScopeReader } from '../roles/scope-reader.ts'
+import type { ScopeReader } from '../roles/role-reader.ts'
 import { createGroupBindingHandlers } from './group-bindings.ts'
 import { createGroupRoleHandlers } from './group-roles.ts'
 import { createGroupHandlers } from './groups.ts'
 import type { GroupPath } from './groups-description.ts'
 import { createWorkspaceGroups, type GroupTools } from './workspace-groups.ts'
 
-type ServePlace = (exchange: AuthenticatedExchange, place: string, name: string) => Promise<void>
+type ServeScope = (exchange: AuthenticatedExchange, scopeRef: string, name: string) => Promise<void>
 
 /** Creates the routes for groups of KubeSphere 3.4; each handler authorizes its caller. */
 export function createGroupRoutes(
   tools: GroupTools,
-  places: ScopeReader,
+  scopes: ScopeReader,
 ): Readonly<Record<GroupPath, Handler>> {
-  const known = createWorkspaceGroups(tools, places)
-  const groups = createGroupHandlers(tools, known, places)
-  const bindings = createGroupBindingHandlers(tools, known, places)
-  const roles = createGroupRoleHandlers(tools, places)
-  const at = (serve: ServePlace): Handler => {
+  const known = createWorkspaceGroups(tools, scopes)
+  const groups = createGroupHandlers(tools, known, scopes)
+  const bindings = createGroupBindingHandlers(tools, known, scopes)
+  const roles = createGroupRoleHandlers(tools, scopes)
+  const at = (serve: ServeScope): Handler => {
     return exchange => {
-      const [, place = '', , name = ''] = exchange.info.parts
-      return serve(exchange, place, name)
+      const [, scopeRef = '', , name = ''] = exchange.info.parts
+      return serve(exchange, scopeRef, name)
     }
   }
   return {

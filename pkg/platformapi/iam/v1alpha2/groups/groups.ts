@@ -2,7 +2,7 @@ import { methodNotAllowed, Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isOver, sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { membersOf, parseObject, textOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, parseObject, textOf } from '../../../../kubeclient/object/object.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import { withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
@@ -10,7 +10,7 @@ import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson, readPatch } from '../../../write/json-body.ts'
 import { keepLabels, parseSent } from '../../../write/sent-object.ts'
 import { maxWrites, writeEach } from '../roles/member-changes.ts'
-import type { ScopeReader } from '../roles/scope-reader.ts'
+import type { ScopeReader } from '../roles/role-reader.ts'
 import { groupsOf } from '../users/user-groups.ts'
 import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
 
@@ -20,7 +20,7 @@ import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
  *
  * @throws Status 400, 403, 404, 405, 409, 413, 415, and those of kube-apiserver
  */
-export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, places: ScopeReader) {
+export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, scopes: ScopeReader) {
   const { groupDomain, callAs, changeGroups, leaveBindings } = tools
   const { iam } = groups
   const path = `/apis/${iam}/v1alpha2/groups`
@@ -32,9 +32,9 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     entries: readonly CachedObject[],
     name = '',
   ): Promise<void> {
-    const info = places.viewInfo(exchange, 'groups', name)
+    const info = scopes.viewInfo(exchange, 'groups', name)
     const items = entries.map(entry => parseObject(entry.parsed()))
-    await places.show({ ...exchange, info }, kind, items)
+    await scopes.show({ ...exchange, info }, kind, items)
   }
 
   /** Returns the given group with the label of the workspace. @throws Status 400 */
@@ -47,8 +47,8 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   async function create(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
     const body = toGroup(await readJson(exchange.req, ['application/json']), workspace)
     // The name must be unique: consoles show generateName as the name of a department.
-    const given = textOf(membersOf(membersOf(body).metadata).generateName)
-    const isTaken = (entry: CachedObject) => membersOf(entry.parsed().metadata).generateName === given
+    const given = textOf(fieldsOf(fieldsOf(body).metadata).generateName)
+    const isTaken = (entry: CachedObject) => fieldsOf(entry.parsed().metadata).generateName === given
     if (given !== '' && (await groups.all(exchange, workspace)).some(isTaken))
       throw new Status(409, 'AlreadyExists', `the workspace already has a group ${JSON.stringify(given)}`)
     const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
@@ -58,11 +58,11 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   /** @throws Status 409 if there are more members than one request may write */
   async function removeMembers(exchange: AuthenticatedExchange, group: string): Promise<void> {
     // Only callers who may list users may learn how many members a group has.
-    if (!(await places.mayList(exchange, iam, 'users'))) {
+    if (!(await scopes.mayList(exchange, iam, 'users'))) {
       addWarning(exchange.res, 'users may still have the group in spec.groups: you may not list users')
       return
     }
-    const members = [...(await places.latest('users')).entries()].filter(entry =>
+    const members = [...(await scopes.latest('users')).entries()].filter(entry =>
       groupsOf(entry.parsed()).includes(group),
     )
     const failed = await writeEach(members.slice(0, maxWrites), {
@@ -93,7 +93,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     const isTried = isDryRun(exchange) || given.isDryRun
     // The uid ensures that the group whose workspace was checked is deleted, not a new one with the
     // same name.
-    const preconditions = { uid, ...membersOf(given.options.preconditions) }
+    const preconditions = { uid, ...fieldsOf(given.options.preconditions) }
     const options = { ...given.options, preconditions }
     const deletion = (how: { readonly isDryRun: boolean }) =>
       callAs(exchange, {

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import type { Subject } from '../roles/role-bindings.ts'
-import type { ScopeReader, ScopeReaderTools } from '../roles/scope-reader.ts'
+import type { ScopeReader, ScopeReaderTools } from '../roles/role-reader.ts'
 import type { ChangeGroups } from '../users/user-groups.ts'
 
 export type GroupTools = Pick<ScopeReaderTools, 'groupDomain' | 'require'> & {
@@ -21,7 +21,7 @@ export type WorkspaceGroups = ReturnType<typeof createWorkspaceGroups>
  */
 export function createWorkspaceGroups(
   { groupDomain, require }: Pick<GroupTools, 'groupDomain' | 'require'>,
-  places: Pick<ScopeReader, 'latest'>,
+  scopes: Pick<ScopeReader, 'latest'>,
 ) {
   const iam = `iam.${groupDomain}`
 
@@ -35,13 +35,13 @@ export function createWorkspaceGroups(
     /** Returns all Groups of a workspace. @throws Status 403 without permission to list, 503 */
     async all(exchange: AuthenticatedExchange, workspace: string): Promise<readonly CachedObject[]> {
       await requireList(exchange, 'groups')
-      const groups = [...(await places.latest('groups')).entries()]
+      const groups = [...(await scopes.latest('groups')).entries()]
       return groups.filter(({ meta }) => meta.labels?.[`${groupDomain}/workspace`] === workspace)
     },
     /** Returns one Group of a workspace. @throws Status 403, 404 for one of another, 503 */
     async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<CachedObject> {
       await requireList(exchange, 'groups')
-      const found = (await places.latest('groups')).get('', name)
+      const found = (await scopes.latest('groups')).get('', name)
       if (found?.meta.labels?.[`${groupDomain}/workspace`] === workspace) return found
       throw notFound({ group: iam, resource: 'groups' }, name)
     },

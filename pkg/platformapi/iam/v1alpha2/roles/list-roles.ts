@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import { isRecordRole } from './member-record-role.ts'
-import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
+import { type RoleRef, type ScopeRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
 import { isTemplate, isTemplateFor } from './role-templates.ts'
 
@@ -14,7 +14,7 @@ export const roleKinds = {
 } as const
 
 /** A role of KubeSphere, and the roleRef of its bindings; undefined if none can be. */
-export type PlacedRole = { readonly role: KubeObject; readonly ref: RoleRef | undefined }
+export type ListedRole = { readonly role: KubeObject; readonly ref: RoleRef | undefined }
 
 export type RoleSources = {
   readonly groupDomain: string
@@ -34,17 +34,17 @@ export type RoleSources = {
  * of a namespace, the ClusterRoles of the cluster, or the ClusterRoles with the label of a
  * workspace.
  */
-export function listRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
-  const presets = sources.presets.flatMap(preset => presetRole(sources, place, preset) ?? [])
+export function listRoles(sources: RoleSources, scopeRef: ScopeRef): readonly ListedRole[] {
+  const presets = sources.presets.flatMap(preset => presetRole(sources, scopeRef, preset) ?? [])
   const shown = new Set(presets.map(({ role }) => role.metadata.name))
-  return [...presets, ...nativeRoles(sources, place).filter(({ role }) => !shown.has(role.metadata.name))]
+  return [...presets, ...nativeRoles(sources, scopeRef).filter(({ role }) => !shown.has(role.metadata.name))]
 }
 
-function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
+function nativeRoles(sources: RoleSources, scopeRef: ScopeRef): readonly ListedRole[] {
   const { groupDomain, clusterRoles, roles, mayReadClusterRoles } = sources
-  const { scope, workspace } = place
+  const { scope, workspace } = scopeRef
   const placed = (kind: string) => (entry: CachedObject) => ({
-    role: toRole(groupDomain, place, entry.parsed()),
+    role: toRole(groupDomain, scopeRef, entry.parsed()),
     ref: { kind, name: entry.name },
   })
   const native = scope === 'namespace' ? roles.map(placed('Role')) : []
@@ -66,9 +66,9 @@ function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] 
 
 function presetRole(
   { groupDomain, clusterRoles, mayReadClusterRoles }: RoleSources,
-  place: Place,
+  scopeRef: ScopeRef,
   { name, clusterRole, modules }: Preset,
-): PlacedRole | undefined {
+): ListedRole | undefined {
   const found = clusterRole === undefined ? unbound : clusterRoles.get('', clusterRole)?.parsed()
   if (found === undefined) return undefined
   const source = mayReadClusterRoles ? found : unbound
@@ -79,7 +79,7 @@ function presetRole(
   }
   const metadata = { ...source.metadata, name, annotations }
   const ref = clusterRole === undefined ? undefined : { kind: 'ClusterRole', name: clusterRole }
-  return { role: toRole(groupDomain, place, { ...source, metadata }), ref }
+  return { role: toRole(groupDomain, scopeRef, { ...source, metadata }), ref }
 }
 
 const unbound: KubeObject = {
@@ -87,8 +87,8 @@ const unbound: KubeObject = {
 }
 
 /** A native role in the format of KubeSphere. */
-export function toRole(groupDomain: string, place: Place, source: KubeObject): KubeObject {
-  const { scope, namespace, workspace } = place
+export function toRole(groupDomain: string, scopeRef: ScopeRef, source: KubeObject): KubeObject {
+  const { scope, namespace, workspace } = scopeRef
   const { kind, isNative } = roleKinds[scope]
   const { managedFields: _, namespace: __, ...metadata } = source.metadata
   // Consoles read this label of every workspace role, and show no roles at all if one lacks it.

@@ -3,7 +3,7 @@ import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import { entry } from '../../../../resourcecache/fixtures.ts'
 import { createMemberHandlers } from './member-routes.ts'
 import { presetsOf } from './role-presets.ts'
-import type { ScopeReader } from './scope-reader.ts'
+import type { ScopeReader } from './role-reader.ts'
 
 describe('membership lookup in a workspace with thousands of namespaces', () => {
   const namespaces = Array.from({ length: 3_000 }, (_, i) => `n${i}`)
@@ -17,11 +17,11 @@ describe('membership lookup in a workspace with thousands of namespaces', () => 
     ...bound.map(binding => ({ user, role: 'blue-admin', binding })),
     ...bound.slice(0, 1).map(binding => ({ user, role: '', binding, recorded: { role: 'admin' } })),
   ])
-  const places = {
-    know: async (place: object) => ({ ...place, namespaces }),
+  const scopes = {
+    resolve: async (scopeRef: object) => ({ ...scopeRef, namespaces }),
     requireList: async () => undefined,
     presetsAt: async () => presetsOf('workspace', 'blue'),
-    heldAt: async () => held,
+    assignedRoles: async () => held,
     latest: async () => new Map(),
     // The stub implements only the methods that the handler calls.
   } as unknown as ScopeReader
@@ -33,7 +33,7 @@ describe('membership lookup in a workspace with thousands of namespaces', () => 
         callAs: () => Promise.reject(new Error('each member has the role')),
         audit: () => undefined,
       },
-      places,
+      scopes,
     )
     let longest = 0
     const server = await startLoopback(async (req, res) => {

@@ -30,13 +30,13 @@ export async function applyChanges(
     throw badRequest(`a request may write at most ${maxWrites} bindings, and this one needs ${total}`)
   let written = 0
   for (const [index, change] of changes.entries()) {
-    for (const [place, { run }] of change.steps.entries()) {
+    for (const [scopeRef, { run }] of change.steps.entries()) {
       try {
         if (isOver()) throw over()
         await run()
       } catch (error) {
         if (written === 0) throw error
-        throw partly(toStatus(error), { changes, index, place, written, total })
+        throw partly(toStatus(error), { changes, index, scopeRef, written, total })
       }
       written++
     }
@@ -49,15 +49,15 @@ type Failed = {
   /** Index of the member whose change failed. */
   readonly index: number
   /** Index of the failed step among the steps of this member. */
-  readonly place: number
+  readonly scopeRef: number
   readonly written: number
   readonly total: number
 }
 
 /** Returns the error of a step with a cause for each member: what was written and what was not. */
-function partly(failure: Status, { changes, index, place, written, total }: Failed): Status {
+function partly(failure: Status, { changes, index, scopeRef, written, total }: Failed): Status {
   const causes = changes.map(({ user, steps }, i): Cause => {
-    const count = i < index ? steps.length : i === index ? place : 0
+    const count = i < index ? steps.length : i === index ? scopeRef : 0
     const isDone = i < index
     return {
       reason: isDone ? 'Done' : count > 0 ? 'PartlyDone' : 'NotDone',

@@ -5,25 +5,25 @@ import { applyChanges, type MemberChange, type Progress, type Step } from './mem
 import { createWorkspaceRecords } from './member-records.ts'
 import { bind, unbind, unknownRole } from './member-writes.ts'
 import {
-  type HeldRole,
+  type AssignedRole,
   isSameRole,
-  type Place,
   type RoleRef,
+  type ScopeRef,
   type Subject,
   workspaceRolesOf,
 } from './role-bindings.ts'
-import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
+import type { ResolvedScope, ScopeReader } from './role-reader.ts'
 
 type GrantTools = { readonly groupDomain: string; readonly callAs: CallAs }
 
 /** Grants users and groups the roles of a scope, with bindings that are written as the caller. */
-export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: ScopeReader) {
-  const records = createWorkspaceRecords({ groupDomain, callAs, places })
+export function createMemberGrants({ groupDomain, callAs }: GrantTools, scopes: ScopeReader) {
+  const records = createWorkspaceRecords({ groupDomain, callAs, scopes })
 
   /** Resolves a scope whose bindings the caller may list. @throws Status 403 */
-  async function knowMembers(exchange: AuthenticatedExchange, place: Place): Promise<ResolvedScope> {
-    const known = await places.know(place)
-    await places.requireList(exchange, known, 'bindings')
+  async function resolveScope(exchange: AuthenticatedExchange, scopeRef: ScopeRef): Promise<ResolvedScope> {
+    const known = await scopes.resolve(scopeRef)
+    await scopes.requireList(exchange, known, 'bindings')
     return known
   }
 
@@ -34,25 +34,25 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
    * @throws Status 403 if the role is not a preset and the caller may not list roles; 422 if the
    * scope has no such role
    */
-  async function resolve(
+  async function resolveRole(
     exchange: AuthenticatedExchange,
-    place: ResolvedScope,
+    scopeRef: ResolvedScope,
     role: string,
   ): Promise<RoleRef | undefined> {
-    const { scope, namespace, workspace } = place
-    const presets = await places.presetsAt(place)
+    const { scope, namespace, workspace } = scopeRef
+    const presets = await scopes.presetsAt(scopeRef)
     const preset = presets.find(({ name }) => name === role)
     if (preset !== undefined)
       return preset.clusterRole === undefined ? undefined : { kind: 'ClusterRole', name: preset.clusterRole }
     const named = presets.map(({ name }) => name)
-    const source = scope === 'workspace' ? ({ ...place, scope: 'cluster' } as const) : place
-    await places.requireList(exchange, source, 'roles')
+    const source = scope === 'workspace' ? ({ ...scopeRef, scope: 'cluster' } as const) : scopeRef
+    await scopes.requireList(exchange, source, 'roles')
     if (scope === 'namespace') {
-      if ((await places.latest('roles')).get(namespace, role) !== undefined)
+      if ((await scopes.latest('roles')).get(namespace, role) !== undefined)
         return { kind: 'Role', name: role }
       throw unknownRole(role, named)
     }
-    const native = (await places.latest('clusterroles')).get('', role)
+    const native = (await scopes.latest('clusterroles')).get('', role)
     const of = native?.meta.labels?.[`${groupDomain}/workspace`]
     const isHere = scope === 'workspace' ? of === workspace : of === undefined
     if (native === undefined || !isHere) throw unknownRole(role, named)
@@ -62,19 +62,19 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   type Wanted = {
     readonly subject: Subject
     readonly ref: RoleRef | undefined
-    readonly held: readonly HeldRole[]
+    readonly held: readonly AssignedRole[]
   }
 
   /**
    * Returns the writes that create the missing bindings of a subject for a role. For a member of a
    * workspace, this includes the record of the membership.
    */
-  function givenBy(
+  function grantSteps(
     exchange: AuthenticatedExchange,
-    place: ResolvedScope,
+    scopeRef: ResolvedScope,
     { subject, ref, held }: Wanted,
   ): readonly Step[] {
-    const { scope, workspace, namespaces } = place
+    const { scope, workspace, namespaces } = scopeRef
     const targets = scope === 'cluster' ? [''] : namespaces
     const lacking = (roleRef: RoleRef) => {
       const same = held.filter(({ binding }) => isSameRole(binding.roleRef, roleRef))
@@ -93,10 +93,10 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
     return [...bindings, ...records.stepsFor(exchange, member, { held, isRequired })]
   }
 
-  function takenFrom(
+  function removalSteps(
     exchange: AuthenticatedExchange,
     subject: Subject,
-    held: readonly HeldRole[],
+    held: readonly AssignedRole[],
   ): readonly Step[] {
     return held.map(({ binding: { entry } }) => ({
       where: `${entry.namespace === '' ? 'cluster' : entry.namespace}/${entry.name}`,
@@ -108,25 +108,30 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
    * Selects the bindings that grant roles of the scope itself. For a workspace, these exclude roles
    * that were granted in single namespaces.
    */
-  async function ownOf(place: ResolvedScope, held: readonly HeldRole[]): Promise<readonly HeldRole[]> {
-    if (place.scope !== 'workspace') return held
-    const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
-    const clusterRoles = await places.latest('clusterroles')
+  async function ownRoles(
+    scopeRef: ResolvedScope,
+    held: readonly AssignedRole[],
+  ): Promise<readonly AssignedRole[]> {
+    if (scopeRef.scope !== 'workspace') return held
+    const [member] = workspaceRolesOf(held, scopeRef.workspace, scopeRef.namespaces).values()
+    const clusterRoles = await scopes.latest('clusterroles')
     return held.filter(({ binding: { roleRef }, recorded }) => {
       if (recorded !== undefined) return true
       if (roleRef.kind !== 'ClusterRole') return false
       const labels = clusterRoles.get('', roleRef.name)?.meta.labels
-      return roleRef.name === member?.clusterRole || labels?.[`${groupDomain}/workspace`] === place.workspace
+      return (
+        roleRef.name === member?.clusterRole || labels?.[`${groupDomain}/workspace`] === scopeRef.workspace
+      )
     })
   }
 
   /** Selects the bindings that the new role replaces. */
   async function replacedBy(
-    place: ResolvedScope,
+    scopeRef: ResolvedScope,
     ref: RoleRef | undefined,
-    held: readonly HeldRole[],
-  ): Promise<readonly HeldRole[]> {
-    return (await ownOf(place, held)).filter(({ binding, recorded }) =>
+    held: readonly AssignedRole[],
+  ): Promise<readonly AssignedRole[]> {
+    return (await ownRoles(scopeRef, held)).filter(({ binding, recorded }) =>
       recorded === undefined
         ? ref === undefined || !isSameRole(binding.roleRef, ref)
         : recorded.role !== ref?.name,
@@ -134,14 +139,17 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   }
 
   /** Returns the bindings in a scope by name, for several users or groups. */
-  async function heldByEach(place: ResolvedScope, kind: Subject['kind'], names: ReadonlySet<string>) {
-    const all = await places.heldAt(place, subject => subject.kind === kind && names.has(subject.name))
-    const held = new Map([...names].map(name => [name, [] as HeldRole[]]))
+  async function rolesBySubject(scopeRef: ResolvedScope, kind: Subject['kind'], names: ReadonlySet<string>) {
+    const all = await scopes.assignedRoles(
+      scopeRef,
+      subject => subject.kind === kind && names.has(subject.name),
+    )
+    const held = new Map([...names].map(name => [name, [] as AssignedRole[]]))
     for (const each of all) held.get(each.user)?.push(each)
-    return (name: string): readonly HeldRole[] => held.get(name) ?? []
+    return (name: string): readonly AssignedRole[] => held.get(name) ?? []
   }
 
-  return { knowMembers, resolve, givenBy, takenFrom, ownOf, replacedBy, heldByEach }
+  return { resolveScope, resolveRole, grantSteps, removalSteps, ownRoles, replacedBy, rolesBySubject }
 }
 
 /** Applies changes until the request ends. @throws Status with the list of completed writes */

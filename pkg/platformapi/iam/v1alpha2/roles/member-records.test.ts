@@ -72,17 +72,17 @@ describe('recordsOf', () => {
 })
 
 describe('createWorkspaceRecords', () => {
-  type Places = Parameters<typeof createWorkspaceRecords>[0]['places']
+  type Places = Parameters<typeof createWorkspaceRecords>[0]['scopes']
 
   async function during(
     run: (records: ReturnType<typeof createWorkspaceRecords>, exchange: Parameters<CallAs>[0]) => unknown,
-    { response, ...places }: Partial<Places> & { response?: (path: string) => object } = {},
+    { response, ...scopes }: Partial<Places> & { response?: (path: string) => object } = {},
   ) {
     const calls: unknown[] = []
     let thrown: unknown
     const records = createWorkspaceRecords({
       groupDomain,
-      places: { latest: async () => roles, recordsAt, isBound: async () => false, ...places },
+      scopes: { latest: async () => roles, recordsAt, isBound: async () => false, ...scopes },
       async callAs(_exchange, { method = 'GET', path, body }) {
         const { roleRef, subjects } = Object(body)
         calls.push(method === 'GET' ? path : [path, roleRef?.name, subjects?.[0]?.name])

@@ -10,7 +10,7 @@ import { isDryRun } from '../../../write/dry-run.ts'
 import { maxWrites, type Step, writeEach } from './member-changes.ts'
 import { hasRulesOf, type Recorded, recordedFor, recordRole } from './member-record-role.ts'
 import { bind } from './member-writes.ts'
-import { type Binding, type HeldRole, isGroup, isMember, type Subject } from './role-bindings.ts'
+import { type AssignedRole, type Binding, isGroup, isMember, type Subject } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
 
 const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
@@ -18,7 +18,7 @@ const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 type Roles = { readonly get: (namespace: string, name: string) => CachedObject | undefined }
 
 /** A member whom a record adds to a workspace. */
-export type RecordedMember = HeldRole & { readonly kind: Subject['kind']; readonly recorded: Recorded }
+export type RecordedMember = AssignedRole & { readonly kind: Subject['kind']; readonly recorded: Recorded }
 
 /**
  * Returns the members that ClusterRoleBindings record for a workspace. A ClusterRole with this name
@@ -52,7 +52,7 @@ function isOwnedBy({ ownerReferences = [] }: Pick<ObjectMeta, 'ownerReferences'>
 export type RecordTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
-  readonly places: {
+  readonly scopes: {
     readonly latest: (plural: string) => Promise<Roles>
     readonly recordsAt: (workspace: string) => Promise<readonly RecordedMember[]>
     readonly isBound: (clusterRole: string) => Promise<boolean>
@@ -73,7 +73,7 @@ type RecordOf = {
 }
 
 /** Reads and writes members of workspaces that are stored as records. */
-export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTools) {
+export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTools) {
   /** Returns the owner reference to the Workspace, with which the records are deleted. */
   async function ownerOf(exchange: AuthenticatedExchange, workspace: string): Promise<Owner> {
     const path = `${workspacesPath(groupDomain)}/${encodeURIComponent(workspace)}`
@@ -107,14 +107,14 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     owner: Owner,
   ): Promise<boolean> {
     const { name, rules } = role
-    const stored = async () => (await places.latest('clusterroles')).get('', name)
+    const stored = async () => (await scopes.latest('clusterroles')).get('', name)
     const found = await stored()
     if (found !== undefined) {
       requireRecord(found, role, owner)
       return true
     }
     // Creating the role would activate bindings whose author may not have its permissions.
-    if (await places.isBound(name))
+    if (await scopes.isBound(name))
       throw new Status(
         409,
         'Conflict',
@@ -153,7 +153,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
    * may outlive the label or the role.
    */
   async function isRoleOf(workspace: string): Promise<(clusterRole: string) => boolean> {
-    const roles = await places.latest('clusterroles')
+    const roles = await scopes.latest('clusterroles')
     const presets = presetsOf('workspace', workspace)
     return name =>
       presets.some(({ clusterRole }) => clusterRole === name) ||
@@ -164,7 +164,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     exchange: AuthenticatedExchange,
     { workspace, namespace }: { readonly workspace: string; readonly namespace: string },
   ): Promise<{ readonly missing: number; readonly all: number }> {
-    const members = (await places.recordsAt(workspace)).flatMap(({ kind, user: name, recorded: { role } }) =>
+    const members = (await scopes.recordsAt(workspace)).flatMap(({ kind, user: name, recorded: { role } }) =>
       role === undefined ? [] : [{ subject: { kind, name }, role }],
     )
     const isHere = await isRoleOf(workspace)
@@ -188,7 +188,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     stepsFor(
       exchange: AuthenticatedExchange,
       member: RecordOf,
-      { held, isRequired }: { readonly held: readonly HeldRole[]; readonly isRequired: boolean },
+      { held, isRequired }: { readonly held: readonly AssignedRole[]; readonly isRequired: boolean },
     ): readonly Step[] {
       if (held.some(({ recorded }) => recorded !== undefined && recorded.role === member.role)) return []
       const run = () =>

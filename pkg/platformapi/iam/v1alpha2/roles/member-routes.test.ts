@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../../../kubeclient/object/object.ts'
 import { native, rbac } from './fixtures.ts'
 import {
   type HiddenWrite,
@@ -305,7 +305,7 @@ describe('createMemberHandlers', () => {
   it('stores no member of a workspace that does not exist', async () => {
     const none = [member('a', 'none-admin')]
     const { code, body } = await write('POST', '/workspaces/none/workspacemembers', none)
-    expect([code, membersOf(body).message]).to.deep.equal([404, 'workspaces "none" not found'])
+    expect([code, fieldsOf(body).message]).to.deep.equal([404, 'workspaces "none" not found'])
     expect(calls).to.deep.equal([{ path: `${workspaces}/none` }])
   })
 
@@ -363,8 +363,8 @@ describe('createMemberHandlers', () => {
     it(`${method} ${path} ${JSON.stringify(body)} reports what was written before call ${most + 1} failed`, async () => {
       rejectAfter(most)
       const response = await write(method, path, body)
-      const { message, details } = membersOf(response.body)
-      expect([response.code, membersOf(details).causes]).to.deep.equal([403, causes])
+      const { message, details } = fieldsOf(response.body)
+      expect([response.code, fieldsOf(details).causes]).to.deep.equal([403, causes])
       if (causes !== undefined) expect(message).to.match(/^escalation: \d of \d writes were made before$/)
     })
 })

@@ -1,17 +1,17 @@
 import { badRequest, invalid, orUndefined, type Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import {
+  fieldsOf,
   isRecord,
   itemsOf,
   type KubeObject,
-  membersOf,
   type ObjectMeta,
   parseObject,
   textOf,
 } from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { toDeleteBody } from '../../../write/delete-options.ts'
-import type { Place, RoleRef, Subject } from './role-bindings.ts'
+import type { RoleRef, ScopeRef, Subject } from './role-bindings.ts'
 
 export type Member = { readonly username: string; readonly roleRef: string }
 
@@ -30,7 +30,7 @@ export function parseMembers(body: unknown): readonly Member[] {
 
 /** @throws Status 400 */
 export function parseMember(body: unknown): Member {
-  const { username, roleRef, ...unknown } = membersOf(body)
+  const { username, roleRef, ...unknown } = fieldsOf(body)
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
   if (!isRecord(body) || !isText(username) || !isText(roleRef))
     throw badRequest('invalid member: expected {"username": "NAME", "roleRef": "ROLE"}')
@@ -95,7 +95,7 @@ export async function bind(
   }
   const path = withQueryOf(exchange, bindingsPath(namespace))
   const { text } = await callAs(exchange, { method: 'POST', path, body })
-  return textOf(membersOf(membersOf(JSON.parse(text)).metadata).name)
+  return textOf(fieldsOf(fieldsOf(JSON.parse(text)).metadata).name)
 }
 
 /** Removes a subject from a binding, or deletes its last one, as the caller. @throws Status */
@@ -110,7 +110,7 @@ export async function unbind(
   if (binding === undefined) return
   const subjects = itemsOf(binding.subjects)
   const others = subjects.filter(
-    subject => !(membersOf(subject).kind === kind && textOf(membersOf(subject).name) === name),
+    subject => !(fieldsOf(subject).kind === kind && textOf(fieldsOf(subject).name) === name),
   )
   if (others.length === subjects.length) return
   const { uid, resourceVersion } = binding.metadata
@@ -136,7 +136,7 @@ async function read(
 }
 
 /** Describes a scope in error messages. */
-export function placeText({ scope, namespace, workspace }: Place): string {
+export function scopeText({ scope, namespace, workspace }: ScopeRef): string {
   if (scope === 'namespace') return `namespace ${JSON.stringify(namespace)}`
   return scope === 'workspace' ? `workspace ${JSON.stringify(workspace)}` : 'cluster'
 }

@@ -5,7 +5,7 @@ import { users } from '../../../../resourcecache/kinds/platform.ts'
 import { anyOf, joinValues } from '../../../../resourcecache/list/filters.ts'
 import { objectBytes, platformForm } from '../../../../resourcecache/list/list-body.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
-import type { HeldRole, Place } from './role-bindings.ts'
+import type { AssignedRole, ScopeRef } from './role-bindings.ts'
 import { workspaceRolesOf } from './role-bindings.ts'
 
 /** For each scope, the name of members in consoles, and the annotation of their role. */
@@ -19,8 +19,8 @@ export type MemberScope = keyof typeof memberKinds
 
 /** Returns the role of each member of a scope; several roles are joined by commas. */
 export function rolesByMember(
-  held: readonly HeldRole[],
-  { scope, workspace }: Place,
+  held: readonly AssignedRole[],
+  { scope, workspace }: ScopeRef,
   namespaces: readonly string[],
 ): ReadonlyMap<string, string> {
   if (scope === 'workspace')
@@ -31,7 +31,7 @@ export function rolesByMember(
 }
 
 /** Extends the filters of users by the role in a scope. */
-export function memberTraits(groupDomain: string, scope: MemberScope): KindOptions {
+export function memberKindOptions(groupDomain: string, scope: MemberScope): KindOptions {
   const { role } = memberKinds[scope]
   const annotation = `iam.${groupDomain}/${role}`
   return {

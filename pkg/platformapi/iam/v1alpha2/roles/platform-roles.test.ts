@@ -3,7 +3,7 @@ import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import { binding as bindingOf, groupDomain, native, object, storeOf } from './fixtures.ts'
 import { createPlatformRoles } from './platform-roles.ts'
-import { createScopeReader } from './scope-reader.ts'
+import { createScopeReader } from './role-reader.ts'
 
 const scope = { labels: { 'iam.kapis.io/scope': 'global' } }
 
@@ -30,7 +30,7 @@ const stores = new Map([
 
 function setUp(denied: readonly string[] = []) {
   const calls: unknown[] = []
-  const places = createScopeReader({
+  const scopes = createScopeReader({
     groupDomain,
     async require(_exchange, { verb, resource }) {
       if (denied.includes(`${verb} ${resource}`)) throw new Status(403, 'Forbidden', `no ${resource}`)
@@ -44,7 +44,7 @@ function setUp(denied: readonly string[] = []) {
   })
   const roles = createPlatformRoles({
     groupDomain,
-    places,
+    scopes,
     async callAs(_exchange, { method = 'GET', path }) {
       calls.push(`${method} ${path}`)
       if (denied.includes('bind')) throw new Status(403, 'Forbidden', 'escalation')

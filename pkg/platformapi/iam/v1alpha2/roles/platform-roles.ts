@@ -7,8 +7,8 @@ import type { CallAs } from '../../../write/as-caller.ts'
 import { bind, unbind } from './member-writes.ts'
 import type { RoleRef } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
+import { rbacGroup, type ScopeReader } from './role-reader.ts'
 import { labelsOf } from './role-writes.ts'
-import { rbacGroup, type ScopeReader } from './scope-reader.ts'
 
 type Named = Pick<User, 'name' | 'groups'>
 
@@ -39,7 +39,7 @@ export type PlatformRoles = {
   ) => Promise<() => Promise<void>>
 }
 
-const place = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
+const scopeRef = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
 /** The role of every authenticated user. */
 const regular = 'platform-regular'
 
@@ -71,16 +71,16 @@ export function withoutPlatformRole(user: KubeObject, groupDomain: string): Kube
  */
 export function createPlatformRoles(tools: {
   readonly groupDomain: string
-  readonly places: Pick<ScopeReader, 'latest' | 'heldAt' | 'rolesAt' | 'requireList' | 'mayList'>
+  readonly scopes: Pick<ScopeReader, 'latest' | 'assignedRoles' | 'rolesAt' | 'requireList' | 'mayList'>
   readonly callAs: CallAs
 }): PlatformRoles {
-  const { groupDomain, places, callAs } = tools
+  const { groupDomain, scopes, callAs } = tools
   let known: KnownPlatformRoles | undefined
 
   async function read(): Promise<KnownPlatformRoles> {
     const [bindings, roles] = [
-      await places.latest('clusterrolebindings'),
-      await places.latest('clusterroles'),
+      await scopes.latest('clusterrolebindings'),
+      await scopes.latest('clusterroles'),
     ]
     const version = `${bindings.version} ${roles.version}`
     if (known?.version === version) return known
@@ -95,7 +95,7 @@ export function createPlatformRoles(tools: {
 
   async function rolesBySubject(kind: string): Promise<ReadonlyMap<string, readonly string[]>> {
     const bySubject = new Map<string, string[]>()
-    for (const { user, role } of await places.heldAt(place, subject => subject.kind === kind)) {
+    for (const { user, role } of await scopes.assignedRoles(scopeRef, subject => subject.kind === kind)) {
       const roles = bySubject.get(user) ?? []
       roles.push(role)
       bySubject.set(user, roles)
@@ -107,8 +107,8 @@ export function createPlatformRoles(tools: {
     const presets = presetsOf('global')
     const preset = presets.find(({ name }) => name === role)
     if (preset?.clusterRole !== undefined) return { kind: 'ClusterRole', name: preset.clusterRole }
-    await places.requireList(exchange, place, 'roles')
-    const roles = await places.rolesAt(place, true)
+    await scopes.requireList(exchange, scopeRef, 'roles')
+    const roles = await scopes.rolesAt(scopeRef, true)
     const found = roles.find(each => each.role.metadata.name === role)?.ref
     if (found !== undefined) return found
     const message = `unknown role ${JSON.stringify(role)}; supported: ${roles.map(each => each.role.metadata.name).join(', ')}`
@@ -119,17 +119,17 @@ export function createPlatformRoles(tools: {
   return {
     read,
     readFor: async exchange =>
-      (await places.mayList(exchange, rbacGroup, 'clusterrolebindings')) ? read() : undefined,
-    requireRead: exchange => places.requireList(exchange, place, 'bindings'),
+      (await scopes.mayList(exchange, rbacGroup, 'clusterrolebindings')) ? read() : undefined,
+    requireRead: exchange => scopes.requireList(exchange, scopeRef, 'bindings'),
     async prepare(exchange, { name, groups }, { role, isNewUser }) {
       const roleRef = await refOf(exchange, name, role)
-      if (!isNewUser) await places.requireList(exchange, place, 'bindings')
+      if (!isNewUser) await scopes.requireList(exchange, scopeRef, 'bindings')
       const held = isNewUser
         ? []
-        : await places.heldAt(place, subject => subject.kind === 'User' && subject.name === name)
+        : await scopes.assignedRoles(scopeRef, subject => subject.kind === 'User' && subject.name === name)
       const isHeld = role === regular || held.some(each => each.role === role)
       const subject = { kind: 'User', name }
-      const binding = { subject, namespace: '', roleRef, labels: labelsOf(groupDomain, place) }
+      const binding = { subject, namespace: '', roleRef, labels: labelsOf(groupDomain, scopeRef) }
       // A dry run before the user is written: kube-apiserver rejects roles that the caller may not
       // grant.
       if (!isHeld) await bind(callAs, { ...exchange, rawQuery: 'dryRun=All' }, binding)

@@ -41,7 +41,7 @@ const stores = new Map([
 async function leave(user: string, { mayList = true, refused = '', isDown = false } = {}) {
   const calls: string[] = []
   const remove = createBindingRemover({
-    places: {
+    scopes: {
       async latest(plural) {
         const store = stores.get(plural)
         if (isDown) throw new Status(503, 'ServiceUnavailable', 'not synced yet')

@@ -6,7 +6,7 @@ import type { CallAs } from '../../../write/as-caller.ts'
 import { maxWrites, writeEach } from './member-changes.ts'
 import { unbind } from './member-writes.ts'
 import { type Binding, createBindingReader, type Subject } from './role-bindings.ts'
-import { rbacGroup, type ScopeReader } from './scope-reader.ts'
+import { rbacGroup, type ScopeReader } from './role-reader.ts'
 
 const kinds = ['rolebindings', 'clusterrolebindings'] as const
 
@@ -16,14 +16,14 @@ const kinds = ['rolebindings', 'clusterrolebindings'] as const
  * permissions.
  */
 export function createBindingRemover(tools: {
-  readonly places: Pick<ScopeReader, 'latest' | 'mayList'>
+  readonly scopes: Pick<ScopeReader, 'latest' | 'mayList'>
   readonly callAs: CallAs
 }): (exchange: AuthenticatedExchange, subject: Subject) => Promise<void> {
-  const { places, callAs } = tools
+  const { scopes, callAs } = tools
   const toBinding = createBindingReader()
 
   async function bindingsOf(subject: Subject): Promise<readonly Binding[]> {
-    const stores = await Promise.all(kinds.map(kind => places.latest(kind)))
+    const stores = await Promise.all(kinds.map(kind => scopes.latest(kind)))
     return stores
       .flatMap(store => [...store.entries()].map(toBinding))
       .filter(({ subjects }) =>
@@ -32,7 +32,7 @@ export function createBindingRemover(tools: {
   }
 
   async function leave(exchange: AuthenticatedExchange, subject: Subject): Promise<string | undefined> {
-    const may = await Promise.all(kinds.map(kind => places.mayList(exchange, rbacGroup, kind)))
+    const may = await Promise.all(kinds.map(kind => scopes.mayList(exchange, rbacGroup, kind)))
     if (may.includes(false))
       return `role bindings of the ${what(subject)} remain: you may not list rolebindings and clusterrolebindings`
     const bindings = await bindingsOf(subject)

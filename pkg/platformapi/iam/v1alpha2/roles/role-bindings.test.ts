@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { binding, storeOf } from './fixtures.ts'
-import { createBindingReader, type HeldRole, workspaceRolesOf } from './role-bindings.ts'
+import { type AssignedRole, createBindingReader, workspaceRolesOf } from './role-bindings.ts'
 
 describe('workspaceRolesOf', () => {
   const toBinding = createBindingReader()
 
-  function held(role: string, namespace: string, recorded?: string): HeldRole {
+  function held(role: string, namespace: string, recorded?: string): AssignedRole {
     const object = binding('b', `ClusterRole/${role}`, ['User/ann'], namespace === '' ? {} : { namespace })
     const [entry] = storeOf(namespace === '' ? 'clusterrolebindings' : 'rolebindings', [object]).entries()
     if (entry === undefined) throw new Error('no binding')
@@ -18,7 +18,7 @@ describe('workspaceRolesOf', () => {
   }
   const cases: readonly (readonly [
     what: string,
-    held: readonly HeldRole[],
+    held: readonly AssignedRole[],
     namespaces: readonly string[],
     role: string,
   ])[] = [

@@ -1,10 +1,10 @@
-import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf, textOf } from '../../../../kubeclient/object/object.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { Recorded } from './member-record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
 /** A scope of roles with its namespace or workspace, of which the unused one is ''. */
-export type Place = { readonly scope: RoleScope; readonly namespace: string; readonly workspace: string }
+export type ScopeRef = { readonly scope: RoleScope; readonly namespace: string; readonly workspace: string }
 
 export type RoleRef = { readonly kind: string; readonly name: string }
 
@@ -17,7 +17,7 @@ export type Binding = {
   readonly subjects: readonly Subject[]
 }
 
-export type HeldRole = {
+export type AssignedRole = {
   /** Name of the subject: a user, or a group where bindings of groups are read. */
   readonly user: string
   /** The role name in the API of KubeSphere. */
@@ -39,7 +39,7 @@ export function createBindingReader(): (entry: CachedObject) => Binding {
     const known = read.get(entry)
     if (known !== undefined) return known
     const { roleRef, subjects } = entry.parsed()
-    const { kind, name } = membersOf(roleRef)
+    const { kind, name } = fieldsOf(roleRef)
     const binding = {
       entry,
       roleRef: { kind: textOf(kind), name: textOf(name) },
@@ -57,12 +57,12 @@ export function createBindingReader(): (entry: CachedObject) => Binding {
  *
  * @param names returns the role name of a binding in the scope; undefined for bindings to ignore
  */
-export function findHeldRoles(
+export function findAssignedRoles(
   bindings: Iterable<Binding>,
   names: (binding: Binding) => string | undefined,
   is: (subject: Subject) => boolean,
-): readonly HeldRole[] {
-  const found: HeldRole[] = []
+): readonly AssignedRole[] {
+  const found: AssignedRole[] = []
   for (const binding of bindings) {
     const meant = binding.subjects.filter(is)
     if (meant.length === 0) continue
@@ -107,7 +107,7 @@ export type WorkspaceMember = {
  * @param namespaces of the workspace
  */
 export function workspaceRolesOf(
-  held: readonly HeldRole[],
+  held: readonly AssignedRole[],
   workspace: string,
   namespaces: readonly string[],
 ): ReadonlyMap<string, WorkspaceMember> {
@@ -124,11 +124,11 @@ export function workspaceRolesOf(
     if (kind === 'ClusterRole') given.add(`${binding.entry.namespace}/${name}`)
   }
   const presets = presetsOf('workspace', workspace)
-  const places = namespaces.length === 0 ? [''] : namespaces
+  const scopes = namespaces.length === 0 ? [''] : namespaces
   return new Map(
     [...givenTo].map(([user, given]) => {
       const isGiven = (clusterRole = '') =>
-        places.every(namespace => given.has(`${namespace}/${clusterRole}`))
+        scopes.every(namespace => given.has(`${namespace}/${clusterRole}`))
       const preset = presets.find(({ clusterRole }) => isGiven(clusterRole))
       const own = recordedFor.get(user)?.find(role => isGiven(role))
       const clusterRole = preset?.clusterRole ?? own

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf } from '../../../../kubeclient/object/object.ts'
 import { native, object, rbac } from './fixtures.ts'
 import { objects, rules, serveRoleRoutes } from './served-fixtures.ts'
 
@@ -101,16 +101,16 @@ describe('createRoleRoutes', () => {
   ] as const)
     it(`labels the roles at ${path} with ${workspace ?? 'no workspace'}`, async () => {
       const { body } = await get(path)
-      const labels = itemsOf(Array.isArray(body) ? body : membersOf(body).items)
-        .map(item => membersOf(membersOf(item).metadata).labels)
-        .map(each => membersOf(each)['kapis.io/workspace'])
+      const labels = itemsOf(Array.isArray(body) ? body : fieldsOf(body).items)
+        .map(item => fieldsOf(fieldsOf(item).metadata).labels)
+        .map(each => fieldsOf(each)['kapis.io/workspace'])
       expect([...new Set(labels)]).to.deep.equal([workspace])
     })
 
   it('returns members as users to callers who may read users, and as names to others', async () => {
     const user = objects.users?.[1]
     const annotations = { 'iam.kapis.io/clusterrole': 'own' }
-    const first = async () => membersOf((await get('/clustermembers/ann')).body).items
+    const first = async () => fieldsOf((await get('/clustermembers/ann')).body).items
     expect(await first()).to.deep.equal([
       {
         ...user,
@@ -163,7 +163,7 @@ describe('createRoleRoutes', () => {
   it('omits the rules of ClusterRoles for a caller who may not read them', async () => {
     denied.add('clusterroles')
     const { body } = await get('/workspaces/blue/workspaceroles')
-    const { items } = membersOf(body)
+    const { items } = fieldsOf(body)
     expect(Array.isArray(items) && items.map(each => [each.metadata.name, each.rules])).to.deep.equal(
       ['admin', 'self-provisioner', 'viewer', 'regular'].map(name => [`blue-${name}`, []]),
     )
@@ -178,7 +178,7 @@ describe('createRoleRoutes', () => {
   it('names no namespace of a workspace to a caller who may not read its bindings', async () => {
     for (const right of ['rolebindings ', 'rolebindings b2']) denied.add(right)
     const { body } = await get('/workspaces/blue/workspacemembers')
-    expect(membersOf(body).message).to.equal('rolebindings in "" is forbidden')
+    expect(fieldsOf(body).message).to.equal('rolebindings in "" is forbidden')
   })
 
   it('returns no groups, and no user, to a caller who may not read users', async () => {
@@ -195,7 +195,7 @@ describe('createRoleRoutes', () => {
 
   it('returns no rules of other ClusterRoles to a caller who may not read them', async () => {
     denied.add('clusterroles')
-    const rulesAt = async (path: string) => itemsOf((await get(path)).body).map(role => membersOf(role).rules)
+    const rulesAt = async (path: string) => itemsOf((await get(path)).body).map(role => fieldsOf(role).rules)
     expect(await rulesAt('/users/joe/globalroles')).to.deep.equal([[]])
     expect(await rulesAt('/namespaces/b1/members/joe/roles')).to.deep.equal([[], rules])
     expect(await rulesAt('/namespaces/b1/members/jane/roles')).to.deep.equal([rules])

@@ -3,12 +3,18 @@ import { authenticatedGroup } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { User } from '../../../../iam/users/user.ts'
-import { type PlacedRole, roleKinds } from './list-roles.ts'
+import { type ListedRole, roleKinds } from './list-roles.ts'
 import { createMemberHandlers, type MemberTools, requireMethod } from './member-routes.ts'
-import { type HeldRole, isSameRole, type Place, type Subject, workspaceRolesOf } from './role-bindings.ts'
+import {
+  type AssignedRole,
+  isSameRole,
+  type ScopeRef,
+  type Subject,
+  workspaceRolesOf,
+} from './role-bindings.ts'
+import { createScopeReader, rbacGroup, type ScopeReaderTools } from './role-reader.ts'
 import { labelsOf, writeRole } from './role-writes.ts'
 import type { RolePath } from './roles-description.ts'
-import { createScopeReader, rbacGroup, type ScopeReaderTools } from './scope-reader.ts'
 
 export type RoleTools = ScopeReaderTools &
   MemberTools & {
@@ -23,39 +29,39 @@ export type RoleTools = ScopeReaderTools &
  */
 export function createRoleRoutes(
   tools: RoleTools,
-  places = createScopeReader(tools),
+  scopes = createScopeReader(tools),
 ): Readonly<Record<RolePath, Handler>> {
   const { groupDomain, callAs } = tools
   const iam = `iam.${groupDomain}`
-  const { members, member } = createMemberHandlers(tools, places)
+  const { members, member } = createMemberHandlers(tools, scopes)
 
-  async function isLabelled(place: Place, name: string): Promise<boolean> {
-    const labels = (await places.latest('clusterroles')).get('', name)?.meta.labels ?? {}
-    return Object.entries(labelsOf(groupDomain, place)).every(([key, value]) => labels[key] === value)
+  async function isLabelled(scopeRef: ScopeRef, name: string): Promise<boolean> {
+    const labels = (await scopes.latest('clusterroles')).get('', name)?.meta.labels ?? {}
+    return Object.entries(labelsOf(groupDomain, scopeRef)).every(([key, value]) => labels[key] === value)
   }
 
   const requireWrite: Parameters<typeof writeRole>[0]['require'] = (exchange, permission) =>
     tools.require(exchange, { ...permission, group: rbacGroup, resource: 'clusterroles', namespace: '' })
 
-  async function serveRoles(exchange: AuthenticatedExchange, place: Place, name = ''): Promise<void> {
+  async function serveRoles(exchange: AuthenticatedExchange, scopeRef: ScopeRef, name = ''): Promise<void> {
     if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {
       const writing = {
         ...{ groupDomain, callAs, require: requireWrite, isLabelled },
         requireTemplates: (asked: AuthenticatedExchange) =>
           tools.require(asked, { verb: 'list', group: rbacGroup, resource: 'clusterroles', namespace: '' }),
-        clusterRoles: () => places.latest('clusterroles'),
+        clusterRoles: () => scopes.latest('clusterroles'),
       }
-      return writeRole(writing, exchange, { place, name })
+      return writeRole(writing, exchange, { scopeRef, name })
     }
-    await places.requireList(exchange, await places.know(place), 'roles')
-    const { plural, kind, isNative } = roleKinds[place.scope]
+    await scopes.requireList(exchange, await scopes.resolve(scopeRef), 'roles')
+    const { plural, kind, isNative } = roleKinds[scopeRef.scope]
     const api = isNative ? { group: rbacGroup, version: 'v1' } : { group: iam, version: 'v1alpha2' }
-    const namespaced = place.scope === 'namespace'
-    const within = namespaced ? ['namespaces', place.namespace] : []
-    const info = places.viewInfo(exchange, ...within, plural, name)
-    const found = await places.rolesAt(place, await places.mayList(exchange, rbacGroup, 'clusterroles'))
+    const namespaced = scopeRef.scope === 'namespace'
+    const within = namespaced ? ['namespaces', scopeRef.namespace] : []
+    const info = scopes.viewInfo(exchange, ...within, plural, name)
+    const found = await scopes.rolesAt(scopeRef, await scopes.mayList(exchange, rbacGroup, 'clusterroles'))
     const shown = found.map(({ role }) => role)
-    await places.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
+    await scopes.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
   }
 
   /**
@@ -63,23 +69,27 @@ export function createRoleRoutes(
    * read their own roles. Callers who may not read users only see roles bound to the user name: the
    * response shows neither the groups of the user nor whether the user exists.
    */
-  async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
+  async function sendRolesOf(
+    exchange: AuthenticatedExchange,
+    scopeRef: ScopeRef,
+    name: string,
+  ): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD'])
-    const known = await places.know(place)
+    const known = await scopes.resolve(scopeRef)
     const isOwn = tools.isCaller(exchange, name)
-    if (!isOwn) await places.requireList(exchange, known, 'bindings')
-    const mayReadUsers = isOwn || (await places.mayList(exchange, iam, 'users'))
-    const mayReadRoles = isOwn || (await places.mayList(exchange, rbacGroup, 'clusterroles'))
+    if (!isOwn) await scopes.requireList(exchange, known, 'bindings')
+    const mayReadUsers = isOwn || (await scopes.mayList(exchange, iam, 'users'))
+    const mayReadRoles = isOwn || (await scopes.mayList(exchange, rbacGroup, 'clusterroles'))
     const user = mayReadUsers ? tools.users.get(name) : { groups: [] }
     if (user === undefined) throw notFound({ group: iam, resource: 'users' }, name)
     const groups = new Set(user.groups)
     groups.delete(authenticatedGroup)
     const is = (subject: Subject) =>
       subject.kind === 'User' ? subject.name === name : subject.kind === 'Group' && groups.has(subject.name)
-    const found = await (isOwn ? places.heldAt(known, is) : places.heldFor(exchange, known, is))
+    const found = await (isOwn ? scopes.assignedRoles(known, is) : scopes.visibleRoles(exchange, known, is))
     const held = found.map(each => ({ ...each, user: name }))
-    const isHeld = place.scope === 'workspace' ? isOfWorkspace(held, known) : isBound(held)
-    const shown = (await places.rolesAt(place, true)).filter(isHeld)
+    const isHeld = scopeRef.scope === 'workspace' ? isOfWorkspace(held, known) : isBound(held)
+    const shown = (await scopes.rolesAt(scopeRef, true)).filter(isHeld)
     sendJson(
       exchange.res,
       200,
@@ -87,16 +97,17 @@ export function createRoleRoutes(
     )
   }
 
-  const roles = (placeOf: (parts: readonly string[]) => Place): Handler => {
-    return exchange => serveRoles(exchange, placeOf(exchange.info.parts))
+  const roles = (scopeRefOf: (parts: readonly string[]) => ScopeRef): Handler => {
+    return exchange => serveRoles(exchange, scopeRefOf(exchange.info.parts))
   }
-  const role = (placeOf: (parts: readonly string[]) => Place): Handler => {
-    return exchange => serveRoles(exchange, placeOf(exchange.info.parts), exchange.info.parts.at(-1))
+  const role = (scopeRefOf: (parts: readonly string[]) => ScopeRef): Handler => {
+    return exchange => serveRoles(exchange, scopeRefOf(exchange.info.parts), exchange.info.parts.at(-1))
   }
-  const rolesOf = (placeOf: (parts: readonly string[]) => Place): Handler => {
-    return exchange => sendRolesOf(exchange, placeOf(exchange.info.parts), exchange.info.parts.at(-2) ?? '')
+  const rolesOf = (scopeRefOf: (parts: readonly string[]) => ScopeRef): Handler => {
+    return exchange =>
+      sendRolesOf(exchange, scopeRefOf(exchange.info.parts), exchange.info.parts.at(-2) ?? '')
   }
-  const global = (): Place => ({ scope: 'global', namespace: '', workspace: '' })
+  const global = (): ScopeRef => ({ scope: 'global', namespace: '', workspace: '' })
   const cluster = () => ({ scope: 'cluster', namespace: '', workspace: '' }) as const
   const inWorkspace = ([, workspace = '']: readonly string[]) =>
     ({ scope: 'workspace', namespace: '', workspace }) as const
@@ -126,16 +137,16 @@ export function createRoleRoutes(
 }
 
 /** Selects roles by the roleRef of bindings: a Role and a ClusterRole with the same name differ. */
-function isBound(held: readonly HeldRole[]) {
-  return ({ ref }: PlacedRole) =>
+function isBound(held: readonly AssignedRole[]) {
+  return ({ ref }: ListedRole) =>
     ref !== undefined && held.some(({ binding }) => isSameRole(binding.roleRef, ref))
 }
 
 function isOfWorkspace(
-  held: readonly HeldRole[],
-  place: { readonly workspace: string; readonly namespaces: readonly string[] },
+  held: readonly AssignedRole[],
+  scopeRef: { readonly workspace: string; readonly namespaces: readonly string[] },
 ) {
-  const members = workspaceRolesOf(held, place.workspace, place.namespaces).values()
+  const members = workspaceRolesOf(held, scopeRef.workspace, scopeRef.namespaces).values()
   const names = new Set([...members].map(({ role }) => role))
-  return ({ role }: PlacedRole) => names.has(role.metadata.name)
+  return ({ role }: ListedRole) => names.has(role.metadata.name)
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../../../kubeclient/object/object.ts'
 import { areRulesIncluded } from './role-templates.ts'
 import { serveRoleRoutes, usersRule, viewRule } from './served-fixtures.ts'
 
@@ -88,7 +88,7 @@ describe('role templates', () => {
   for (const names of ['x', '{}', '[1]'])
     it(`are rejected as ${names}`, async () => {
       const { code, body } = await write('POST', '/namespaces/b1/roles', from(names))
-      expect([code, membersOf(body).message]).to.deep.equal([
+      expect([code, fieldsOf(body).message]).to.deep.equal([
         400,
         `invalid annotation ${annotation}: expected a JSON list of at most 256 names`,
       ])

@@ -1,6 +1,6 @@
 import { badRequest } from '../../../../apierrors/status.ts'
 import { stringifyExactly } from '../../../../json/stringify.ts'
-import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf } from '../../../../kubeclient/object/object.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
 import { scopeLabel } from './role-bindings.ts'
@@ -35,7 +35,7 @@ export function isTemplateFor(entry: Labelled, groupDomain: string, scope: RoleS
  */
 export function templatesIn(sent: unknown, groupDomain: string): readonly string[] | undefined {
   const annotation = aggregationAnnotation(groupDomain)
-  const text = membersOf(membersOf(membersOf(sent).metadata).annotations)[annotation]
+  const text = fieldsOf(fieldsOf(fieldsOf(sent).metadata).annotations)[annotation]
   if (typeof text !== 'string') return undefined
   const names = parseNames(text)
   if (names === undefined)
@@ -90,7 +90,7 @@ function rulesOf(entry: CachedObject): readonly object[] {
 
 /** Returns a key that is the same for rules that differ only in the order of their members. */
 function toRuleKey(rule: unknown): string {
-  return stringifyExactly(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return stringifyExactly(Object.entries(fieldsOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 export function areRulesIncluded(rules: readonly unknown[], others: readonly unknown[]): boolean {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf } from '../../../../kubeclient/object/object.ts'
 import { native, object, rbac } from './fixtures.ts'
 import {
   type HiddenWrite,
@@ -104,7 +104,7 @@ describe('writeRole', () => {
     it(`${method} ${path} ${JSON.stringify(body)} writes the role as the caller`, async () => {
       const response = await write(method, path, body)
       expect(calls).to.deep.equal(expected)
-      const { kind, apiVersion } = membersOf(response.body)
+      const { kind, apiVersion } = fieldsOf(response.body)
       const shown = path.startsWith('/globalroles')
         ? { kind: 'GlobalRole', apiVersion: 'iam.kapis.io/v1alpha2' }
         : { kind: 'Role', apiVersion: `${rbac}/v1` }
@@ -133,8 +133,8 @@ describe('writeRole', () => {
 
   it('supports a dry run', async () => {
     const { code, body } = await write('POST', '/globalroles?dryRun=All', { metadata: { name: 'g' }, rules })
-    const { kind, metadata } = membersOf(body)
-    expect([code, kind, membersOf(metadata).name]).to.deep.equal([200, 'GlobalRole', 'g'])
+    const { kind, metadata } = fieldsOf(body)
+    expect([code, kind, fieldsOf(metadata).name]).to.deep.equal([200, 'GlobalRole', 'g'])
   })
 
   const failed: readonly (readonly [path: string, named: string, group: string])[] = [

@@ -3,10 +3,10 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
 import {
+  fieldsOf,
   isRecord,
   itemsOf,
   type KubeObject,
-  membersOf,
   parseObject,
 } from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
@@ -14,7 +14,7 @@ import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.t
 import { readJson, readPatch } from '../../../write/json-body.ts'
 import { keepLabels, parseSent } from '../../../write/sent-object.ts'
 import { roleKinds, toRole } from './list-roles.ts'
-import { type Place, scopeLabel } from './role-bindings.ts'
+import { type ScopeRef, scopeLabel } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
 import { aggregate, areRulesIncluded, templatesIn, withoutTemplateRules } from './role-templates.ts'
 
@@ -30,7 +30,7 @@ export type RoleWriteTools = {
   readonly requireTemplates: (exchange: AuthenticatedExchange) => Promise<void>
   readonly clusterRoles: () => Promise<Parameters<typeof aggregate>[1]['clusterRoles']>
   /** Returns whether a ClusterRole has the label of the scope. */
-  readonly isLabelled: (place: Place, name: string) => Promise<boolean>
+  readonly isLabelled: (scopeRef: ScopeRef, name: string) => Promise<boolean>
 }
 
 const version = 'rbac.authorization.k8s.io/v1'
@@ -45,25 +45,25 @@ const version = 'rbac.authorization.k8s.io/v1'
 export async function writeRole(
   tools: RoleWriteTools,
   exchange: AuthenticatedExchange,
-  { place, name }: { readonly place: Place; readonly name: string },
+  { scopeRef, name }: { readonly scopeRef: ScopeRef; readonly name: string },
 ): Promise<void> {
   const { groupDomain, callAs, require, isLabelled } = tools
   const { req, res } = exchange
   const { method = '' } = req
   const allowed = name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
   if (!allowed.includes(method)) throw methodNotAllowed(['GET', 'HEAD', ...allowed])
-  const { scope, namespace } = place
+  const { scope, namespace } = scopeRef
   const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${encodeURIComponent(namespace)}/roles` : 'clusterroles'}`
   const path = withQueryOf(exchange, name === '' ? all : `${all}/${encodeURIComponent(name)}`)
   if (name !== '' && !roleKinds[scope].isNative) {
     // Setting the label of a ClusterRole requires permission to write ClusterRoles.
     await require(exchange, { verb: verbs[toMethod(method)], name })
-    if (!(await isLabelled(place, name)))
+    if (!(await isLabelled(scopeRef, name)))
       throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
   }
   if (method === 'DELETE') {
     const call = { method, path, ...toDeleteBody(exchange, await readDeleteOptions(req)) } as const
-    await callAs(exchange, call).catch(asShown(groupDomain, place))
+    await callAs(exchange, call).catch(asShown(groupDomain, scopeRef))
     return sendJson(res, 200, { message: 'success' })
   }
   const isPatch = method === 'PATCH'
@@ -72,24 +72,24 @@ export async function writeRole(
     : { patch: await readJson(req, ['application/json']) }
   const sent = await withTemplates(tools, exchange, patch)
   const body = isPatch
-    ? keepLabels(toPatch(sent), labelsOf(groupDomain, place))
-    : toNative(sent, { groupDomain, place, name })
+    ? keepLabels(toPatch(sent), labelsOf(groupDomain, scopeRef))
+    : toNative(sent, { groupDomain, scopeRef, name })
   const call = { method: toMethod(method), path, body, ...contentType }
-  const { code, text } = await callAs(exchange, call).catch(asShown(groupDomain, place))
-  sendJson(res, code, toRole(groupDomain, place, parseWritten(text)))
+  const { code, text } = await callAs(exchange, call).catch(asShown(groupDomain, scopeRef))
+  sendJson(res, code, toRole(groupDomain, scopeRef, parseWritten(text)))
 }
 
 /** Parses a written object. One that a dry run creates has no version. */
 function parseWritten(text: string): KubeObject {
-  const written = membersOf(JSON.parse(text))
-  return parseObject({ ...written, metadata: { resourceVersion: '', ...membersOf(written.metadata) } })
+  const written = fieldsOf(JSON.parse(text))
+  return parseObject({ ...written, metadata: { resourceVersion: '', ...fieldsOf(written.metadata) } })
 }
 
 /**
  * Errors about the object itself name the kind that the caller has sent. Those about permissions
  * keep the native kind, which RBAC uses.
  */
-function asShown(groupDomain: string, { scope }: Place): (error: unknown) => never {
+function asShown(groupDomain: string, { scope }: ScopeRef): (error: unknown) => never {
   const { kind, plural, isNative } = roleKinds[scope]
   return error => {
     if (isNative || !(error instanceof Status) || ![404, 409, 422].includes(error.code)) throw error
@@ -112,15 +112,18 @@ function toMethod(method: string): keyof typeof verbs {
   return method === 'POST' || method === 'PUT' || method === 'DELETE' ? method : 'PATCH'
 }
 
-type Wanted = { readonly groupDomain: string; readonly place: Place; readonly name: string }
+type Wanted = { readonly groupDomain: string; readonly scopeRef: ScopeRef; readonly name: string }
 
 /** @throws Status 400 */
-function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
-  const { kind } = roleKinds[place.scope]
+function toNative(sent: unknown, { groupDomain, scopeRef, name }: Wanted): object {
+  const { kind } = roleKinds[scopeRef.scope]
   const { metadata, rules = [], ...rest } = parseSent(sent, { kind, name: name === '' ? undefined : name })
   // Lists would show the role of Kapis with this name instead of the created role.
-  if (name === '' && presetsOf(place.scope, place.workspace).some(preset => preset.name === metadata.name)) {
-    const { plural, isNative } = roleKinds[place.scope]
+  if (
+    name === '' &&
+    presetsOf(scopeRef.scope, scopeRef.workspace).some(preset => preset.name === metadata.name)
+  ) {
+    const { plural, isNative } = roleKinds[scopeRef.scope]
     const details = {
       name: String(metadata.name),
       group: isNative ? 'rbac.authorization.k8s.io' : `iam.${groupDomain}`,
@@ -132,14 +135,17 @@ function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
   return {
     ...rest,
     apiVersion: version,
-    kind: place.scope === 'namespace' ? 'Role' : 'ClusterRole',
-    metadata: { ...metadata, labels: { ...metadata.labels, ...labelsOf(groupDomain, place) } },
+    kind: scopeRef.scope === 'namespace' ? 'Role' : 'ClusterRole',
+    metadata: { ...metadata, labels: { ...metadata.labels, ...labelsOf(groupDomain, scopeRef) } },
     rules,
   }
 }
 
 /** Returns the labels that assign a ClusterRole to a scope. */
-export function labelsOf(groupDomain: string, { scope, workspace }: Place): Readonly<Record<string, string>> {
+export function labelsOf(
+  groupDomain: string,
+  { scope, workspace }: ScopeRef,
+): Readonly<Record<string, string>> {
   if (scope === 'global') return { [scopeLabel(groupDomain)]: 'global' }
   return scope === 'workspace' ? { [`${groupDomain}/workspace`]: workspace } : {}
 }

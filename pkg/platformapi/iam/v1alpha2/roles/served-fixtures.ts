@@ -4,7 +4,7 @@ import { Status, unknownResource } from '../../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import type { Handler } from '../../../../apirequest/request-context.ts'
 import { toUser, type User } from '../../../../iam/users/user.ts'
-import { type KubeObject, membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, type KubeObject } from '../../../../kubeclient/object/object.ts'
 import { routeOf } from '../../../../openapi/route.ts'
 import { binding, groupDomain, object, rbac, storeOf } from './fixtures.ts'
 import { createRoleRoutes, type RoleTools } from './role-routes.ts'
@@ -117,8 +117,8 @@ export const member = (username: string, roleRef: string) => ({ username, roleRe
 
 /** A role as kube-apiserver returns it; one of a dry run has no version. */
 function respondWithRole({ path, body }: { readonly path: string; readonly body?: unknown }) {
-  const { metadata, rules = [] } = membersOf(body)
-  const name = String(membersOf(metadata).name ?? path.split('/').at(-1))
+  const { metadata, rules = [] } = fieldsOf(body)
+  const name = String(fieldsOf(metadata).name ?? path.split('/').at(-1))
   const kind = path.includes('/clusterroles') ? 'ClusterRole' : 'Role'
   if (name === 'taken') {
     const plural = `${kind.toLowerCase()}s`
@@ -127,7 +127,7 @@ function respondWithRole({ path, body }: { readonly path: string; readonly body?
   }
   const managedFields = [{ manager: 'kapis' }]
   const version = path.includes('dryRun=All') ? { resourceVersion: undefined } : {}
-  const meta = { ...membersOf(metadata), managedFields, ...version }
+  const meta = { ...fieldsOf(metadata), managedFields, ...version }
   const text = JSON.stringify(object(kind, name, { rules }, meta))
   return { code: 200, text }
 }
@@ -203,7 +203,7 @@ export function serveRoleRoutes(
   }
   const names = async (path: string) => {
     const { body } = await get(path)
-    const items = Array.isArray(body) ? body : membersOf(body).items
+    const items = Array.isArray(body) ? body : fieldsOf(body).items
     return Array.isArray(items)
       ? items.map(({ metadata }) => {
           const role = Object.entries(metadata.annotations ?? {}).find(([key]) => /role$/.test(key))
@@ -249,7 +249,7 @@ export function itRejects(
   for (const [method, path, body, code, message] of refused)
     it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {
       const response = await write(method, path, body)
-      expect([response.code, membersOf(response.body).message]).to.deep.equal([code, message])
+      expect([response.code, fieldsOf(response.body).message]).to.deep.equal([code, message])
       expect(calls).to.deep.equal([])
     })
 }

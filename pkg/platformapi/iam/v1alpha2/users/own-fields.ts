@@ -5,7 +5,7 @@ import type { UserDraft } from '../../../../iam/users/user-draft.ts'
 import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 
 /** The fields of spec that users may change in their own User. */
-export const ownMembers = ['email', 'lang'] as const
+export const ownFields = ['email', 'lang'] as const
 
 /**
  * Checks whether a replacement of the caller's own User changes only fields that users may change
@@ -19,7 +19,7 @@ export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: st
   const { metadata, spec, status } = before
   const stored: Readonly<Record<string, unknown>> = isRecord(spec) ? spec : {}
   const others = (members: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(Object.entries(members).filter(([key]) => !ownMembers.some(own => own === key)))
+    Object.fromEntries(Object.entries(members).filter(([key]) => !ownFields.some(own => own === key)))
   const isOwn =
     draft.password === undefined &&
     (draft.state === undefined || draft.state === (isRecord(status) ? status.state : undefined)) &&

@@ -12,7 +12,7 @@ import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
 import { mergePatch } from './merge-patch.ts'
-import { explainOwnFields, ownMembers, toOwnDraft } from './own-fields.ts'
+import { explainOwnFields, ownFields, toOwnDraft } from './own-fields.ts'
 import { toResponse } from './users.ts'
 
 const jsonPatchType = 'application/json-patch+json'
@@ -40,7 +40,7 @@ export function toOwnChange(patch: unknown, type: string, groupDomain: string): 
   let password: string | undefined
   let hasMark = false
   for (const [pointer, value] of changes) {
-    const own = ownMembers.find(member => pointer === `/spec/${member}`)
+    const own = ownFields.find(member => pointer === `/spec/${member}`)
     if (pointer === '/spec/password' && typeof value === 'string') password = value
     else if (own !== undefined) spec.set(own, value)
     else if (pointer === mark && value === null) hasMark = true

@@ -3,7 +3,7 @@ import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import { parseListQuery } from '../../../../apirequest/query/list-query.ts'
 import { entry } from '../../../../resourcecache/fixtures.ts'
-import { memberTraits } from '../roles/members.ts'
+import { memberKindOptions } from '../roles/members.ts'
 import { narrowUsers, type UserFilterTools } from './user-filters.ts'
 
 const users = ['ann', 'joe', 'kim', 'root']
@@ -18,13 +18,13 @@ async function usersOf(query: string, mayList = true) {
     }
     return { user, role, binding: bound }
   }
-  const places = {
-    know: async (place: object) => ({ namespaces: ['b1'], ...place }),
-    async requireList(_exchange: unknown, place: object, what: string) {
-      asked.push([what, place])
+  const scopes = {
+    resolve: async (scopeRef: object) => ({ namespaces: ['b1'], ...scopeRef }),
+    async requireList(_exchange: unknown, scopeRef: object, what: string) {
+      asked.push([what, scopeRef])
       if (!mayList) throw new Status(403, 'Forbidden', 'no bindings')
     },
-    heldFor: async () => [held('ann', 'admin', 'b1', 'admin'), held('joe', 'viewer', 'b1', 'view')],
+    visibleRoles: async () => [held('ann', 'admin', 'b1', 'admin'), held('joe', 'viewer', 'b1', 'view')],
   }
   const platformRoles = {
     read: async () => ({
@@ -36,7 +36,7 @@ async function usersOf(query: string, mayList = true) {
   const server = await startLoopback(async (req, res) => {
     const exchange = toExchange(req, res)
     // The stubs implement only the methods that narrowUsers calls.
-    const tools = { places, platformRoles } as unknown as UserFilterTools
+    const tools = { scopes, platformRoles } as unknown as UserFilterTools
     const narrow = async () => narrowUsers(tools, exchange, parseListQuery(exchange.query))
     done.resolve(await narrow().catch((error: unknown) => error))
     res.end()
@@ -81,8 +81,8 @@ describe('narrowUsers', () => {
       expect((await usersOf(query, false)).found).to.include({ code: 403 }))
 })
 
-describe('memberTraits', () => {
-  const { toFields, filters } = memberTraits('kapis.io', 'namespace')
+describe('memberKindOptions', () => {
+  const { toFields, filters } = memberKindOptions('kapis.io', 'namespace')
   const fields = toFields({
     ...entry('ann').parsed(),
     metadata: { ...entry('ann').meta, annotations: { 'iam.kapis.io/role': 'admin,deployer' } },

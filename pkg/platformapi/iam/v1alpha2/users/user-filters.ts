@@ -6,17 +6,17 @@ import type { ListRestriction } from '../../../../resourcecache/list/list-predic
 import { type MemberScope, memberKinds, rolesByMember } from '../roles/members.ts'
 import type { PlatformRoles } from '../roles/platform-roles.ts'
 import { isMember } from '../roles/role-bindings.ts'
-import type { ScopeReader } from '../roles/scope-reader.ts'
+import type { ScopeReader } from '../roles/role-reader.ts'
 
 /** The filters by scope, in order of precedence. */
-const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
+const scopeFilters: readonly (readonly [filter: string, scope: MemberScope])[] = [
   ['namespace', 'namespace'],
   ['workspace', 'workspace'],
   ['cluster', 'cluster'],
 ]
 
 export type UserFilterTools = {
-  readonly places: Pick<ScopeReader, 'know' | 'heldFor' | 'requireList'>
+  readonly scopes: Pick<ScopeReader, 'resolve' | 'visibleRoles' | 'requireList'>
   readonly platformRoles: Pick<PlatformRoles, 'read'>
 }
 
@@ -30,7 +30,7 @@ export type UserFilterTools = {
  * @throws Status 403 for a caller who may not list the bindings
  */
 export function narrowUsers(
-  { places, platformRoles }: UserFilterTools,
+  { scopes, platformRoles }: UserFilterTools,
   exchange: AuthenticatedExchange,
   query: ListQuery,
 ): Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined {
@@ -42,15 +42,15 @@ export function narrowUsers(
 
   async function ofPlace(filter: string, scope: MemberScope) {
     const name = filters.get(filter) ?? ''
-    const known = await places.know({
+    const known = await scopes.resolve({
       scope,
       namespace: scope === 'namespace' ? name : '',
       workspace: scope === 'workspace' ? name : '',
     })
-    await places.requireList(exchange, known, 'bindings')
+    await scopes.requireList(exchange, known, 'bindings')
     const { role: roleFilter } = memberKinds[scope]
     const role = filters.get(roleFilter)
-    const roles = rolesByMember(await places.heldFor(exchange, known, isMember), known, known.namespaces)
+    const roles = rolesByMember(await scopes.visibleRoles(exchange, known, isMember), known, known.namespaces)
     const names = new Set(
       [...roles]
         .filter(([, held]) => role === undefined || held.split(',').includes(role))
@@ -61,8 +61,8 @@ export function narrowUsers(
   }
 
   async function ofPlatform(role: string) {
-    const place = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
-    await places.requireList(exchange, place, 'bindings')
+    const scopeRef = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
+    await scopes.requireList(exchange, scopeRef, 'bindings')
     const roles = await platformRoles.read()
     const narrowing: ListRestriction = {
       key: JSON.stringify(['globalrole', role, roles.version]),
@@ -71,7 +71,7 @@ export function narrowUsers(
     return { query: without('globalrole'), narrowing }
   }
 
-  const scope = scopes.find(([filter]) =>
+  const scope = scopeFilters.find(([filter]) =>
     filter === 'cluster' ? filters.get(filter) === 'true' : filters.has(filter),
   )
   if (scope !== undefined) return ofPlace(...scope)

@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { parseUserDraft } from '../../../../iam/users/user-draft.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { withoutPlatformRole } from '../roles/platform-roles.ts'
@@ -14,7 +14,7 @@ export type ChangeGroups = (
 
 /** Returns the groups that an administrator has assigned, not an identity provider. */
 export function groupsOf(user: KubeObject): readonly string[] {
-  return itemsOf(membersOf(user.spec).groups).map(textOf)
+  return itemsOf(fieldsOf(user.spec).groups).map(textOf)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { toUser } from '../../../../iam/users/user.ts'
-import { memberText, withMembers } from '../../../../json/members.ts'
+import { fieldText, withFields } from '../../../../json/fields.ts'
 import { parseObject } from '../../../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../../../resourcecache/list/list-body.ts'
 import { type KnownPlatformRoles, platformRoleAnnotation } from '../roles/platform-roles.ts'
@@ -13,19 +13,19 @@ import { type KnownPlatformRoles, platformRoleAnnotation } from '../roles/platfo
  * too
  */
 export function toUserText(user: string, role: string | undefined, groupDomain: string): string {
-  const metadata = memberText(user, 'metadata')
-  const status = memberText(user, 'status') || '{}'
+  const metadata = fieldText(user, 'metadata')
+  const status = fieldText(user, 'status') || '{}'
   const shown = role === undefined ? undefined : JSON.stringify(role)
-  const annotations = withMembers(
-    memberText(metadata, 'annotations') || '{}',
+  const annotations = withFields(
+    fieldText(metadata, 'annotations') || '{}',
     new Map([[platformRoleAnnotation(groupDomain), shown]]),
   )
-  const isStateless = memberText(status, 'state') === ''
-  return withMembers(
+  const isStateless = fieldText(status, 'state') === ''
+  return withFields(
     user,
     new Map([
-      ['metadata', withMembers(metadata, new Map([['annotations', annotations]]))],
-      ...(isStateless ? ([['status', withMembers(status, new Map([['state', '"Active"']]))]] as const) : []),
+      ['metadata', withFields(metadata, new Map([['annotations', annotations]]))],
+      ...(isStateless ? ([['status', withFields(status, new Map([['state', '"Active"']]))]] as const) : []),
     ]),
   )
 }

@@ -135,7 +135,7 @@ describe('the audit log of user writes', () => {
   it('has one line per write', async () => {
     const { metadata } = withRole('other')
     expect((await send('POST', { metadata, spec })).events).to.deep.equal([
-      ...['create', 'audit create ann', 'audit set password ann', 'give', 'audit give other ann'],
+      ...['create', 'audit create ann', 'audit set password ann', 'give', 'audit grant other ann'],
     ])
     const body = { metadata: { name: 'ann' }, spec, status: { state: 'Disabled' } }
     expect((await send('PUT', body)).events).to.deep.equal([

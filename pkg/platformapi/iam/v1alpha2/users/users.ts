@@ -4,9 +4,9 @@ import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.
 import { type User, userPath, usersPath } from '../../../../iam/users/user.ts'
 import { parseUserDraft, type UserDraft } from '../../../../iam/users/user-draft.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'
-import { compactJson, memberText, withMembers, withoutMember } from '../../../../json/members.ts'
+import { compactJson, fieldText, withFields, withoutField } from '../../../../json/fields.ts'
 import { type KubeClient, readText } from '../../../../kubeclient/client.ts'
-import { isRecord, itemsOf, type KubeObject, membersOf } from '../../../../kubeclient/object/object.ts'
+import { fieldsOf, isRecord, itemsOf, type KubeObject } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { users as userTraits } from '../../../../resourcecache/kinds/platform.ts'
 import { readDeleteOptions } from '../../../write/delete-options.ts'
@@ -56,7 +56,7 @@ export async function createUser(options: UsersOptions, exchange: AuthenticatedE
     audit(exchange, 'create', draft.name)
     if (draft.password !== undefined) audit(exchange, 'set password', draft.name)
     await give?.().catch(afterwards('the user was created, without the platform role'))
-    if (role !== '') audit(exchange, `give ${role}`, draft.name)
+    if (role !== '') audit(exchange, `grant ${role}`, draft.name)
   }
   sendJson(exchange.res, 201, toResponse(user, groupDomain, role))
 }
@@ -97,14 +97,14 @@ async function readUser(
     throw isStatus(error, 404) ? notFound(resource, name) : error
   })
   const shown = [...(userTraits.hidden ?? []), ['metadata', 'managedFields']].reduce(
-    withoutMember,
+    withoutField,
     compactJson(json),
   )
   const selfLink = JSON.stringify(toUserLink(groupDomain, name))
-  const metadata = withMembers(memberText(shown, 'metadata'), new Map([['selfLink', selfLink]]))
+  const metadata = withFields(fieldText(shown, 'metadata'), new Map([['selfLink', selfLink]]))
   const roles = await (isOwn(exchange) ? platformRoles.read() : platformRoles.readFor(exchange))
   const role = roles?.of(users.get(name) ?? { name, groups: [] })
-  return toUserText(withMembers(shown, new Map([['metadata', metadata]])), role, groupDomain)
+  return toUserText(withFields(shown, new Map([['metadata', metadata]])), role, groupDomain)
 }
 
 type Written = {
@@ -192,7 +192,7 @@ async function write(
     role,
     async finish() {
       await give().catch(afterwards('the user was updated, without the platform role'))
-      audit(exchange, `give ${role}`, draft.name)
+      audit(exchange, `grant ${role}`, draft.name)
     },
   }
 }
@@ -237,7 +237,7 @@ export function toResponse(user: KubeObject, groupDomain: string, role = ''): ob
       selfLink: toUserLink(groupDomain, metadata.name),
     },
     ...rest,
-    status: { state: 'Active', ...membersOf(status) },
+    status: { state: 'Active', ...fieldsOf(status) },
   }
 }
 

@@ -5,7 +5,7 @@ import { foundWithinMs, type LogScene, tenant } from './log-scene.ts'
 import { follow, run, setting } from './run.ts'
 
 /** Defines tests of which stored and new lines each caller may see. */
-export function itShowsReadersTheirs(
+export function itLimitsReaders(
   { mine, others, token, created, front, rfc3339, document, ask, query, send }: LogScene,
   base: () => string,
 ): void {

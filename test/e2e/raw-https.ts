@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 import { setting } from './run.ts'
 
-export type Spoken = { readonly codes: readonly number[]; readonly text: string }
+export type RawResponses = { readonly codes: readonly number[]; readonly text: string }
 
 type SpeakOptions = {
   /** PEM of a client certificate. */
@@ -18,9 +18,9 @@ type SpeakOptions = {
  *
  * @param silenceMs time to wait for more data after a response
  */
-export function speak(bytes: string, silenceMs = 1_000, options: SpeakOptions = {}): Promise<Spoken> {
+export function sendRaw(bytes: string, silenceMs = 1_000, options: SpeakOptions = {}): Promise<RawResponses> {
   const { hostname, port } = new URL(setting('KAPIS_URL'))
-  const { promise, resolve, reject } = Promise.withResolvers<Spoken>()
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponses>()
   const { timeoutMs = 20_000, ...pair } = options
   const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')), ...pair }
   const socket = connect(to, () => socket.write(Buffer.from(bytes, 'latin1')))

@@ -13,7 +13,7 @@ const lasting =
  * @param what arguments of kubectl: -k and a folder, or -f and a file, or `-` for `stdin`
  * @throws Error with the remaining objects after some minutes
  */
-export async function takeAway(cluster: Cluster, what: readonly string[], stdin?: string): Promise<void> {
+export async function uninstall(cluster: Cluster, what: readonly string[], stdin?: string): Promise<void> {
   // APIServices are deleted first. While one exists whose server has stopped, the namespace
   // controller cannot list the content of namespaces, and retries with delays of up to a minute.
   await cluster.output(['delete', 'apiservices', ...mark, '--timeout=60s'])

@@ -5,16 +5,16 @@ import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
 import type { ReadStyle } from '../../../read/read-tools.ts'
-import { listRoles, type PlacedRole } from './list-roles.ts'
+import { type ListedRole, listRoles } from './list-roles.ts'
 import { isRecordRole, recordedFor } from './member-record-role.ts'
 import { type RecordedMember, recordsOf } from './member-records.ts'
 import {
+  type AssignedRole,
   type Binding,
   createBindingReader,
-  findHeldRoles,
-  type HeldRole,
+  findAssignedRoles,
   nameAt,
-  type Place,
+  type ScopeRef,
   type Subject,
   scopeLabel,
 } from './role-bindings.ts'
@@ -54,7 +54,7 @@ export type ScopeReaderTools = {
 }
 
 /** A scope with its namespaces, resolved once for authorization and handler. */
-export type ResolvedScope = Place & {
+export type ResolvedScope = ScopeRef & {
   readonly namespaces: readonly string[]
   /** Namespaces that are being deleted: their bindings remain for now, but none can be created. */
   readonly ending?: readonly string[]
@@ -72,18 +72,18 @@ export function createScopeReader(tools: ScopeReaderTools) {
   const iam = `iam.${groupDomain}`
   const toBinding = createBindingReader()
 
-  async function know(place: Place): Promise<ResolvedScope> {
-    if (place.scope === 'namespace') return { ...place, namespaces: [place.namespace] }
-    if (place.scope !== 'workspace') return { ...place, namespaces: [] }
+  async function resolve(scopeRef: ScopeRef): Promise<ResolvedScope> {
+    if (scopeRef.scope === 'namespace') return { ...scopeRef, namespaces: [scopeRef.namespace] }
+    if (scopeRef.scope !== 'workspace') return { ...scopeRef, namespaces: [] }
     const all = [...(await latest('namespaces')).entries()].filter(
-      ({ fields }) => fields.values.workspace === place.workspace,
+      ({ fields }) => fields.values.workspace === scopeRef.workspace,
     )
     const named = (isEnding: boolean) =>
       all
         .filter(({ meta }) => (meta.deletionTimestamp !== undefined) === isEnding)
         .map(({ name }) => name)
         .sort()
-    return { ...place, namespaces: named(false), ending: named(true) }
+    return { ...scopeRef, namespaces: named(false), ending: named(true) }
   }
 
   /** @throws Status 403 for a caller who may not list the objects of a view */
@@ -126,7 +126,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
    * Returns the presets of a scope, without those that a Role of the namespace replaces. KubeSphere
    * creates such Roles with the names of presets in each namespace.
    */
-  async function presetsAt({ scope, namespace, workspace }: Place): Promise<readonly Preset[]> {
+  async function presetsAt({ scope, namespace, workspace }: ScopeRef): Promise<readonly Preset[]> {
     const presets = presetsOf(scope, workspace)
     if (scope !== 'namespace') return presets
     const roles = await latest('roles')
@@ -134,14 +134,14 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   /** @param mayReadClusterRoles if false, their rules are omitted */
-  async function rolesAt(place: Place, mayReadClusterRoles: boolean): Promise<readonly PlacedRole[]> {
+  async function rolesAt(scopeRef: ScopeRef, mayReadClusterRoles: boolean): Promise<readonly ListedRole[]> {
     const clusterRoles = await latest('clusterroles')
     const roles =
-      place.scope === 'namespace'
-        ? [...(await latest('roles')).entries()].filter(each => each.namespace === place.namespace)
+      scopeRef.scope === 'namespace'
+        ? [...(await latest('roles')).entries()].filter(each => each.namespace === scopeRef.namespace)
         : []
-    const presets = await presetsAt(place)
-    return listRoles({ groupDomain, presets, clusterRoles, roles, mayReadClusterRoles }, place)
+    const presets = await presetsAt(scopeRef)
+    return listRoles({ groupDomain, presets, clusterRoles, roles, mayReadClusterRoles }, scopeRef)
   }
 
   /** Returns the members of a workspace that are stored as records. */
@@ -161,24 +161,24 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   /** Returns the roles of the selected subjects in a scope, from its bindings and records. */
-  async function heldAt(
-    place: ResolvedScope,
+  async function assignedRoles(
+    scopeRef: ResolvedScope,
     is: (subject: Subject) => boolean,
-  ): Promise<readonly HeldRole[]> {
-    const { scope, namespaces, ending = [] } = place
-    const presets = await presetsAt(place)
+  ): Promise<readonly AssignedRole[]> {
+    const { scope, namespaces, ending = [] } = scopeRef
+    const presets = await presetsAt(scopeRef)
     if (scope === 'namespace' || scope === 'workspace') {
       const within = new Set([...namespaces, ...ending])
       const all = [...(await latest('rolebindings')).entries()].filter(each => within.has(each.namespace))
-      const held = findHeldRoles(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
+      const held = findAssignedRoles(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
       if (scope === 'namespace') return held
-      const records = await recordsAt(place.workspace)
+      const records = await recordsAt(scopeRef.workspace)
       return [...held, ...records.filter(({ kind, user: name }) => is({ kind, name }))]
     }
     const all = [...(await latest('clusterrolebindings')).entries()].map(toBinding)
     const roles =
       scope === 'global'
-        ? new Set((await rolesAt(place, true)).map(({ role }) => role.metadata.name))
+        ? new Set((await rolesAt(scopeRef, true)).map(({ role }) => role.metadata.name))
         : undefined
     const clusterRoles = await latest('clusterroles')
     const named = ({ entry, roleRef }: Binding) => {
@@ -188,16 +188,16 @@ export function createScopeReader(tools: ScopeReaderTools) {
       if (roles !== undefined) return roles.has(name) ? name : undefined
       return entry.meta.labels?.[label] === 'global' ? undefined : name
     }
-    return findHeldRoles(all, named, is)
+    return findAssignedRoles(all, named, is)
   }
 
-  /** The same as heldAt, without records for callers who may not list ClusterRoleBindings. */
-  async function heldFor(
+  /** The same as assignedRoles, without records for callers who may not list ClusterRoleBindings. */
+  async function visibleRoles(
     exchange: AuthenticatedExchange,
-    place: ResolvedScope,
+    scopeRef: ResolvedScope,
     is: (subject: Subject) => boolean,
-  ): Promise<readonly HeldRole[]> {
-    const held = await heldAt(place, is)
+  ): Promise<readonly AssignedRole[]> {
+    const held = await assignedRoles(scopeRef, is)
     if (!held.some(isRecorded) || (await mayList(exchange, rbacGroup, 'clusterrolebindings'))) return held
     return held.filter(each => !isRecorded(each))
   }
@@ -209,13 +209,13 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   return {
-    know,
+    resolve,
     requireList,
     mayList,
     presetsAt,
     rolesAt,
-    heldAt,
-    heldFor,
+    assignedRoles,
+    visibleRoles,
     recordsAt,
     isBound,
     viewInfo,
@@ -224,7 +224,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 }
 
-function isRecorded({ recorded }: HeldRole): boolean {
+function isRecorded({ recorded }: AssignedRole): boolean {
   return recorded !== undefined
 }
 

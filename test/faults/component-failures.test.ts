@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { connect, type TLSSocket } from 'node:tls'
 import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
+import { part } from '../e2e/control-plane-process.ts'
 import { eventually } from '../e2e/http.ts'
-import { part } from '../e2e/part.ts'
 import { setting } from '../e2e/run.ts'
-import { type Fault, withstand } from './fault.ts'
+import { type Fault, runFault } from './fault.ts'
 import { pidOf } from './process.ts'
 import type { TrafficOptions } from './traffic.ts'
 
@@ -56,7 +56,7 @@ if (process.env.FAULTS === 'long') {
     for (const fault of faults) {
       it(fault.name, async () => {
         try {
-          await withstand({ ...fault, pid: () => pidOf('apiserver') }, traffic)
+          await runFault({ ...fault, pid: () => pidOf('apiserver') }, traffic)
         } finally {
           for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await part('start', name)
         }

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import type { Seen } from './ask.ts'
+import type { Received } from './request-sender.ts'
 import type { Generated } from './requests.ts'
 
 /**
@@ -20,7 +20,7 @@ const rejections: readonly (readonly [why: string, code: number, message: RegExp
 ]
 
 /** Returns whether Kapis has rejected a request itself. A HEAD response contains no reason. */
-export function isOwnError({ method, target }: Generated, { code, text }: Seen): boolean {
+export function isOwnError({ method, target }: Generated, { code, text }: Received): boolean {
   if (code === 403 && isWriteBelowWatch(method, target)) return true
   const own = rejections.filter(([, ownCode]) => code === ownCode)
   if (own.length === 0 || method === 'HEAD') return own.length > 0

@@ -11,7 +11,7 @@ import {
   uniqueName,
 } from './cluster.ts'
 import { apply, askAs, askRaw, eventually, groupDomain } from './http.ts'
-import { watch } from './watching.ts'
+import { watch } from './watch-client.ts'
 
 const namespace = uniqueName('reading')
 const resources = `resources.${groupDomain}`

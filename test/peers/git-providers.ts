@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { startTlsServer } from './tls-server.ts'
 
-export const forgeClient = { clientID: 'app-id', clientSecret: 'app secret' }
+export const gitClient = { clientID: 'app-id', clientSecret: 'app secret' }
 
 export type GitHubAccount = {
   readonly user: object
@@ -120,8 +120,8 @@ function startForge(paths: { authorize: string; token: string }, behaviour: Beha
     const isGood =
       known?.challenge === challenge &&
       known.redirectUri === form.get('redirect_uri') &&
-      form.get('client_id') === forgeClient.clientID &&
-      form.get('client_secret') === forgeClient.clientSecret
+      form.get('client_id') === gitClient.clientID &&
+      form.get('client_secret') === gitClient.clientSecret
     const token = randomUUID()
     if (isGood) tokens.add(token)
     behaviour.respondWithToken(res, isGood, token)

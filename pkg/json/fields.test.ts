@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { compactJson, itemTexts, membersIn, memberText, withMembers, withoutMember } from './members.ts'
+import { compactJson, fieldsIn, fieldText, itemTexts, withFields, withoutField } from './fields.ts'
 
-describe('membersIn', () => {
+describe('fieldsIn', () => {
   it('returns the fields in their order, including duplicates and unusual names', () => {
     const json = ' { "b" : 1 , "a":[{"b":2}], "\\u0062":"x" , "__proto__":null } '
-    const members = membersIn(json).map(({ name, valueStart, end }) => [name, json.slice(valueStart, end)])
+    const members = fieldsIn(json).map(({ name, valueStart, end }) => [name, json.slice(valueStart, end)])
     expect(members).to.deep.equal([
       ['b', '1'],
       ['a', '[{"b":2}]'],
@@ -15,7 +15,7 @@ describe('membersIn', () => {
   })
 
   for (const json of ['', '{}', '[1]', '"{"', '1', 'null']) {
-    it(`finds no field in ${json}`, () => expect(membersIn(json)).to.deep.equal([]))
+    it(`finds no field in ${json}`, () => expect(fieldsIn(json)).to.deep.equal([]))
   }
 })
 
@@ -26,14 +26,14 @@ describe('itemTexts', () => {
   })
 })
 
-describe('memberText', () => {
+describe('fieldText', () => {
   it('returns the last of several values, as JSON.parse does', () => {
-    expect(memberText('{"a":1,"b":{"a":3},"a":2.0}', 'a')).to.equal('2.0')
-    expect(memberText('{"b":{"a":3}}', 'a')).to.equal('')
+    expect(fieldText('{"a":1,"b":{"a":3},"a":2.0}', 'a')).to.equal('2.0')
+    expect(fieldText('{"b":{"a":3}}', 'a')).to.equal('')
   })
 })
 
-describe('withMembers', () => {
+describe('withFields', () => {
   const table: readonly [string, Record<string, string | undefined>, string][] = [
     ['{}', { a: '1' }, '{"a":1}'],
     ['{"b":1.0}', { a: '"x"' }, '{"b":1.0,"a":"x"}'],
@@ -44,7 +44,7 @@ describe('withMembers', () => {
   ]
   for (const [json, values, expected] of table) {
     it(`turns ${json} into ${expected}`, () => {
-      expect(withMembers(json, new Map(Object.entries(values)))).to.equal(expected)
+      expect(withFields(json, new Map(Object.entries(values)))).to.equal(expected)
     })
   }
 
@@ -54,7 +54,7 @@ describe('withMembers', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(keys, texts)), members => {
         const parts = members.map(([key, text]) => `${JSON.stringify(key)}:${text}`)
-        expect(withMembers(`{${parts.join()}}`, new Map([['x', '1']]))).to.equal(
+        expect(withFields(`{${parts.join()}}`, new Map([['x', '1']]))).to.equal(
           `{${[...parts, '"x":1'].join()}}`,
         )
       }),
@@ -62,7 +62,7 @@ describe('withMembers', () => {
   })
 })
 
-describe('withoutMember', () => {
+describe('withoutField', () => {
   const table: readonly [string, readonly string[], string][] = [
     ['{"a":1,"b":{"c":2,"d":3.0}}', ['b', 'c'], '{"a":1,"b":{"d":3.0}}'],
     ['{"b":{"c":1,"c":2},"b":{"\\u0063":3}}', ['b', 'c'], '{"b":{},"b":{}}'],
@@ -71,7 +71,7 @@ describe('withoutMember', () => {
     ['{"b":null}', ['b', 'c'], '{"b":null}'],
   ]
   for (const [json, path, expected] of table) {
-    it(`turns ${json} into ${expected}`, () => expect(withoutMember(json, path)).to.equal(expected))
+    it(`turns ${json} into ${expected}`, () => expect(withoutField(json, path)).to.equal(expected))
   }
 })
 

@@ -11,7 +11,7 @@ export type Sent = {
 }
 
 /** A response; the code is 0 if the connection ended without a response. */
-export type Seen = {
+export type Received = {
   readonly code: number
   readonly text: string
   /** Reason of the Status, such as Forbidden. */
@@ -24,7 +24,7 @@ export type Seen = {
   readonly isNarrowed: boolean
 }
 
-export type Asker = { readonly ask: (sent: Sent) => Promise<Seen>; readonly close: () => void }
+export type RequestSender = { readonly ask: (sent: Sent) => Promise<Received>; readonly close: () => void }
 
 export type Server = { readonly url: string; readonly ca: Buffer }
 export type Pair = { readonly cert: string; readonly key: string }
@@ -33,19 +33,19 @@ export type Pair = { readonly cert: string; readonly key: string }
 const openMs = 250
 const timeoutMs = 20_000
 const maxText = 1_000_000
-const nothing: Seen = { code: 0, text: '', reason: '', auditId: '', isNarrowed: false }
+const nothing: Received = { code: 0, text: '', reason: '', auditId: '', isNarrowed: false }
 
 /** Creates a function that sends requests unmodified, with a client certificate or without. */
-export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
+export function createRequestSender({ url, ca }: Server, pair?: Pair): RequestSender {
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca, ...pair })
   const { hostname, port, host } = new URL(url)
 
-  async function ask({ method, target, headers, body }: Sent): Promise<Seen> {
-    const { promise, resolve } = Promise.withResolvers<Seen>()
+  async function ask({ method, target, headers, body }: Sent): Promise<Received> {
+    const { promise, resolve } = Promise.withResolvers<Received>()
     const length = body === '' ? [] : ['Content-Length', String(Buffer.byteLength(body))]
     const options = { agent, hostname, port, method, path: target, timeout: timeoutMs }
     const req = request({ ...options, headers: ['Host', host, ...headers, ...length] })
-    const finish = (seen: Seen) => {
+    const finish = (seen: Received) => {
       resolve(seen)
       req.destroy()
     }
@@ -79,7 +79,7 @@ export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
   return { ask, close: () => agent.destroy() }
 }
 
-function ofHeaders(headers: IncomingHttpHeaders): Pick<Seen, 'auditId' | 'isNarrowed'> {
+function ofHeaders(headers: IncomingHttpHeaders): Pick<Received, 'auditId' | 'isNarrowed'> {
   return { auditId: String(headers['audit-id'] ?? ''), isNarrowed: narrowedHeader in headers }
 }
 

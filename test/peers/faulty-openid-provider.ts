@@ -7,7 +7,7 @@ export type Claims = Readonly<Record<string, unknown>>
 export type UpstreamResponse = (res: ServerResponse) => void
 
 /** Changes to the correct responses of the provider; an empty object changes nothing. */
-export type Lies = {
+export type ProviderFaults = {
   readonly claims?: (good: Claims) => Claims
   readonly sign?: (claims: Claims) => Promise<string>
   readonly metadata?: Claims
@@ -23,12 +23,12 @@ export function json(res: ServerResponse, code: number, body: unknown): void {
 }
 
 /** Starts an OpenID provider whose responses can all be replaced by invalid ones. */
-export async function startLyingProvider(clientId: string) {
+export async function startFaultyProvider(clientId: string) {
   const pair = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }
   const own = await exportPKCS8(pair.privateKey)
   const foreign = await exportPKCS8((await generateKeyPair('RS256', { extractable: true })).privateKey)
-  const said: { lies: Lies; nonce: string } = { lies: {}, nonce: '' }
+  const said: { lies: ProviderFaults; nonce: string } = { lies: {}, nonce: '' }
 
   const sign = async (claims: Claims, pkcs8: string, kid = 'k1') =>
     new SignJWT({ ...claims })
@@ -95,4 +95,4 @@ export async function startLyingProvider(clientId: string) {
   }
 }
 
-export type LyingProvider = Awaited<ReturnType<typeof startLyingProvider>>
+export type FaultyProvider = Awaited<ReturnType<typeof startFaultyProvider>>

@@ -1,7 +1,7 @@
 import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
 /** A field of an object: its name and its positions in the source text. */
-export type Member = {
+export type Field = {
   readonly name: string
   /** Position of the key's opening quote. */
   readonly start: number
@@ -10,8 +10,8 @@ export type Member = {
 }
 
 /** Returns the fields of an object in source order, duplicates included; otherwise none. */
-export function membersIn(json: string): readonly Member[] {
-  const members: Member[] = []
+export function fieldsIn(json: string): readonly Field[] {
+  const members: Field[] = []
   const open = skipBlank(json, 0)
   let start = json[open] === '{' ? firstIn(json, open) : -1
   while (start >= 0) {
@@ -41,8 +41,8 @@ export function itemTexts(json: string): readonly string[] {
  * Returns the source text of a field's value, or '' if the object lacks the field. Of duplicate
  * names the last counts, as in JSON.parse.
  */
-export function memberText(json: string, name: string): string {
-  const found = membersIn(json).findLast(member => member.name === name)
+export function fieldText(json: string, name: string): string {
+  const found = fieldsIn(json).findLast(member => member.name === name)
   return found === undefined ? '' : json.slice(found.valueStart, found.end)
 }
 
@@ -52,10 +52,10 @@ export function memberText(json: string, name: string): string {
  *
  * @param values source text of each value
  */
-export function withMembers(json: string, values: ReadonlyMap<string, string | undefined>): string {
+export function withFields(json: string, values: ReadonlyMap<string, string | undefined>): string {
   const parts: string[] = []
   const done = new Set<string>()
-  for (const { name, start, valueStart, end } of membersIn(json)) {
+  for (const { name, start, valueStart, end } of fieldsIn(json)) {
     if (!values.has(name)) parts.push(json.slice(start, end))
     else if (!done.has(name)) {
       done.add(name)
@@ -69,17 +69,17 @@ export function withMembers(json: string, values: ReadonlyMap<string, string | u
 }
 
 /** Removes the field at a path, duplicates included; the same text if there is none. */
-export function withoutMember(json: string, path: readonly string[]): string {
+export function withoutField(json: string, path: readonly string[]): string {
   const [name, ...rest] = path
   if (name === undefined) return json
-  const members = membersIn(json)
+  const members = fieldsIn(json)
   if (!members.some(member => member.name === name)) return json
   const parts = members.flatMap(member => {
     if (member.name !== name) return json.slice(member.start, member.end)
     if (rest.length === 0) return []
     return (
       json.slice(member.start, member.valueStart) +
-      withoutMember(json.slice(member.valueStart, member.end), rest)
+      withoutField(json.slice(member.valueStart, member.end), rest)
     )
   })
   return `{${parts.join(',')}}`
