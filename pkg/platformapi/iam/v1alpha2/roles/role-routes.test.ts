@@ -3,6 +3,8 @@ import { fieldsOf, itemsOf } from '../../../../kubeclient/object/object.ts'
 import { native, object, rbac } from './fixtures.ts'
 import { objects, rules, serveRoleRoutes } from './served-fixtures.ts'
 
+const blueRoles = ['blue-admin', 'blue-self-provisioner', 'blue-viewer', 'blue-regular', 'blue-readers']
+
 describe('createRoleRoutes', () => {
   const { calls, denied, get, names } = serveRoleRoutes()
 
@@ -17,17 +19,18 @@ describe('createRoleRoutes', () => {
         'kapis:workspace:empty:edit',
       ],
     ],
+    ['/workspaces/blue/workspaceroles', blueRoles],
+    // `show` of these tests ignores the selectors.
     [
-      '/workspaces/blue/workspaceroles',
-      [
-        'blue-admin',
-        'blue-self-provisioner',
-        'blue-viewer',
-        'blue-regular',
-        'blue-readers',
-        'template-users',
-      ],
+      '/workspaces/blue/workspaceroles?label=iam.kapis.io/role-template=true',
+      [...blueRoles, 'template-users'],
     ],
+    [
+      '/workspaces/blue/workspaceroles?labelSelector=iam.kapis.io%2Frole-template%3Dtrue',
+      [...blueRoles, 'template-users'],
+    ],
+    ['/workspaces/blue/workspaceroles?label=team=a', blueRoles],
+    ['/workspaces/blue/workspaceroles/template-users', ['template-users']],
     ['/namespaces/b1/roles', ['admin', 'operator', 'viewer', 'deployer', 'template-view']],
     ['/namespaces/free/roles', ['admin', 'operator', 'viewer', 'template-view']],
     ['/namespaces/old/roles', ['admin', 'operator', 'own', 'viewer', 'template-view']],

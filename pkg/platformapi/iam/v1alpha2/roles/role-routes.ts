@@ -13,6 +13,7 @@ import {
   workspaceRolesOf,
 } from './role-bindings.ts'
 import { createScopeReader, rbacGroup, type ScopeReaderTools } from './role-reader.ts'
+import { isTemplate, templateLabel } from './role-templates.ts'
 import { labelsOf, writeRole } from './role-writes.ts'
 import type { RolePath } from './roles-description.ts'
 
@@ -43,6 +44,11 @@ export function createRoleRoutes(
   const requireWrite: Parameters<typeof writeRole>[0]['require'] = (exchange, permission) =>
     tools.require(exchange, { ...permission, group: rbacGroup, resource: 'clusterroles', namespace: '' })
 
+  function selectsTemplates({ query }: AuthenticatedExchange): boolean {
+    const selectors = ['label', 'labelSelector'].map(key => query.get(key) ?? '')
+    return selectors.some(selector => selector.includes(templateLabel(groupDomain)))
+  }
+
   async function serveRoles(exchange: AuthenticatedExchange, scopeRef: ScopeRef, name = ''): Promise<void> {
     if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {
       const writing = {
@@ -60,7 +66,12 @@ export function createRoleRoutes(
     const within = namespaced ? ['namespaces', scopeRef.namespace] : []
     const info = scopes.viewInfo(exchange, ...within, plural, name)
     const found = await scopes.rolesAt(scopeRef, await scopes.mayList(exchange, rbacGroup, 'clusterroles'))
-    const shown = found.map(({ role }) => role)
+    const roles = found.map(({ role }) => role)
+    // As in KubeSphere, only this list shows templates if they are asked for.
+    const isWithTemplates = name !== '' || scopeRef.scope !== 'workspace' || selectsTemplates(exchange)
+    const shown = isWithTemplates
+      ? roles
+      : roles.filter(role => !isTemplate({ meta: role.metadata }, groupDomain))
     await scopes.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
   }
 
