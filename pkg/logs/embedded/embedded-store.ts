@@ -80,6 +80,8 @@ export async function openEmbeddedStores<Name extends string>(
     await writer.stop()
     throw error
   }
+  // Not awaited: the first query would otherwise wait for the start of the process.
+  reader.start().catch(() => undefined)
   let isClosed = false
   const opened = names.map(name => ({
     name,
