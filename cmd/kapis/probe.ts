@@ -27,7 +27,7 @@ Sends GET PATH (default /livez) to a Unix socket and fails unless the response i
         `invalid --timeout ${JSON.stringify(values.timeout)}: expected a number of milliseconds`,
       )
     const path = positionals[0] ?? '/livez'
-    const response = await ask(socket, path, Number(values.timeout))
+    const response = await get(socket, path, Number(values.timeout))
     if (response === '200') return 0
     io.err(`${path} on ${socket}: ${response}\n`)
     return 1
@@ -35,7 +35,7 @@ Sends GET PATH (default /livez) to a Unix socket and fails unless the response i
 }
 
 /** Returns the status of the response, or why there is no response. */
-function ask(socketPath: string, path: string, timeout: number): Promise<string> {
+function get(socketPath: string, path: string, timeout: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const req = http.get({ socketPath, path, agent: false, timeout }, res => {
     res.resume()

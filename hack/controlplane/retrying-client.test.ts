@@ -18,25 +18,25 @@ describe('createRetryingClient', () => {
       stream: () => Promise.reject(absent),
       close: () => undefined,
     }
-    const ask = (withinMs: number) =>
+    const send = (withinMs: number) =>
       createRetryingClient(client, { withinMs, everyMs: 1 })
         .call({ path: '/' })
         .catch(error => error)
-    return { ask, calls: () => calls }
+    return { ask: send, calls: () => calls }
   }
 
   it('retries without a response, and after Retry-After', async () => {
-    const { ask, calls } = failing(unavailable('kube-apiserver is not responding'), tooMany)
-    expect([await ask(60_000), calls()]).to.deep.equal(['done', 3])
+    const { ask: send, calls } = failing(unavailable('kube-apiserver is not responding'), tooMany)
+    expect([await send(60_000), calls()]).to.deep.equal(['done', 3])
   })
 
   it('returns other error responses without a retry', async () => {
-    const { ask, calls } = failing(absent)
-    expect([await ask(60_000), calls()]).to.deep.equal([absent, 1])
+    const { ask: send, calls } = failing(absent)
+    expect([await send(60_000), calls()]).to.deep.equal([absent, 1])
   })
 
   it('returns the last error when its time is up', async () => {
-    const { ask } = failing(...Array.from({ length: 1000 }, () => tooMany))
-    expect(await ask(5)).to.equal(tooMany)
+    const { ask: send } = failing(...Array.from({ length: 1000 }, () => tooMany))
+    expect(await send(5)).to.equal(tooMany)
   })
 })

@@ -13,20 +13,20 @@ const agent: Identity = {
 }
 
 async function attempt(claim: Partial<Claimed>, allowed: readonly string[], caller: Identity = jane) {
-  const asked: string[] = []
+  const requests: string[] = []
   const may = (info: RequestInfo, who: Identity) => {
     const { verb, group, resource, subresource, namespace, name } = info
     const what = [verb, group, resource, subresource, namespace, name].filter(Boolean).join(' ')
-    asked.push(who.extra === caller.extra ? what : `${what} ${JSON.stringify(who.extra)}`)
+    requests.push(who.extra === caller.extra ? what : `${what} ${JSON.stringify(who.extra)}`)
     if (!allowed.some(start => what.startsWith(start))) throw new Status(403, 'Forbidden', `not ${what}`)
   }
   const request = toResourceInfo({ verb: 'list', resource: 'pods', namespace: 'ns' })
   const claimed = { username: 'bob', uid: '', groups: [], extra: {}, ...claim }
   try {
-    return { asked, groups: await impersonateConstrained({ claimed, caller, request, may }) }
+    return { requests, groups: await impersonateConstrained({ claimed, caller, request, may }) }
   } catch (error) {
     if (!(error instanceof Status)) throw error
-    return { asked, message: error.message }
+    return { requests, message: error.message }
   }
 }
 
@@ -37,7 +37,7 @@ describe('impersonateConstrained', () => {
   it('authorizes the impersonated request, and then each part of the identity', async () => {
     const claim = { uid: 'u', groups: ['a', 'b'], extra: { 'acme.io/x': ['1', '2'] } }
     expect(await attempt(claim, all)).to.deep.equal({
-      asked: [
+      requests: [
         'impersonate-on:user-info:list pods ns',
         `impersonate:user-info ${auth} users bob`,
         `impersonate:user-info ${auth} uids u`,
@@ -51,22 +51,22 @@ describe('impersonateConstrained', () => {
   })
 
   it('stops at the first denied part', async () => {
-    const { asked, message } = await attempt({ groups: ['a'] }, ['impersonate:'])
-    expect(asked).to.deep.equal(['impersonate-on:user-info:list pods ns'])
+    const { requests, message } = await attempt({ groups: ['a'] }, ['impersonate:'])
+    expect(requests).to.deep.equal(['impersonate-on:user-info:list pods ns'])
     expect(message).to.equal('not impersonate-on:user-info:list pods ns')
   })
 
   it('authorizes the request before many groups and extra fields', async () => {
     const many = ['a', 'b', 'c', 'd']
     const claim = { groups: many, extra: { 'acme.io/x': many } }
-    const { asked } = await attempt(claim, all)
-    expect(asked.slice(2)).to.deep.equal([
+    const { requests } = await attempt(claim, all)
+    expect(requests.slice(2)).to.deep.equal([
       `impersonate:user-info ${auth} groups *`,
       `impersonate:user-info ${auth} userextras * *`,
     ])
     const each = ['impersonate-on', `impersonate:user-info ${auth} users`]
     const refused = await attempt(claim, [...each, `impersonate:user-info ${auth} groups a`])
-    expect(refused.asked.at(-1)).to.equal(`impersonate:user-info ${auth} groups b`)
+    expect(refused.requests.at(-1)).to.equal(`impersonate:user-info ${auth} groups b`)
   })
 
   const never: readonly (readonly [Partial<Claimed>, string])[] = [
@@ -85,13 +85,13 @@ describe('impersonateConstrained', () => {
   it('supports only the name for service accounts and nodes', async () => {
     for (const username of ['system:serviceaccount:ns:sa', 'system:node:n1']) {
       for (const more of [{ uid: 'u' }, { groups: ['g'] }, { extra: { 'acme.io/x': ['1'] } }])
-        expect(await attempt({ username, ...more }, all)).to.deep.equal({ asked: [], groups: undefined })
+        expect(await attempt({ username, ...more }, all)).to.deep.equal({ requests: [], groups: undefined })
     }
   })
 
   it('has a separate mode for service accounts', async () => {
-    const { asked } = await attempt({ username: 'system:serviceaccount:ns:sa' }, all)
-    expect(asked).to.deep.equal([
+    const { requests } = await attempt({ username: 'system:serviceaccount:ns:sa' }, all)
+    expect(requests).to.deep.equal([
       'impersonate-on:serviceaccount:list pods ns',
       `impersonate:serviceaccount ${auth} serviceaccounts ns sa`,
     ])
@@ -104,15 +104,15 @@ describe('impersonateConstrained', () => {
     const username = 'system:node:n1'
     const own = await attempt({ username }, all, agent)
     expect(own).to.deep.equal({
-      asked: [
+      requests: [
         `impersonate-on:associated-node:list pods ns ${keys}`,
         `impersonate:associated-node ${auth} nodes * ${keys}`,
       ],
       groups: ['system:nodes'],
     })
     const any = ['impersonate-on:arbitrary-node', 'impersonate:arbitrary-node']
-    const { asked, groups } = await attempt({ username }, any, agent)
-    expect(asked.slice(1)).to.deep.equal([
+    const { requests, groups } = await attempt({ username }, any, agent)
+    expect(requests.slice(1)).to.deep.equal([
       'impersonate-on:arbitrary-node:list pods ns',
       `impersonate:arbitrary-node ${auth} nodes n1`,
     ])
@@ -122,7 +122,9 @@ describe('impersonateConstrained', () => {
       ['system:node:n2', agent],
       [username, { ...agent, username: 'jane' }],
     ] as const)
-      expect((await attempt({ username: name }, all, caller)).asked[0]).to.match(/^impersonate-on:arbitrary/)
+      expect((await attempt({ username: name }, all, caller)).requests[0]).to.match(
+        /^impersonate-on:arbitrary/,
+      )
   })
 
   it('recognizes a node by its user name', () => {

@@ -43,7 +43,7 @@ describe('the identity from a client certificate, on a real TLS connection', () 
   before(async () => {
     const proxy = createFrontProxyAuthenticator(() => current)
     const client = createClientCertificateAuthenticator(() => current)
-    const ask = (authenticator: typeof proxy, req: IncomingMessage): Outcome => {
+    const send = (authenticator: typeof proxy, req: IncomingMessage): Outcome => {
       try {
         const found = authenticator.authenticate(req)
         return found instanceof Promise ? null : found
@@ -62,7 +62,7 @@ describe('the identity from a client certificate, on a real TLS connection', () 
         rejectUnauthorized: false,
       },
       (req, res) => {
-        outcome = { proxy: ask(proxy, req), client: ask(client, req) }
+        outcome = { proxy: send(proxy, req), client: send(client, req) }
         res.end()
       },
     )

@@ -19,24 +19,24 @@ const given = {
   isConstrained: async () => false,
 }
 
-async function ask(lines: Lines, refused: string[] = []) {
-  const asked: string[] = []
+async function send(lines: Lines, refused: string[] = []) {
+  const requests: string[] = []
   const may = ({ verb, group, resource, subresource, namespace, name }: RequestInfo) => {
     const what = [verb, group, resource, subresource, namespace, name].filter(Boolean).join(' ')
-    asked.push(what)
+    requests.push(what)
     if (refused.includes(name)) throw new Status(403, 'Forbidden', `not ${name}`)
   }
   try {
-    return { asked, identity: await impersonate({ ...given, req: withHeaders(lines), may }) }
+    return { requests, identity: await impersonate({ ...given, req: withHeaders(lines), may }) }
   } catch (error) {
     if (!(error instanceof Status)) throw error
-    return { asked, code: error.code, message: error.message }
+    return { requests, code: error.code, message: error.message }
   }
 }
 
 describe('impersonate', () => {
   it('returns the caller without impersonation headers', async () => {
-    expect(await ask([['Accept', '*/*']])).to.deep.equal({ asked: [], identity: null })
+    expect(await send([['Accept', '*/*']])).to.deep.equal({ requests: [], identity: null })
   })
 
   const user = ['Impersonate-User', 'bob'] as const
@@ -106,9 +106,9 @@ describe('impersonate', () => {
       { ...bare, username: 'Jörg' },
     ],
   ]
-  for (const [what, lines, asked, identity] of valid) {
+  for (const [what, lines, requests, identity] of valid) {
     it(`supports ${what}`, async () => {
-      expect(await ask(lines)).to.deep.equal({ asked, identity })
+      expect(await send(lines)).to.deep.equal({ requests, identity })
     })
   }
 
@@ -126,44 +126,44 @@ describe('impersonate', () => {
   ]
   for (const [what, lines] of empty) {
     it(`treats an empty ${what} as absent`, async () => {
-      expect(await ask(lines)).to.deep.equal({ asked: [], identity: null })
+      expect(await send(lines)).to.deep.equal({ requests: [], identity: null })
     })
   }
 
   it('treats an empty uid of a user as absent', async () => {
-    const asked = ['impersonate users bob']
-    expect(await ask([user, ['Impersonate-Uid', '']])).to.deep.equal({ asked, identity: bare })
+    const requests = ['impersonate users bob']
+    expect(await send([user, ['Impersonate-Uid', '']])).to.deep.equal({ requests, identity: bare })
   })
 
   describe('if kube-apiserver supports constrained impersonation', () => {
     const allow = async (username: string, allowed: RegExp) => {
-      const asked: string[] = []
+      const requests: string[] = []
       const may = ({ verb, resource }: RequestInfo) => {
-        asked.push(`${verb} ${resource}`)
+        requests.push(`${verb} ${resource}`)
         if (!allowed.test(verb)) throw new Status(403, 'Forbidden', `not ${verb}`)
       }
       const req = withHeaders([['Impersonate-User', username]])
       const found = impersonate({ ...given, isConstrained: async () => true, req, may })
       const rejection = await found?.catch((error: Error) => error.message)
-      return { asked, got: typeof rejection === 'object' ? rejection?.groups : rejection }
+      return { requests, got: typeof rejection === 'object' ? rejection?.groups : rejection }
     }
 
     it('authorizes with the older permission first, except for nodes, whose groups differ', async () => {
       expect(await allow('bob', /./)).to.deep.equal({
-        asked: ['impersonate users'],
+        requests: ['impersonate users'],
         got: ['system:authenticated'],
       })
       expect(await allow('bob', /:/)).to.deep.equal({
-        asked: ['impersonate users', 'impersonate-on:user-info:list pods', 'impersonate:user-info users'],
+        requests: ['impersonate users', 'impersonate-on:user-info:list pods', 'impersonate:user-info users'],
         got: ['system:authenticated'],
       })
       const constrained = ['impersonate-on:arbitrary-node:list pods', 'impersonate:arbitrary-node nodes']
       expect(await allow('system:node:a', /./)).to.deep.equal({
-        asked: constrained,
+        requests: constrained,
         got: ['system:nodes', 'system:authenticated'],
       })
       expect(await allow('system:node:a', /^impersonate$/)).to.deep.equal({
-        asked: [constrained[0], 'impersonate users'],
+        requests: [constrained[0], 'impersonate users'],
         got: ['system:authenticated'],
       })
     })
@@ -177,7 +177,7 @@ describe('impersonate', () => {
   it('handles many values of one key quickly', async () => {
     const startedAt = performance.now()
     const lines = Array.from({ length: 100_000 }, () => ['Impersonate-Extra-a', 'x'] as const)
-    expect(await ask([user, ...lines], ['bob'])).to.deep.include({ code: 403 })
+    expect(await send([user, ...lines], ['bob'])).to.deep.include({ code: 403 })
     expect(performance.now() - startedAt).to.be.below(5_000)
   })
 
@@ -233,29 +233,29 @@ describe('impersonate', () => {
   ]
   for (const [what, lines, message] of invalid) {
     it(`rejects ${what}`, async () => {
-      expect(await ask(lines)).to.deep.equal({ asked: [], code: 400, message })
+      expect(await send(lines)).to.deep.equal({ requests: [], code: 400, message })
     })
   }
 
   it('requires the permission on users if a name is not a service account name', async () => {
     const name = 'system:serviceaccount:NS:sa'
-    expect(await ask([['Impersonate-User', name]])).to.deep.equal({
-      asked: [`impersonate users ${name}`],
+    expect(await send([['Impersonate-User', name]])).to.deep.equal({
+      requests: [`impersonate users ${name}`],
       identity: { ...bare, username: name },
     })
   })
 
   it('accepts an extra key named like a property of Object.prototype', async () => {
-    expect(await ask([user, ['Impersonate-Extra-constructor', 'x']])).to.deep.include({
+    expect(await send([user, ['Impersonate-Extra-constructor', 'x']])).to.deep.include({
       identity: { ...bare, extra: { constructor: ['x'] } },
     })
   })
 
   it('stops at the first denied part', async () => {
     const lines = [user, ['Impersonate-Group', 'system:masters'], ['Impersonate-Group', 'a']] as const
-    const asked = ['impersonate users bob', 'impersonate groups system:masters']
-    expect(await ask(lines, ['system:masters'])).to.deep.equal({
-      asked,
+    const requests = ['impersonate users bob', 'impersonate groups system:masters']
+    expect(await send(lines, ['system:masters'])).to.deep.equal({
+      requests,
       code: 403,
       message: 'not system:masters',
     })

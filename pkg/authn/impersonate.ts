@@ -38,12 +38,12 @@ const extraPrefix = 'impersonate-extra-'
  * @throws Status 400 for an identity that is invalid or has no user, 403 if the caller is not
  * authorized
  */
-export function impersonate(asked: Impersonation): Promise<Identity> | null {
-  const claims = readClaims(asked.req)
-  return claims.length === 0 ? null : actAs(claims, asked)
+export function impersonate(options: Impersonation): Promise<Identity> | null {
+  const claims = readClaims(options.req)
+  return claims.length === 0 ? null : actAs(claims, options)
 }
 
-async function actAs(claims: readonly Claim[], asked: Impersonation): Promise<Identity> {
+async function actAs(claims: readonly Claim[], options: Impersonation): Promise<Identity> {
   const one = (name: string) => claims.find(claim => claim.name === name)?.value ?? ''
   const username = one('impersonate-user')
   if (username === '') throw badRequest('Impersonate-User must be given with every other Impersonate- header')
@@ -63,14 +63,14 @@ async function actAs(claims: readonly Claim[], asked: Impersonation): Promise<Id
   const problem = identityProblem(target)
   if (problem !== undefined) throw badRequest(`invalid impersonation headers: ${problem}`)
 
-  const { caller, may } = asked
+  const { caller, may } = options
   const legacy = async () => {
     for (const part of toTargets(claimed)) await may(toRequest(part), caller)
     return target
   }
   return nodeOf(username) === undefined
-    ? legacyFirst(claimed, { ...asked, target, legacy })
-    : constrainedFirst(claimed, { ...asked, target, legacy })
+    ? legacyFirst(claimed, { ...options, target, legacy })
+    : constrainedFirst(claimed, { ...options, target, legacy })
 }
 
 type Attempts = Impersonation & {
@@ -83,29 +83,29 @@ type Attempts = Impersonation & {
  * Tries the verb `impersonate` first, unlike kube-apiserver: most callers have it, and the
  * resulting identity is the same except for nodes.
  */
-async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
+async function legacyFirst(claimed: Claimed, options: Attempts): Promise<Identity> {
   try {
-    return await asked.legacy()
+    return await options.legacy()
   } catch (error) {
-    if (!isForbidden(error) || !(await asked.isConstrained())) throw error
-    if ((await constrained(claimed, asked)) === undefined) throw error
-    return asked.target
+    if (!isForbidden(error) || !(await options.isConstrained())) throw error
+    if ((await constrained(claimed, options)) === undefined) throw error
+    return options.target
   }
 }
 
 /** Tries constrained impersonation first, for nodes: it adds the group of nodes to the identity. */
-async function constrainedFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
-  if (!(await asked.isConstrained())) return asked.legacy()
+async function constrainedFirst(claimed: Claimed, options: Attempts): Promise<Identity> {
+  if (!(await options.isConstrained())) return options.legacy()
   let rejection: unknown
   try {
-    const groups = await constrained(claimed, asked)
+    const groups = await constrained(claimed, options)
     if (groups !== undefined) return withAuthenticatedGroup({ ...claimed, groups })
   } catch (error) {
     if (!isForbidden(error)) throw error
     rejection = error
   }
   try {
-    return await asked.legacy()
+    return await options.legacy()
   } catch (error) {
     throw isForbidden(error) ? (rejection ?? error) : error
   }

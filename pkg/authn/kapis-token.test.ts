@@ -39,30 +39,30 @@ describe('createKapisTokenAuthenticator', () => {
       given: (user, sid) => (user.name === 'jane' && sid === 's-1' ? state.given : noAccess),
       clockSkewSeconds: 10,
     })
-    const ask = async () => authenticator.authenticate(await received(['Authorization', 'Bearer ours']))
-    return { state, ask, authenticator }
+    const send = async () => authenticator.authenticate(await received(['Authorization', 'Bearer ours']))
+    return { state, send, authenticator }
   }
 
   it('verifies a signature once, and the user each time', async () => {
-    const { state, ask } = start()
-    expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-1', groups: ['dev'] })
+    const { state, send } = start()
+    expect(await send()).to.deep.include({ username: 'jane', uid: 'u-1', groups: ['dev'] })
     state.user = { name: 'jane', uid: 'u-1', groups: ['ops'], state: 'Active' }
-    expect(await ask()).to.deep.include({ groups: ['ops'] })
+    expect(await send()).to.deep.include({ groups: ['ops'] })
     expect(state.verified).to.equal(1)
   })
 
   it('verifies a signature again after a change of the keys: its key may have been removed', async () => {
-    const { state, ask } = start()
-    await ask()
+    const { state, send } = start()
+    await send()
     state.keys = {}
-    await ask()
-    await ask()
+    await send()
+    await send()
     expect(state.verified).to.equal(2)
   })
 
   it('reports for an identity and its copies whether the session has ended since', async () => {
-    const { state, ask, authenticator } = start()
-    const [identity, other] = [await ask(), await start().ask()]
+    const { state, send, authenticator } = start()
+    const [identity, other] = [await send(), await start().send()]
     if (identity === null || other === null) throw new Error('no identity')
     const hasEnded = () => authenticator.hasEnded({ ...identity })
     expect(hasEnded()).to.equal(false)
@@ -84,47 +84,47 @@ describe('createKapisTokenAuthenticator', () => {
   ]
   for (const [what, change] of changes) {
     it(`rejects a token it has accepted before, once ${what}`, async () => {
-      const { state, ask } = start()
-      await ask()
+      const { state, send } = start()
+      await send()
       change(state)
-      expect(await rejectedStatus(ask())).to.include({ code: 401, message: 'Unauthorized' })
+      expect(await rejectedStatus(send())).to.include({ code: 401, message: 'Unauthorized' })
     })
   }
 
   it('adds temporary groups, and expires with them', async () => {
-    const { state, ask, authenticator } = start()
+    const { state, send, authenticator } = start()
     const hasEnded = (identity: Identity | null) => identity !== null && authenticator.hasEnded(identity)
-    const before = await ask()
+    const before = await send()
     const extra = { 'iam.kapis.io/access-request': ['a'] }
     state.given = { groups: ['ops', 'dev'], extra }
-    const during = await ask()
+    const during = await send()
     expect(during?.groups).to.deep.equal(['dev', 'ops'])
     expect(during?.extra).to.include(extra)
-    expect(await ask()).to.equal(during)
+    expect(await send()).to.equal(during)
     expect(hasEnded(during)).to.equal(false)
     state.given = noAccess
     expect(hasEnded(during)).to.equal(true)
     expect(hasEnded(before)).to.equal(false)
-    const after = await ask()
+    const after = await send()
     expect(after?.groups).to.deep.equal(['dev'])
     expect(after?.extra).to.not.have.property('iam.kapis.io/access-request')
     expect(state.verified).to.equal(1)
   })
 
   it('accepts a token without a uid, as earlier releases issued', async () => {
-    const { state, ask } = start({ ...claims, uid: '' })
-    expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-1' })
+    const { state, send } = start({ ...claims, uid: '' })
+    expect(await send()).to.deep.include({ username: 'jane', uid: 'u-1' })
     state.user = state.user && { ...state.user, uid: 'u-2' }
-    expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-2' })
+    expect(await send()).to.deep.include({ username: 'jane', uid: 'u-2' })
   })
 
   it('marks the identity of a read-only token', async () => {
-    const { state, ask } = start()
-    expect(await ask()).to.not.have.property('isReadOnly')
+    const { state, send } = start()
+    expect(await send()).to.not.have.property('isReadOnly')
     const reading = start({ ...claims, scope: 'read' })
-    expect(await reading.ask()).to.deep.include({ username: 'jane', isReadOnly: true })
+    expect(await reading.send()).to.deep.include({ username: 'jane', isReadOnly: true })
     reading.state.user = state.user && { ...state.user, groups: ['ops'] }
-    expect(await reading.ask()).to.deep.include({ groups: ['ops'], isReadOnly: true })
+    expect(await reading.send()).to.deep.include({ groups: ['ops'], isReadOnly: true })
   })
 
   it('ignores tokens of other issuers', async () => {

@@ -18,66 +18,66 @@ describe('createTokenReviewAuthenticator', () => {
       close: () => undefined,
     }
     const authenticator = createTokenReviewAuthenticator({ client, isOurs: token => token === 'ours' })
-    const ask = Object.assign(
+    const send = Object.assign(
       async (token: string) =>
         authenticator.authenticate(await received(['Authorization', `Bearer ${token}`])),
       { of: (req: IncomingMessage) => authenticator.authenticate(req) },
     )
-    return { ask, calls: () => calls }
+    return { send, calls: () => calls }
   }
   const user = { username: 'system:serviceaccount:a:b', uid: 'u', groups: ['g'], extra: { k: ['v'] } }
 
   it('caches the identity of a token, and sends one review for concurrent requests', async () => {
-    const { ask, calls } = start(() => ({ status: { authenticated: true, user } }))
-    const [first] = await Promise.all([ask('t'), ask('t'), ask('t')])
+    const { send, calls } = start(() => ({ status: { authenticated: true, user } }))
+    const [first] = await Promise.all([send('t'), send('t'), send('t')])
     expect(first).to.deep.equal(user)
-    await ask('t')
+    await send('t')
     expect(calls()).to.equal(1)
   })
 
   it('also caches a rejection', async () => {
-    const { ask, calls } = start(() => ({ status: { authenticated: false } }))
+    const { send, calls } = start(() => ({ status: { authenticated: false } }))
     for (let i = 0; i < 2; i++)
-      expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 401 })
+      expect(await rejectedStatus(Promise.resolve(send('t')))).to.include({ code: 401 })
     expect(calls()).to.equal(1)
   })
 
   it('expires entries after ten seconds, also after a change of the system time', async () => {
     let authenticated = true
-    const { ask } = start(() => ({ status: authenticated ? { authenticated, user } : { authenticated } }))
-    await ask('t')
+    const { send } = start(() => ({ status: authenticated ? { authenticated, user } : { authenticated } }))
+    await send('t')
     authenticated = false
     await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
-      expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 401 })
+      expect(await rejectedStatus(Promise.resolve(send('t')))).to.include({ code: 401 })
     })
   })
 
   it('returns 503 and caches nothing while kube-apiserver does not respond', async () => {
     let isDown = true
-    const { ask } = start(() => {
+    const { send } = start(() => {
       if (isDown) throw unavailable('down')
       return { status: { authenticated: true, user } }
     })
-    expect(await rejectedStatus(Promise.resolve(ask('t')))).to.include({ code: 503 })
+    expect(await rejectedStatus(Promise.resolve(send('t')))).to.include({ code: 503 })
     isDown = false
-    expect(await ask('t')).to.deep.equal(user)
+    expect(await send('t')).to.deep.equal(user)
   })
 
   it('reviews a hundred tokens concurrently, and rejects those beyond the queue', async () => {
     const answered = Promise.withResolvers<void>()
     let inFlight = 0
     let most = 0
-    const { ask } = start(async () => {
+    const { send } = start(async () => {
       most = Math.max(most, ++inFlight)
       await answered.promise
       inFlight--
       return { status: { authenticated: true, user } }
     })
     const req = await received(['Authorization', 'Bearer x'])
-    const asked = Array.from({ length: 2_500 }, (_, i) =>
-      ask.of(Object.assign(Object.create(req), { headers: { authorization: `Bearer t${i}` } })),
+    const requests = Array.from({ length: 2_500 }, (_, i) =>
+      send.of(Object.assign(Object.create(req), { headers: { authorization: `Bearer t${i}` } })),
     )
-    const settled = Promise.allSettled(asked)
+    const settled = Promise.allSettled(requests)
     answered.resolve()
     const refused = (await settled).flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
     expect([most, refused.length]).to.deep.equal([128, 2_500 - 128 - 2_048])
@@ -85,8 +85,8 @@ describe('createTokenReviewAuthenticator', () => {
   })
 
   it('never sends a token of its issuer to kube-apiserver', async () => {
-    const { ask, calls } = start(() => ({}))
-    expect(await ask('ours')).to.equal(null)
+    const { send, calls } = start(() => ({}))
+    expect(await send('ours')).to.equal(null)
     expect(calls()).to.equal(0)
   })
 })

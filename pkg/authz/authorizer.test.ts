@@ -37,18 +37,18 @@ function start(
     ...(rbac === undefined ? {} : { rbac }),
     observe: (decision, source) => void observed.push(`${decision} ${source}`),
   })
-  const ask = async (identity: Identity, method: string, url: string) => {
+  const send = async (identity: Identity, method: string, url: string) => {
     const [path = '', search = ''] = url.split('?')
     await authorize(parseRequestInfo(method, path, new QueryParameters(search)), identity)
   }
-  return { ask, specs, observed }
+  return { send, specs, observed }
 }
 
 describe('createAuthorizer', () => {
   it('sends one review for identical requests, and reports the source of each decision', async () => {
-    const { ask, specs, observed } = start()
-    await Promise.all([ask(jane, 'GET', store), ask(jane, 'GET', store)])
-    await ask(jane, 'GET', store)
+    const { send, specs, observed } = start()
+    await Promise.all([send(jane, 'GET', store), send(jane, 'GET', store)])
+    await send(jane, 'GET', store)
     expect(specs.length).to.equal(1)
     expect(observed.at(-1)).to.equal('allowed cache')
   })
@@ -59,37 +59,37 @@ describe('createAuthorizer', () => {
       return (await isAllowed(right)) ? 'the rule is missing' : ''
     }
     const isRoles = ({ resourceAttributes }: ReviewSpec) => resourceAttributes?.resource === 'clusterroles'
-    const { ask } = start(spec => ({ allowed: isRoles(spec), reason: 'no' }), explain)
+    const { send } = start(spec => ({ allowed: isRoles(spec), reason: 'no' }), explain)
     for (let i = 0; i < 2; i++) {
-      const { message } = await rejectedStatus(ask(jane, 'GET', store))
+      const { message } = await rejectedStatus(send(jane, 'GET', store))
       expect(message).to.match(/ at the cluster scope: no; the rule is missing$/)
     }
     const other = start(() => ({ allowed: false }), explain)
-    const { message } = await rejectedStatus(other.ask(jane, 'GET', store))
+    const { message } = await rejectedStatus(other.send(jane, 'GET', store))
     expect(message).to.match(/ at the cluster scope$/)
   })
 
   it('denies even if the explanation fails', async () => {
     const explain: Explain = () => Promise.reject(unavailable('not yet'))
-    const { ask } = start(() => ({ allowed: false }), explain)
-    expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
+    const { send } = start(() => ({ allowed: false }), explain)
+    expect(await rejectedStatus(send(jane, 'GET', store))).to.include({ code: 403 })
   })
 
   it('also caches a denial', async () => {
-    const { ask, specs } = start(() => ({ allowed: false }))
+    const { send, specs } = start(() => ({ allowed: false }))
     for (let i = 0; i < 3; i++)
-      expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
+      expect(await rejectedStatus(send(jane, 'GET', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
   it('sends another review after ten seconds, also after a change of the system time', async () => {
     let allowed = true
-    const { ask } = start(() => ({ allowed }))
-    await ask(jane, 'GET', store)
+    const { send } = start(() => ({ allowed }))
+    await send(jane, 'GET', store)
     allowed = false
-    await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => ask(jane, 'GET', store))
+    await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => send(jane, 'GET', store))
     await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
-      expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
+      expect(await rejectedStatus(send(jane, 'GET', store))).to.include({ code: 403 })
     })
   })
 
@@ -99,9 +99,9 @@ describe('createAuthorizer', () => {
       const rbac = { generation: () => state.generation, allows: () => state.isGranted }
       const change = (changed: Partial<typeof first>) =>
         Object.assign(state, changed, { generation: state.generation + 1 })
-      const { ask, specs } = start(() => ({ allowed: state.allowed }), undefined, rbac)
+      const { send, specs } = start(() => ({ allowed: state.allowed }), undefined, rbac)
       const codeOf = () =>
-        ask(jane, 'GET', store).then(
+        send(jane, 'GET', store).then(
           () => 200,
           error => error.code,
         )
@@ -151,73 +151,73 @@ describe('createAuthorizer', () => {
   })
 
   it('never confuses callers, verbs, names or selectors', async () => {
-    const { ask, specs } = start()
+    const { send, specs } = start()
     const other = { ...jane, groups: ['ops'] }
-    await ask(jane, 'GET', store)
-    await ask(other, 'GET', store)
-    await ask(jane, 'DELETE', store)
-    await ask(jane, 'GET', `${store}/a`)
-    await ask(jane, 'GET', `${store}?watch=true`)
-    await ask(jane, 'GET', `${store}?labelSelector=a%3Db`)
-    await ask(jane, 'GET', `/kapis/${group}/v1alpha3/namespaces/x/pods`)
+    await send(jane, 'GET', store)
+    await send(other, 'GET', store)
+    await send(jane, 'DELETE', store)
+    await send(jane, 'GET', `${store}/a`)
+    await send(jane, 'GET', `${store}?watch=true`)
+    await send(jane, 'GET', `${store}?labelSelector=a%3Db`)
+    await send(jane, 'GET', `/kapis/${group}/v1alpha3/namespaces/x/pods`)
     expect(specs.length).to.equal(7)
   })
 
   it('sends one review for all tokens of a caller, and one for each other differing attribute', async () => {
-    const { ask, specs } = start()
+    const { send, specs } = start()
     const id = 'authentication.kubernetes.io/credential-id'
-    await ask({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', store)
-    await ask({ ...jane, extra: { [id]: ['JTI=2'], 'acme.com/scope': ['a'] } }, 'GET', store)
+    await send({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', store)
+    await send({ ...jane, extra: { [id]: ['JTI=2'], 'acme.com/scope': ['a'] } }, 'GET', store)
     expect(specs.map(({ extra }) => extra)).to.deep.equal([{ 'acme.com/scope': ['a'] }])
-    await ask({ ...jane, extra: { 'acme.com/scope': ['b'] } }, 'GET', store)
+    await send({ ...jane, extra: { 'acme.com/scope': ['b'] } }, 'GET', store)
     expect(specs.length).to.equal(2)
   })
 
   it('sends no review for superusers', async () => {
-    const { ask, specs } = start(() => ({ allowed: false }))
-    await ask({ ...jane, groups: ['system:masters'] }, 'DELETE', store)
+    const { send, specs } = start(() => ({ allowed: false }))
+    await send({ ...jane, groups: ['system:masters'] }, 'DELETE', store)
     expect(specs).to.deep.equal([])
   })
 
   it('sends a review for a superuser whose name may have lost blanks in transit', async () => {
-    const { ask, specs } = start(() => ({ allowed: false }))
+    const { send, specs } = start(() => ({ allowed: false }))
     const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
-    expect(await rejectedStatus(ask(trimmed, 'DELETE', store))).to.include({ code: 403 })
+    expect(await rejectedStatus(send(trimmed, 'DELETE', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
   it('prefers an explicit denial to a permission', async () => {
-    const { ask } = start(() => ({ allowed: true, denied: true }))
-    expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 403 })
+    const { send } = start(() => ({ allowed: true, denied: true }))
+    expect(await rejectedStatus(send(jane, 'GET', store))).to.include({ code: 403 })
   })
 
   it('also caches the decision about a long request, by its digest', async () => {
-    const { ask, specs } = start()
+    const { send, specs } = start()
     const url = `${store}?labelSelector=${'a'.repeat(10_000)}`
-    await ask(jane, 'GET', url)
-    await ask(jane, 'GET', url)
+    await send(jane, 'GET', url)
+    await send(jane, 'GET', url)
     expect(specs.length).to.equal(1)
   })
 
   it('returns 503 while kube-apiserver does not respond, and caches nothing', async () => {
     let isDown = true
-    const { ask } = start(() => {
+    const { send } = start(() => {
       if (isDown) throw unavailable('down')
       return { allowed: true }
     })
-    expect(await rejectedStatus(ask(jane, 'GET', store))).to.include({ code: 503 })
+    expect(await rejectedStatus(send(jane, 'GET', store))).to.include({ code: 503 })
     isDown = false
-    await ask(jane, 'GET', store)
+    await send(jane, 'GET', store)
   }).timeout(10_000)
 
   it('sends the attributes of the request', async () => {
-    const { ask, specs } = start()
-    await ask(jane, 'GET', `${store}?fieldSelector=metadata.name%3Da&labelSelector=x%20in%20(b,c),!y,z%3D1`)
-    await ask(jane, 'GET', `${store}?labelSelector=x%3E5`)
-    await ask(jane, 'GET', '/metrics')
+    const { send, specs } = start()
+    await send(jane, 'GET', `${store}?fieldSelector=metadata.name%3Da&labelSelector=x%20in%20(b,c),!y,z%3D1`)
+    await send(jane, 'GET', `${store}?labelSelector=x%3E5`)
+    await send(jane, 'GET', '/metrics')
     // The review omits the term `=a`, since kube-apiserver rejects a review with an empty key.
-    await ask(jane, 'GET', `${store}?fieldSelector=%3Da,metadata.name%3Db`)
-    await ask(jane, 'GET', `${store}?fieldSelector=%3Da`)
+    await send(jane, 'GET', `${store}?fieldSelector=%3Da,metadata.name%3Db`)
+    await send(jane, 'GET', `${store}?fieldSelector=%3Da`)
     expect(specs[0]?.resourceAttributes).to.deep.equal({
       verb: 'list',
       group,
@@ -273,8 +273,8 @@ describe('createAuthorizer', () => {
   ]
   for (const [method, path, message] of messages) {
     it(`decides ${method} ${path} as kube-apiserver does`, async () => {
-      const { ask } = start(() => ({ allowed: false, reason: 'because' }))
-      expect(await rejectedStatus(ask(jane, method, path))).to.include({
+      const { send } = start(() => ({ allowed: false, reason: 'because' }))
+      expect(await rejectedStatus(send(jane, method, path))).to.include({
         code: 403,
         reason: 'Forbidden',
         message: `${message}: because`,
@@ -300,8 +300,8 @@ describe('createAuthorizer', () => {
   ]
   for (const [path, code] of withoutCredentials) {
     it(`returns ${code} to a caller without credentials at ${path}`, async () => {
-      const { ask } = start(() => ({ allowed: false }))
-      const rejection = await rejectedStatus(ask(anonymous, 'GET', path))
+      const { send } = start(() => ({ allowed: false }))
+      const rejection = await rejectedStatus(send(anonymous, 'GET', path))
       expect(rejection.code).to.equal(code)
       expect(rejection.headers['www-authenticate']).to.equal(
         code === 401 ? 'Bearer realm="kapis"' : undefined,
@@ -309,8 +309,8 @@ describe('createAuthorizer', () => {
     })
 
     it(`returns 403 to a caller who impersonates the anonymous user at ${path}`, async () => {
-      const { ask } = start(() => ({ allowed: false }))
-      const rejection = await rejectedStatus(ask({ ...anonymous }, 'GET', path))
+      const { send } = start(() => ({ allowed: false }))
+      const rejection = await rejectedStatus(send({ ...anonymous }, 'GET', path))
       expect(rejection).to.include({ code: 403, reason: 'Forbidden' })
       expect(rejection.message).to.include('User "system:anonymous" cannot')
     })

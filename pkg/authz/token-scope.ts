@@ -6,7 +6,7 @@ const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head
 // Subresources that open connections: they begin with GET, but the traffic may change anything.
 const tunnels: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy'])
 // Reviews of the caller, which are POST requests but change nothing.
-const questions: ReadonlySet<string> = new Set([
+const reviews: ReadonlySet<string> = new Set([
   'authentication.k8s.io/selfsubjectreviews',
   'authorization.k8s.io/selfsubjectaccessreviews',
   'authorization.k8s.io/selfsubjectrulesreviews',
@@ -27,8 +27,8 @@ export function assertInScope(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly !== true) return
   if (info.resource === secrets) throw forbidden(info, identity, 'a read-only token cannot read Secrets')
   const isReading = readingVerbs.has(info.verb) && !tunnels.has(info.subresource)
-  const isQuestion = info.verb === 'create' && questions.has(`${info.group}/${info.resource}`)
-  if (!isReading && !isQuestion) throw forbidden(info, identity, 'a read-only token cannot change anything')
+  const isReview = info.verb === 'create' && reviews.has(`${info.group}/${info.resource}`)
+  if (!isReading && !isReview) throw forbidden(info, identity, 'a read-only token cannot change anything')
 }
 
 /** Enforces the scope for an upgrade, whose later traffic is unchecked. @throws Status 403 */

@@ -19,37 +19,37 @@ describe('createSharedResult', () => {
   })
 
   it('runs the work once for concurrent calls, however long it takes', async () => {
-    const ask = create()
-    const [first, second] = [ask(), ask()]
+    const send = create()
+    const [first, second] = [send(), send()]
     clock.nowMs = 5_000
-    const third = ask()
+    const third = send()
     calls[0]?.resolve('a')
     expect(await Promise.all([first, second, third])).to.deep.equal(['a', 'a', 'a'])
     expect(calls).to.have.length(1)
   })
 
   it('reuses a result until it expires', async () => {
-    const ask = create()
-    const first = ask()
+    const send = create()
+    const first = send()
     calls[0]?.resolve('a')
     await first
     clock.nowMs = 999
-    expect(await ask()).to.equal('a')
+    expect(await send()).to.equal('a')
     clock.nowMs = 1_000
-    const next = ask()
+    const next = send()
     calls[1]?.resolve('b')
     expect(await next).to.equal('b')
   })
 
   it('repeats a failure for a shorter time', async () => {
-    const ask = create()
-    const first = ask()
+    const send = create()
+    const first = send()
     calls[0]?.reject(new Error('down'))
     expect(await first.catch(String)).to.equal('Error: down')
     clock.nowMs = 99
-    expect(await ask().catch(String)).to.equal('Error: down')
+    expect(await send().catch(String)).to.equal('Error: down')
     clock.nowMs = 100
-    const next = ask()
+    const next = send()
     calls[1]?.resolve('up')
     expect(await next).to.equal('up')
     expect(calls).to.have.length(2)

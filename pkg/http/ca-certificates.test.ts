@@ -40,7 +40,7 @@ describe('the default CAs of connections', function () {
   })
 
   /** Runs a request in a program whose TLS library reads the variables. */
-  async function ask(program: string, env: Readonly<Record<string, string>>): Promise<string> {
+  async function send(program: string, env: Readonly<Record<string, string>>): Promise<string> {
     const source = (name: string) => JSON.stringify(join(import.meta.dirname, name))
     const started = `
       import { get } from 'node:https'
@@ -73,7 +73,7 @@ describe('the default CAs of connections', function () {
       [{ SSL_CERT_DIR: path(['missing', 'other', '', 'cas']) }, /^200$/],
       [{ SSL_CERT_DIR: path(['other', 'none']), ...withFile() }, /^200$/],
     ]
-    for (const [env, wanted] of cases) expect(await ask(trusting, env), JSON.stringify(env)).to.match(wanted)
+    for (const [env, wanted] of cases) expect(await send(trusting, env), JSON.stringify(env)).to.match(wanted)
   })
 
   const programs: readonly [string, string][] = [
@@ -93,7 +93,7 @@ describe('the default CAs of connections', function () {
   ]
   for (const [what, program] of programs)
     it(`include those of the system: ${what}`, async () => {
-      expect(await ask(program, {})).to.match(refused)
-      expect(await ask(program, withFile())).to.equal('200')
+      expect(await send(program, {})).to.match(refused)
+      expect(await send(program, withFile())).to.equal('200')
     })
 })

@@ -32,7 +32,7 @@ const ca = authority.certPem
 describe('HttpClient', function () {
   this.timeout(20_000)
   const servers: Server[] = []
-  const asked: string[] = []
+  const requests: string[] = []
   let port = 0
   let plainPort = 0
   let proxy = ''
@@ -57,7 +57,7 @@ describe('HttpClient', function () {
   }
   /** A proxy that resolves every name to the server; the client itself cannot resolve them. */
   function tunnel(req: IncomingMessage, socket: Duplex) {
-    asked.push(`CONNECT ${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
+    requests.push(`CONNECT ${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
     if (req.url?.startsWith('refused'))
       return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
     const target = connect(port, '127.0.0.1', () => {
@@ -71,7 +71,7 @@ describe('HttpClient', function () {
     port = await listen(createTlsServer(tls, respond))
     plainPort = await listen(createHttpServer(respond))
     const server = createHttpServer((req, res) => {
-      asked.push(`${req.method} ${req.url}`)
+      requests.push(`${req.method} ${req.url}`)
       res.end('by the proxy')
     })
     server.on('connect', tunnel)
@@ -87,7 +87,7 @@ describe('HttpClient', function () {
     }
   })
   beforeEach(() => {
-    asked.length = 0
+    requests.length = 0
   })
 
   async function get(url: string, settings: Partial<HttpSettings> = {}, signal?: AbortSignal) {
@@ -114,7 +114,7 @@ describe('HttpClient', function () {
     const env = { HTTPS_PROXY: proxy.replace('http://', 'http://us%40er:pa%3Ass@') }
     expect((await get('https://server.test/a', { env })).text).to.equal('GET /a ')
     const credentials = Buffer.from('us@er:pa:ss').toString('base64')
-    expect(asked).to.deep.equal([`CONNECT server.test:443 Basic ${credentials}`])
+    expect(requests).to.deep.equal([`CONNECT server.test:443 Basic ${credentials}`])
     const other = await failure('https://other.test/', { env })
     expect(other?.kind).to.equal('host')
     expect((await failure('https://server.test/', { env, ca: '' }))?.kind).to.equal('certificate')
@@ -124,14 +124,14 @@ describe('HttpClient', function () {
     expect((await get('http://server.test/a?b', { env: { http_proxy: proxy } })).text).to.equal(
       'by the proxy',
     )
-    expect(asked).to.deep.equal(['GET http://server.test/a?b'])
+    expect(requests).to.deep.equal(['GET http://server.test/a?b'])
   })
 
   it('connects directly to hosts in NO_PROXY, and to loopback addresses', async () => {
     const env = { HTTPS_PROXY: proxy, NO_PROXY: '.invalid' }
     expect((await get(`https://localhost:${port}/`, { env })).status).to.equal(200)
     expect((await failure('https://server.invalid/', { env }))?.message).to.include('ENOTFOUND')
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
   })
 
   it('reports the error of a proxy', async () => {
@@ -180,7 +180,7 @@ describe('HttpClient', function () {
       const client = new HttpClient({ ca: '', env: process.env })
       for (const url of process.argv.slice(1))
         console.log(await client.send(new URL(url)).then(({ status }) => status, error => describeFailure(error).kind))`
-    const ask = async (env: Readonly<Record<string, string>>) => {
+    const send = async (env: Readonly<Record<string, string>>) => {
       const urls = [`https://localhost:${port}/`, 'https://server.test/']
       const options = { env: { PATH: process.env.PATH, SSL_CERT_DIR: join(folder, 'none'), ...env } }
       const args = ['--input-type=module', '-e', script, '--', ...urls]
@@ -188,12 +188,12 @@ describe('HttpClient', function () {
     }
     try {
       const HTTPS_PROXY = `https://localhost:${tlsProxyPort}`
-      expect(await ask({ HTTPS_PROXY })).to.deep.equal(['certificate', 'certificate'])
+      expect(await send({ HTTPS_PROXY })).to.deep.equal(['certificate', 'certificate'])
       // The certificate of the proxy itself is verified too.
-      expect(await ask({ HTTPS_PROXY, SSL_CERT_FILE: file })).to.deep.equal(['200', '200'])
-      expect(asked).to.deep.equal(['CONNECT server.test:443 '])
-      expect(await ask({ HTTPS_PROXY, SSL_CERT_DIR: folder })).to.deep.equal(['200', '200'])
-      expect(await ask({ HTTPS_PROXY, NODE_EXTRA_CA_CERTS: file })).to.deep.equal(['200', '200'])
+      expect(await send({ HTTPS_PROXY, SSL_CERT_FILE: file })).to.deep.equal(['200', '200'])
+      expect(requests).to.deep.equal(['CONNECT server.test:443 '])
+      expect(await send({ HTTPS_PROXY, SSL_CERT_DIR: folder })).to.deep.equal(['200', '200'])
+      expect(await send({ HTTPS_PROXY, NODE_EXTRA_CA_CERTS: file })).to.deep.equal(['200', '200'])
     } finally {
       rmSync(folder, { recursive: true })
     }

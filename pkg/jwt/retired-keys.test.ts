@@ -23,13 +23,13 @@ describe('retire', () => {
   const kids = (keys: readonly { kid: string }[]) => keys.map(({ kid }) => kid)
 
   it('keeps the public key of a rotated key until the sessions that began with it have expired', () => {
-    const asked: number[][] = []
+    const requests: number[][] = []
     const retired = retire([], { before: dropped, after: current }, (from, until) => {
-      asked.push([from, until])
+      requests.push([from, until])
       return true
     })
     expect(kids(retired)).to.have.members(kids(first))
-    expect(asked).to.deep.equal(Array(2).fill([start, start + 30 * day]))
+    expect(requests).to.deep.equal(Array(2).fill([start, start + 30 * day]))
     for (const { alg, jwk } of retired)
       expect(Object.keys(jwk)).to.have.members(
         alg === 'ES256'

@@ -77,17 +77,17 @@ describe('rotate', () => {
   it('keeps a key until the last token that it may have signed expires', async () => {
     const published = start + 30 * day - hour
     const two = await rotated(first, published)
-    const asked: number[][] = []
+    const requests: number[][] = []
     const options = { nowSeconds: published + 20 * day, rotateAfterSeconds, tokenSeconds }
     const kept = await rotate(two, {
       ...options,
       isNeeded(from, until) {
-        asked.push([from, until])
+        requests.push([from, until])
         return true
       },
     })
     expect(kept).to.equal(undefined)
-    expect(asked).to.deep.equal(Array(2).fill([start, published + hour]))
+    expect(requests).to.deep.equal(Array(2).fill([start, published + hour]))
     expect(es((await rotate(two, options)) ?? [])).to.have.length(1)
   })
 

@@ -27,7 +27,7 @@ describe('client_assertion', () => {
 
   const sign = (claims: Record<string, unknown> = {}) =>
     app.workloads.sign({ iss: 'signer', sub: 'signer', aud: issuer, jti: `jti-${++count}`, ...claims })
-  const ask = async (assertion: string, more: Record<string, string> = {}) => {
+  const send = async (assertion: string, more: Record<string, string> = {}) => {
     const form = { client_assertion_type: assertionType, client_assertion: assertion }
     const { code, body } = await app.form('/oauth/token', {
       grant_type: 'client_credentials',
@@ -39,20 +39,20 @@ describe('client_assertion', () => {
 
   it('authenticates a client by its key, once per assertion', async () => {
     const assertion = await sign()
-    expect(await ask(assertion)).to.deep.equal([200, 'none'])
-    expect(await ask(assertion)).to.deep.equal([401, 'invalid_client'])
-    expect(await ask(await sign({ aud: `${issuer}/token` }), { client_id: 'signer' })).to.deep.equal([
+    expect(await send(assertion)).to.deep.equal([200, 'none'])
+    expect(await send(assertion)).to.deep.equal([401, 'invalid_client'])
+    expect(await send(await sign({ aud: `${issuer}/token` }), { client_id: 'signer' })).to.deep.equal([
       200,
       'none',
     ])
-    expect(await ask(await sign({ iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
+    expect(await send(await sign({ iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
   })
 
   it('separates the assertion IDs of clients', async () => {
     const jti = 'shared'
-    expect(await ask(await sign({ jti }))).to.deep.equal([200, 'none'])
-    expect(await ask(await sign({ jti, iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
-    expect(await ask(await sign({ jti }))).to.deep.equal([401, 'invalid_client'])
+    expect(await send(await sign({ jti }))).to.deep.equal([200, 'none'])
+    expect(await send(await sign({ jti, iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
+    expect(await send(await sign({ jti }))).to.deep.equal([401, 'invalid_client'])
   })
 
   it('does not forget the ID of an assertion that is still valid', async () => {
@@ -90,10 +90,10 @@ describe('client_assertion', () => {
   it('authenticates a client by a service account token', async () => {
     const token = await app.workloads.sign({ iss: 'https://kubernetes.default.svc', sub: 'x' })
     app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
-    expect(await ask(token, { client_id: 'account' })).to.deep.equal([200, 'none'])
-    expect(await ask(token, { client_id: 'signer' })).to.deep.equal([401, 'invalid_client'])
+    expect(await send(token, { client_id: 'account' })).to.deep.equal([200, 'none'])
+    expect(await send(token, { client_id: 'signer' })).to.deep.equal([401, 'invalid_client'])
     app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:other')
-    expect(await ask(token, { client_id: 'account' })).to.deep.equal([401, 'invalid_client'])
+    expect(await send(token, { client_id: 'account' })).to.deep.equal([401, 'invalid_client'])
   })
 
   const future = Math.floor(Date.now() / 1000) + 7_200
@@ -151,16 +151,16 @@ describe('client_assertion', () => {
     const typed = (typ: string) =>
       app.workloads.sign({ iss: 'signer', sub: 'signer', aud: issuer, jti: `jti-${++count}` }, { typ })
     for (const typ of ['JWT', 'jwt', 'client-authentication+jwt', 'application/client-authentication+jwt'])
-      expect(await ask(await typed(typ)), typ).to.deep.equal([200, 'none'])
+      expect(await send(await typed(typ)), typ).to.deep.equal([200, 'none'])
     for (const typ of ['logout+jwt', 'application/logout+jwt', 'at+jwt', 'dpop+jwt', '', 'JWT+x'])
-      expect(await ask(await typed(typ)), typ).to.deep.equal([401, 'invalid_client'])
+      expect(await send(await typed(typ)), typ).to.deep.equal([401, 'invalid_client'])
   })
 
   it('accepts one client authentication method per request', async () => {
     for (const more of [{ client_secret: 's' }, { client_assertion_type: 'x' }, { client_assertion: '' }]) {
-      expect(await ask(await sign(), more)).to.deep.equal([400, 'invalid_request'])
+      expect(await send(await sign(), more)).to.deep.equal([400, 'invalid_request'])
     }
     // A client with a secret has no key, so it cannot authenticate by an assertion.
-    expect(await ask(await sign({ iss: 'kapis', sub: 'kapis' }))).to.deep.equal([401, 'invalid_client'])
+    expect(await send(await sign({ iss: 'kapis', sub: 'kapis' }))).to.deep.equal([401, 'invalid_client'])
   })
 })

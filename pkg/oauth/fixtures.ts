@@ -153,11 +153,11 @@ export async function startApp() {
   })
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { ask, form } = createRequests(server)
+  const { send, form } = createRequests(server)
 
   return {
     app,
-    ask,
+    send,
     form,
     clients,
     keys,

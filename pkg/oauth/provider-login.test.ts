@@ -55,7 +55,7 @@ describe('logins at identity providers', () => {
 
   const client = { client_id: 'kapis', client_secret: 'kapis' }
   const post = (idp: string, fields: Readonly<Record<string, string>>) =>
-    app.ask('POST', `/oauth/login/${idp}`, {
+    app.send('POST', `/oauth/login/${idp}`, {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams(fields)),
     })
@@ -78,7 +78,7 @@ describe('logins at identity providers', () => {
   })
 
   it('accept client authentication with HTTP Basic', async () => {
-    const response = await app.ask('POST', '/oauth/login/ldap', {
+    const response = await app.send('POST', '/oauth/login/ldap', {
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
         authorization: `Basic ${Buffer.from('kapis:kapis').toString('base64')}`,
@@ -153,7 +153,7 @@ describe('logins at identity providers', () => {
     ],
     [
       'a redirect for a provider without a login page',
-      () => app.ask('GET', '/oauth/login/ldap?client_id=kapis'),
+      () => app.send('GET', '/oauth/login/ldap?client_id=kapis'),
       400,
       {
         error: 'invalid_request',
@@ -163,7 +163,7 @@ describe('logins at identity providers', () => {
     ],
     [
       'a callback without a started login',
-      () => app.ask('GET', '/oauth/callback/sso?code=alice&state=x'),
+      () => app.send('GET', '/oauth/callback/sso?code=alice&state=x'),
       400,
       {
         error: 'invalid_request',
@@ -173,9 +173,9 @@ describe('logins at identity providers', () => {
       'state_mismatch',
     ],
   ]
-  for (const [what, ask, code, body, reason] of refused) {
+  for (const [what, send, code, body, reason] of refused) {
     it(`reject ${what}`, async () => {
-      const response = await ask()
+      const response = await send()
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, body])
       expect(lastLine()).to.include({ outcome: 'failure', reason })
     })
@@ -208,8 +208,8 @@ describe('logins at identity providers', () => {
         () => app.token({ grant_type: 'password', provider: 'ldap', username, password }),
         () => browser.post('/oauth/login', { csrf, provider: 'ldap', username, password }),
       ]
-      for (const ask of tries) {
-        expect(await ask()).to.include({ code: 400 })
+      for (const send of tries) {
+        expect(await send()).to.include({ code: 400 })
         const { user, ...rest } = Object(lastLine())
         expect({ ...rest, ...(user === undefined ? {} : { user }) }).to.include({ ...line, provider: 'ldap' })
         expect(user).to.equal('user' in line ? line.user : undefined)

@@ -13,7 +13,7 @@ type Headers = Readonly<Record<string, string>>
 export function createRequests(server: Server) {
   const { port } = server.address() as AddressInfo
 
-  function ask(
+  function send(
     method: string,
     path: string,
     { headers = {}, body }: { headers?: Record<string, string>; body?: string } = {},
@@ -29,10 +29,10 @@ export function createRequests(server: Server) {
   }
 
   return {
-    ask,
+    send,
     /** Sends a form to any endpoint, unchanged. */
     form(path: string, fields: Readonly<Record<string, string>>, headers: Headers = {}) {
-      return ask('POST', path, {
+      return send('POST', path, {
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
         body: String(new URLSearchParams(fields)),
       })

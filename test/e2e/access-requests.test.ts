@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { kubectl, makeNamespace, uniqueName } from './cluster.ts'
-import { apply, askAs, eventually, groupDomain, logIn, makeUser } from './http.ts'
+import { apply, eventually, groupDomain, logIn, makeUser, sendAs } from './http.ts'
 import { createPerson, type Person } from './kapis.ts'
 import { output, run, scratch, setting } from './run.ts'
 
@@ -78,7 +78,7 @@ describe('time-bound access requests', function () {
   /** Expects this status code from both replicas. */
   async function expectCode(code: number): Promise<void> {
     for (const server of [setting('KAPIS_URL'), replica?.url() ?? ''])
-      expect((await askAs(token, `${server}${podsPath}`)).code, server).to.equal(code)
+      expect((await sendAs(token, `${server}${podsPath}`)).code, server).to.equal(code)
   }
 
   before(async () => {
@@ -110,7 +110,7 @@ describe('time-bound access requests', function () {
     token = JSON.parse((await logIn(asker ?? '', setting('KAPIS_PASSWORD'))).body).access_token
     replica = startReplica()
     await eventually(async () => {
-      expect((await askAs(token, `${replica?.url()}/readyz`)).code).to.equal(200)
+      expect((await sendAs(token, `${replica?.url()}/readyz`)).code).to.equal(200)
     }, 60_000)
   })
   after(async () => {
@@ -166,7 +166,7 @@ describe('time-bound access requests', function () {
     const endMs = Date.parse(metadata.creationTimestamp) + 12_000
     await say(approver, 'approve', name)
     await eventually(() => expectCode(200), withinMs)
-    const watch = askAs(token, `${replica?.url()}${podsPath}?watch=true`).then(
+    const watch = sendAs(token, `${replica?.url()}${podsPath}?watch=true`).then(
       () => Date.now(),
       () => Date.now(),
     )

@@ -37,7 +37,7 @@ const rules: readonly object[] = [
   { nonResourceURLs: ['/healthz/*'], verbs: ['get'] },
 ]
 
-const asked: readonly object[] = [
+const requests: readonly object[] = [
   ...['', home, other].flatMap(namespace => [
     { resourceAttributes: { verb: 'get', resource: 'pods', namespace } },
     { resourceAttributes: { verb: 'get', resource: 'pods', name: 'web-0', namespace } },
@@ -123,7 +123,7 @@ describe('access reviews', function () {
       const { namespace, name: account } = subject
       return { user: namespace === undefined ? account : `system:serviceaccount:${namespace}:${account}` }
     }
-    const reviews = asked.flatMap(attributes =>
+    const reviews = requests.flatMap(attributes =>
       subjects.map(subject => ({
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
@@ -133,10 +133,10 @@ describe('access reviews', function () {
     await eventually(async () => {
       const judged: readonly { allowed: boolean }[] = await statusesOf(reviews)
       const found: readonly { subjects: readonly Subject[]; incomplete: boolean }[] = await statusesOf(
-        asked.map(spec => review('WhoCan', spec)),
+        requests.map(spec => review('WhoCan', spec)),
       )
       let allowed = 0
-      for (const [i, attributes] of asked.entries()) {
+      for (const [i, attributes] of requests.entries()) {
         const expected = subjects.filter((_, j) => judged[i * subjects.length + j]?.allowed).map(keyOf)
         allowed += expected.length
         const ours = found[i]?.subjects.map(keyOf).filter(key => key.includes(name)) ?? []

@@ -3,7 +3,7 @@ import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/brows
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { claimsOf, createUser, patchUser, removeUser } from './oauth.ts'
-import { alternating, ask, type Replica, ready, start, stop } from './replica.ts'
+import { alternating, type Replica, ready, send, start, stop } from './replica.ts'
 import { output, setting } from './run.ts'
 
 const domain = setting('KAPIS_GROUP_DOMAIN')
@@ -48,7 +48,7 @@ describe('a browser with two replicas of kapis-oauth', function () {
     scope: 'openid',
   })}`
   const exchange = (replica: Replica, code: string) =>
-    ask(replica, '/oauth/token', {
+    send(replica, '/oauth/token', {
       ...client,
       grant_type: 'authorization_code',
       code,
@@ -85,9 +85,9 @@ describe('a browser with two replicas of kapis-oauth', function () {
   })
 
   it('approves a device that started at the other replica', async () => {
-    const begun = JSON.parse((await ask(a, '/oauth/device_authorization', client)).body)
+    const begun = JSON.parse((await send(a, '/oauth/device_authorization', client)).body)
     const poll = (replica: Replica) =>
-      ask(replica, '/oauth/token', { ...client, grant_type: deviceGrant, device_code: begun.device_code })
+      send(replica, '/oauth/token', { ...client, grant_type: deviceGrant, device_code: begun.device_code })
     expect(JSON.parse((await poll(a)).body)).to.deep.equal({ error: 'authorization_pending' })
     expect(JSON.parse((await poll(a)).body)).to.deep.equal({ error: 'slow_down' })
     const browser = await logIn()

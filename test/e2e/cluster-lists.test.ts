@@ -6,7 +6,7 @@ import { type Pod, startPod } from '../installation/pod.ts'
 import { uninstall } from '../installation/uninstall.ts'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { accessToken, group, type HttpResponse, kubectlOutput, uniqueName, version } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import {
   createMemberAccount,
   grantMemberUse,
@@ -63,8 +63,8 @@ describe('lists over clusters', function () {
   let replica: ApiserverReplica
   let token: string
 
-  const ask = (query: string, { kind = 'configmaps', scope = '', as = token } = {}): Promise<HttpResponse> =>
-    askAs(as, `${replica.server}/kapis/${group}/${version}/${scope}${kind}?label=app=${namespace}&${query}`)
+  const send = (query: string, { kind = 'configmaps', scope = '', as = token } = {}): Promise<HttpResponse> =>
+    sendAs(as, `${replica.server}/kapis/${group}/${version}/${scope}${kind}?label=app=${namespace}&${query}`)
   const listed = ({ code, body }: HttpResponse): Listed => {
     expect(code, body).to.equal(200)
     return JSON.parse(body)
@@ -139,7 +139,7 @@ describe('lists over clusters', function () {
   it('sort, page and count the objects of both, each with its cluster', async () => {
     const all = `clusters=host,${east}&sortBy=name&ascending=true`
     await eventually(async () => {
-      const whole = listed(await ask(all, { scope: `namespaces/${namespace}/` }))
+      const whole = listed(await send(all, { scope: `namespaces/${namespace}/` }))
       expect(namesOf(whole)).to.deep.equal([`${east} a`, 'host b', 'host c', `${east} d`])
       expect(whole.clusters).to.deep.equal([
         { cluster: 'host', totalItems: 2 },
@@ -149,20 +149,20 @@ describe('lists over clusters', function () {
         `/clusters/${east}/api/v1/namespaces/${namespace}/configmaps/a`,
       )
     }, 60_000)
-    const second = listed(await ask(`${all}&limit=3&page=2`))
+    const second = listed(await send(`${all}&limit=3&page=2`))
     expect([namesOf(second), second.totalItems]).to.deep.equal([[`${east} d`], 4])
     expect(second.clusters, 'narrowed lists').to.deep.equal([
       { cluster: 'host', totalItems: 2, namespaces: 1 },
       { cluster: east, totalItems: 2, namespaces: 1 },
     ])
-    const one = listed(await ask(`clusters=${east}&name=d&fields=metadata.name`))
+    const one = listed(await send(`clusters=${east}&name=d&fields=metadata.name`))
     expect(one.items).to.deep.equal([
       { metadata: { name: 'd', annotations: { [`${groupDomain}/cluster`]: east } } },
     ])
   })
 
   it('contain every cluster that the caller may use, and report which list is missing', async () => {
-    const response = await ask('clusters=*&sortBy=name&ascending=true')
+    const response = await send('clusters=*&sortBy=name&ascending=true')
     const whole = listed(response)
     expect(namesOf(whole)).to.deep.equal([`${east} a`, 'host b', 'host c', `${east} d`])
     const found = whole.clusters.map(({ cluster }) => cluster)
@@ -173,7 +173,7 @@ describe('lists over clusters', function () {
       message: missing,
     })
     expect(response.headers.warning).to.include(`cluster \\"${bare}\\" is missing`)
-    const others = listed(await ask('clusters=*', { as: await accessToken() }))
+    const others = listed(await send('clusters=*', { as: await accessToken() }))
     expect(others.clusters.map(({ cluster }) => cluster)).to.include.members([east, bare, closed])
   })
 
@@ -188,7 +188,7 @@ describe('lists over clusters', function () {
       const notServed = 'resource "gears" is not supported'
       for (const clusters of [`host,${east}`, '*'])
         await eventually(async () => {
-          const response = await ask(`clusters=${clusters}`, { kind: 'gears', as })
+          const response = await send(`clusters=${clusters}`, { kind: 'gears', as })
           const whole = listed(response)
           // The administrator may use `closed` too, which is the same cluster under another name.
           const expected = clusters === '*' ? [`${closed} g`, `${east} g`] : [`${east} g`]
@@ -201,12 +201,12 @@ describe('lists over clusters', function () {
           expect(host?.status).to.include({ code: 404, message: notServed })
           expect(response.headers.warning).to.include('cluster \\"host\\" is missing: resource')
         }, 30_000)
-      const nowhere = await ask(`clusters=host,${east}`, { kind: 'levers', as })
+      const nowhere = await send(`clusters=host,${east}`, { kind: 'levers', as })
       expect([nowhere.code, JSON.parse(nowhere.body).message]).to.deep.equal([
         404,
         'resource "levers" is not supported',
       ])
-      const refused = await ask(`clusters=host,${east}`, { kind: 'gears' })
+      const refused = await send(`clusters=host,${east}`, { kind: 'gears' })
       expect(refused.code, refused.body).to.equal(403)
     } finally {
       await member.output(['delete', 'crd', definition.metadata.name, '--ignore-not-found'])
@@ -214,12 +214,12 @@ describe('lists over clusters', function () {
   })
 
   it('return no more than a request to each cluster', async () => {
-    const refusedHere = await ask(`clusters=${closed}`)
+    const refusedHere = await send(`clusters=${closed}`)
     expect([refusedHere.code, JSON.parse(refusedHere.body).message]).to.deep.equal([
       403,
       `clusters.cluster.${groupDomain} "${closed}" is forbidden: User "${user.username}" cannot proxy resource "clusters" in API group "cluster.${groupDomain}" at the cluster scope`,
     ])
-    const secrets = await ask(`clusters=host,${east}`, { kind: 'secrets' })
+    const secrets = await send(`clusters=host,${east}`, { kind: 'secrets' })
     expect([secrets.code, JSON.parse(secrets.body).message]).to.deep.equal([
       403,
       `secrets is forbidden: User "${user.username}" cannot list resource "secrets" in API group "" at the cluster scope`,
@@ -228,12 +228,12 @@ describe('lists over clusters', function () {
 
   it('omit a member that is down', async () => {
     await kapis.stop()
-    const response = await ask(`clusters=${east},host&sortBy=name&ascending=true`)
+    const response = await send(`clusters=${east},host&sortBy=name&ascending=true`)
     const whole = listed(response)
     expect(namesOf(whole)).to.deep.equal(['host b', 'host c'])
     expect(whole.clusters[0]?.status?.code).to.equal(503)
     expect(whole.clusters[0]?.status?.message).to.match(/^the Kapis of the cluster ".*" is not responding$/)
     expect(response.headers.warning).to.include('is missing: the Kapis of the cluster')
-    expect((await ask(`clusters=${east}`)).code).to.equal(503)
+    expect((await send(`clusters=${east}`)).code).to.equal(503)
   })
 })

@@ -85,7 +85,7 @@ export type HttpResponse = {
   readonly body: string
 }
 
-export type Ask = {
+export type Send = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -94,15 +94,15 @@ export type Ask = {
 }
 
 /** Sends one request to kube-apiserver, with a token unless it is ''. */
-export async function askKube(token: string, path: string, options: Ask = {}): Promise<HttpResponse> {
+export async function sendToKube(token: string, path: string, options: Send = {}): Promise<HttpResponse> {
   const authorization = token === '' ? {} : { authorization: `Bearer ${token}` }
   const headers = { accept: 'application/json', ...options.headers, ...authorization }
-  return ask(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
+  return send(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
 }
 
 /** Sends one request to kapis-apiserver. */
-export function askKapis(path: string, options: Ask = {}): Promise<HttpResponse> {
-  return ask(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
+export function sendToKapis(path: string, options: Send = {}): Promise<HttpResponse> {
+  return send(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
 }
 
 /** Returns an access token of the first administrator, by the password grant. */
@@ -115,7 +115,7 @@ export async function accessToken(): Promise<string> {
     client_secret: setting('KAPIS_CLIENT_SECRET'),
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const response = await askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
+  const response = await sendToKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
   const { access_token: token } = JSON.parse(response.body)
   if (typeof token !== 'string') throw new Error(`no access token: ${response.code}`)
   return token
@@ -127,7 +127,7 @@ export async function accessToken(): Promise<string> {
  */
 export const oneRequestEach = new Agent({ keepAlive: false })
 
-function ask(base: string, caPath: string, path: string, asked: Ask) {
+function send(base: string, caPath: string, path: string, asked: Send) {
   const { method = 'GET', headers = {}, body, localAddress } = asked
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const how = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import { apply, eventually, sendAs } from './http.ts'
 
 const namespace = uniqueName('columns')
 const plural = `${uniqueName('widget')}s`.replaceAll('-', '')
@@ -71,7 +71,7 @@ describe('a list with column filters', function () {
         .map(line => line.trim().split(/\s+/))
       const wanted = rows.filter(matches).map(([name]) => name)
       const query = `columnSelector=${encodeURIComponent(selector)}&sortBy=name&ascending=true`
-      const { code, body } = await askAs(
+      const { code, body } = await sendAs(
         admin,
         `/kapis/${customGroup}/v1/namespaces/${namespace}/${plural}?${query}`,
       )
@@ -82,7 +82,7 @@ describe('a list with column filters', function () {
   })
 
   it('ignores an unknown column in the platform API, and lists the known ones', async () => {
-    const { code, headers, body } = await askAs(
+    const { code, headers, body } = await sendAs(
       admin,
       `/kapis/${customGroup}/v1/namespaces/${namespace}/${plural}?columnSelector=Colour%3Dred`,
     )
@@ -104,7 +104,7 @@ describe('a list with column filters', function () {
   })
 
   it('rejects an invalid selector', async () => {
-    const { code, body } = await askAs(admin, `/kapis/${group}/${version}/nodes?columnSelector=Status`)
+    const { code, body } = await sendAs(admin, `/kapis/${group}/${version}/nodes?columnSelector=Status`)
     expect(code).to.equal(400)
     expect(JSON.parse(body).message).to.equal("invalid selector: 'Status'; can't understand 'Status'")
   })

@@ -17,7 +17,7 @@ import {
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, askRaw, eventually, groupDomain, statusBody } from './http.ts'
+import { askRaw, eventually, groupDomain, sendAs, statusBody } from './http.ts'
 import { output, run, setting } from './run.ts'
 
 const namespace = uniqueName('component')
@@ -180,7 +180,7 @@ describe('the API of another component', function () {
   it('can be reached only by callers with RBAC permission', async () => {
     const unprivileged = await tokenOf(namespace, 'unprivileged')
     const message = `widgets.${group} is forbidden: User "system:serviceaccount:${namespace}:unprivileged" cannot list resource "widgets" in API group "${group}" in the namespace "${namespace}"`
-    const refused = await askAs(unprivileged, widgets)
+    const refused = await sendAs(unprivileged, widgets)
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([403, message])
     expect((await askRaw(widgets)).code).to.equal(401)
   })
@@ -205,21 +205,21 @@ describe('the API of another component', function () {
         `${below}/`,
       ]) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-          expect((await askAs(watcher, path, { method })).code, `${method} ${path}`).to.equal(403)
+          expect((await sendAs(watcher, path, { method })).code, `${method} ${path}`).to.equal(403)
       }
       // Kapis treats the request as a write, but servers that know the prefix would treat it as a
       // watch.
-      const created = await askAs(reader, below, { method: 'POST' })
+      const created = await sendAs(reader, below, { method: 'POST' })
       expect(created.code).to.be.oneOf([403, 405])
     }
     const headers = { X_HTTP_METHOD_OVERRIDE: 'DELETE' }
-    const overridden = await askAs(reader, widgets, { method: 'POST', headers })
+    const overridden = await sendAs(reader, widgets, { method: 'POST', headers })
     expect([overridden.code, JSON.parse(overridden.body).message]).to.deep.equal([
       400,
       'the header x_http_method_override names another method than that of the request',
     ])
     expect(seen).to.deep.equal([])
-    await askAs(watcher, `${root}/watch/namespaces/${namespace}/widgets`)
+    await sendAs(watcher, `${root}/watch/namespaces/${namespace}/widgets`)
     expect(seen).to.deep.equal([`GET /base${root}/watch/namespaces/${namespace}/widgets`])
     serve = show
   })
@@ -232,8 +232,8 @@ describe('the API of another component', function () {
     )
     for (const query of [selector, `${selector}&watch=true`, `${selector}&labelSelector=a`])
       for (const path of [widgets, `${root}/watch/namespaces/${namespace}/widgets`])
-        expect((await askAs(named, `${path}?${query}`)).code, query).to.equal(403)
-    expect((await askAs(named, `${widgets}?${selector}`, { method: 'DELETE' })).code).to.equal(403)
+        expect((await sendAs(named, `${path}?${query}`)).code, query).to.equal(403)
+    expect((await sendAs(named, `${widgets}?${selector}`, { method: 'DELETE' })).code).to.equal(403)
   })
 
   it('defines its own query parameters, except those that affect authorization', async () => {
@@ -246,7 +246,7 @@ describe('the API of another component', function () {
       'labelSelector=a&LabelSelector=b',
     ]
     for (const query of [...ambiguous, 'a=1;watch=true', 'a=%zz', 'a=%ff']) {
-      const { code, body } = await askAs(token, `${widgets}?${query}`)
+      const { code, body } = await sendAs(token, `${widgets}?${query}`)
       expect(code, `${query}: ${body}`).to.equal(400)
     }
   })
@@ -255,7 +255,7 @@ describe('the API of another component', function () {
     serve = (_req, res) =>
       res.writeHead(503, 'My Own', { 'x-own': '1', 'content-type': 'text/plain' }).end('busy')
     for (let i = 0; i < 8; i++) {
-      const { code, body, headers } = await askAs(token, widgets)
+      const { code, body, headers } = await sendAs(token, widgets)
       expect([code, body, headers['x-own'], headers['proxy-status']]).to.deep.equal([
         503,
         'busy',
@@ -276,7 +276,7 @@ describe('the API of another component', function () {
       req.pipe(res)
     }
     const sent = 'x'.repeat(3_000_000)
-    const { code, body } = await askAs(token, widgets, { method: 'POST', body: sent })
+    const { code, body } = await sendAs(token, widgets, { method: 'POST', body: sent })
     expect([code, body.length]).to.deep.equal([201, sent.length])
     serve = (_req, res) => {
       res.writeHead(200).write('{"type":"ADDED"}\n')
@@ -317,14 +317,14 @@ describe('the API of another component', function () {
   })
 
   it('supports no upgrade with a read-only token, on any path', async () => {
-    const made = await askAs(token, '/oauth/personal-access-tokens', {
+    const made = await sendAs(token, '/oauth/personal-access-tokens', {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
       body: JSON.stringify({ name: uniqueName('reader'), scope: 'read' }),
     })
     const reader = JSON.parse(made.body)
-    expect((await askAs(reader.token, widgets)).code).to.equal(200)
+    expect((await sendAs(reader.token, widgets)).code).to.equal(200)
     expect(await openEcho(reader.token)).to.equal(403)
-    await askAs(token, `/oauth/personal-access-tokens/${reader.id}`, { method: 'DELETE' })
+    await sendAs(token, `/oauth/personal-access-tokens/${reader.id}`, { method: 'DELETE' })
   })
 
   it('loses upgraded connections within two seconds after the session ends, on any path', async () => {
@@ -335,7 +335,7 @@ describe('the API of another component', function () {
     opened.socket.on('error', () => undefined).on('close', () => (endedAt = performance.now()))
     await sleep(200)
     expect(endedAt).to.equal(0)
-    const { code } = await askAs(login, '/oauth/logout', { method: 'POST' })
+    const { code } = await sendAs(login, '/oauth/logout', { method: 'POST' })
     expect(code).to.be.below(400)
     const loggedOutAt = performance.now()
     await eventually(async () => expect(endedAt).to.be.above(0), 4_000, 20)
@@ -348,7 +348,7 @@ describe('the API of another component', function () {
     const opened: Awaited<ReturnType<typeof openEcho>>[] = []
     for (let batch = 0; batch < 6; batch++)
       opened.push(...(await Promise.all(Array.from({ length: 20 }, () => openEcho(token)))))
-    for (let i = 0; i < 3; i++) expect((await askAs(token, widgets)).code).to.equal(200)
+    for (let i = 0; i < 3; i++) expect((await sendAs(token, widgets)).code).to.equal(200)
     for (const echo of opened) {
       if (typeof echo === 'number') throw new Error(`status ${echo}`)
       echo.socket.on('error', () => undefined).destroy()
@@ -358,7 +358,7 @@ describe('the API of another component', function () {
   it('cannot redirect its callers, whose clients would send their credentials, to another host (CVE-2022-3172)', async () => {
     serve = (req, res) => res.writeHead(307, { location: `${req.headers['x-to']}` }).end('see there')
     for (const away of ['https://evil.example.org/', '//evil.example.org', '/\\evil.example.org']) {
-      const refused = await askAs(token, widgets, { headers: { 'x-to': away } })
+      const refused = await sendAs(token, widgets, { headers: { 'x-to': away } })
       expect([refused.code, refused.headers.location], `${away}: ${refused.body}`).to.deep.equal([
         502,
         undefined,
@@ -367,14 +367,14 @@ describe('the API of another component', function () {
         `the component v1.${group} redirects to another host, which is not permitted`,
       )
     }
-    const near = await askAs(token, widgets, { headers: { 'x-to': `${widgets}/a` } })
+    const near = await sendAs(token, widgets, { headers: { 'x-to': `${widgets}/a` } })
     expect([near.code, near.headers.location, near.body]).to.deep.equal([307, `${widgets}/a`, 'see there'])
     serve = show
   })
 
   it('causes 504 if it does not respond in time, without delaying other requests', async () => {
     serve = () => undefined
-    const slow = await askAs(token, widgets)
+    const slow = await sendAs(token, widgets)
     expect([slow.code, slow.headers['proxy-status']]).to.deep.equal([
       504,
       'kapis; error=http_response_timeout',
@@ -393,9 +393,9 @@ describe('the API of another component', function () {
       expect(status).to.deep.equal(statusBody(503, 'ServiceUnavailable', message))
     }
     // More failures than the circuit breaker tolerates.
-    for (let i = 0; i < 8; i++) expectOwnFailure(await askAs(token, widgets))
-    expect((await askAs(token, `/kapis/resources.${groupDomain}/v1alpha3/nodes`)).code).to.equal(200)
-    expect((await askAs(token, '/api/v1/nodes')).code).to.equal(200)
+    for (let i = 0; i < 8; i++) expectOwnFailure(await sendAs(token, widgets))
+    expect((await sendAs(token, `/kapis/resources.${groupDomain}/v1alpha3/nodes`)).code).to.equal(200)
+    expect((await sendAs(token, '/api/v1/nodes')).code).to.equal(200)
     const reason = `FailedCheck: the component v1.${group} is not responding (connection_refused)`
     await available(`v1.${group}`, 'False', reason)
     await startComponent(port)
@@ -410,7 +410,7 @@ describe('the API of another component', function () {
     const spec = { group: 'stranger.example.org', version: 'v1', url: `https://localhost:${port}`, caBundle }
     expect(await create(apiService(name, spec))).to.include({ code: 0 })
     await available(name, 'False', 'tls_certificate_error')
-    const { code, headers } = await askAs(token, '/kapis/stranger.example.org/v1/things')
+    const { code, headers } = await sendAs(token, '/kapis/stranger.example.org/v1/things')
     expect([code, headers['proxy-status']]).to.deep.equal([503, 'kapis; error=tls_certificate_error'])
   })
 
@@ -484,7 +484,7 @@ describe('the API of another component', function () {
   it('is not served any more after its APIService is deleted', async () => {
     await kubectlOutput('delete', kind, `v1.${group}`)
     await eventually(async () => {
-      expect((await askAs(token, widgets)).code).to.equal(404)
+      expect((await sendAs(token, widgets)).code).to.equal(404)
     }, 10_000)
   })
 })

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   group,
   kubectl,
   kubectlJson,
   kubectlOutput,
   makeNamespace,
+  sendToKapis,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { output, scratch, setting } from './run.ts'
 
 const namespace = uniqueName('quota')
@@ -24,7 +24,7 @@ describe('components, quotas and public information', function () {
 
   let token = ''
   const json = async (path: string) => {
-    const response = await askAs(token, path)
+    const response = await sendAs(token, path)
     expect(response.code, response.body).to.equal(200)
     return JSON.parse(response.body)
   }
@@ -96,7 +96,7 @@ describe('components, quotas and public information', function () {
     })
 
     it(`${version} returns 404 for an unknown component`, async () => {
-      const response = await askAs(token, `${base}/components/none`)
+      const response = await sendAs(token, `${base}/components/none`)
       expect(response.code).to.equal(404)
       expect(JSON.parse(response.body).message).to.equal(`components.${group} "none" not found`)
     })
@@ -187,7 +187,7 @@ describe('components, quotas and public information', function () {
   ]
   for (const [path, method, message] of gone) {
     it(`v1alpha2 names the replacement of ${path}`, async () => {
-      const response = await askAs(token, `/kapis/${group}/v1alpha2/${path}`, { method })
+      const response = await sendAs(token, `/kapis/${group}/v1alpha2/${path}`, { method })
       expect(response.code, response.body).to.equal(404)
       expect(JSON.parse(response.body)).to.include({ kind: 'Status', reason: 'NotFound', code: 404 })
       expect(JSON.parse(response.body).message).to.include(message)
@@ -203,7 +203,7 @@ describe('components, quotas and public information', function () {
       'v1alpha2/abnormalworkloads',
       `v1alpha2/namespaces/${namespace}/abnormalworkloads`,
     ]) {
-      expect((await askAs(unprivileged, `/kapis/${group}/${path}`)).code).to.equal(403)
+      expect((await sendAs(unprivileged, `/kapis/${group}/${path}`)).code).to.equal(403)
     }
   })
 
@@ -219,7 +219,7 @@ describe('components, quotas and public information', function () {
       const subject = `--serviceaccount=${namespace}:${role}`
       await kubectlOutput('-n', namespace, 'create', 'rolebinding', role, `--clusterrole=${role}`, subject)
       const bearer = await tokenOf(namespace, role)
-      const may = async (path: string) => (await askAs(bearer, path)).code === 200
+      const may = async (path: string) => (await sendAs(bearer, path)).code === 200
       await eventually(async () => {
         const here = []
         const there = []
@@ -309,7 +309,7 @@ describe('components, quotas and public information', function () {
     for (const [method, path, body, code, message] of refused) {
       it(`${method} ${path} is ${code}: ${message}`, async () => {
         const headers = { 'content-type': 'application/json' }
-        const response = await askAs(token, base + path, {
+        const response = await sendAs(token, base + path, {
           method,
           headers,
           ...(body === undefined ? {} : { body }),
@@ -332,7 +332,7 @@ describe('components, quotas and public information', function () {
       await kubectlOutput('-n', namespace, ...binding)
       const viewer = await tokenOf(namespace, 'unprivileged')
       await eventually(async () => {
-        const response = await askAs(viewer, `${base}/imageconfig?image=registry.invalid/a&secret=login`)
+        const response = await sendAs(viewer, `${base}/imageconfig?image=registry.invalid/a&secret=login`)
         expect(response.code).to.equal(403)
         expect(JSON.parse(response.body).message).to.contain('secrets "login" is forbidden')
       }, 20_000)
@@ -341,10 +341,10 @@ describe('components, quotas and public information', function () {
 
   it('a kubeconfig for the caller reaches kube-apiserver through kapis-apiserver', async () => {
     const user = setting('KAPIS_USER')
-    const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
+    const { issuer } = JSON.parse((await sendToKapis('/oauth/.well-known/openid-configuration')).body)
     const { origin } = new URL(issuer)
     const base = `/kapis/${group}/v1alpha2/users`
-    const response = await askAs(token, `${base}/${user}/kubeconfig`)
+    const response = await sendAs(token, `${base}/${user}/kubeconfig`)
     expect(response.code, response.body).to.equal(200)
     expect(response.headers['content-type']).to.equal('text/yaml; charset=utf-8')
     expect(response.body).to.not.contain('client-key')
@@ -369,14 +369,14 @@ describe('components, quotas and public information', function () {
   it('a kubeconfig for another user requires permission, and for an unknown user returns 404', async () => {
     const base = `/kapis/${group}/v1alpha2/users`
     const unprivileged = await tokenOf(namespace, 'unprivileged')
-    expect((await askAs(unprivileged, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
-    const response = await askAs(token, `${base}/no-such-user/kubeconfig`)
+    expect((await sendAs(unprivileged, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
+    const response = await sendAs(token, `${base}/no-such-user/kubeconfig`)
     expect(response.code).to.equal(404)
     expect(JSON.parse(response.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)
   })
 
   it('the version is public: API version, Kapis version, kube-apiserver version', async () => {
-    const response = await askKapis('/kapis/version')
+    const response = await sendToKapis('/kapis/version')
     expect(response.code).to.equal(200)
     const version = JSON.parse(response.body)
     expect(version).to.include({ gitVersion: 'v3.4.1', gitMajor: '3', gitMinor: '4' })
@@ -417,7 +417,7 @@ describe('components, quotas and public information', function () {
     await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
     try {
       await eventually(async () => {
-        const response = await askKapis(path)
+        const response = await sendToKapis(path)
         expect(response.code).to.equal(200)
         const { issuer, identityProviders, clients, ...lifetimes } = JSON.parse(response.body)
         expect(issuer).to.match(/^https:\/\/.*\/oauth$/)
@@ -440,25 +440,27 @@ describe('components, quotas and public information', function () {
     } finally {
       await kubectl('-n', own, 'delete', 'secret', provider)
     }
-    expect((await askKapis(path, { method: 'POST' })).code).to.equal(405)
+    expect((await sendToKapis(path, { method: 'POST' })).code).to.equal(405)
   })
 
   it('the features are public', async () => {
-    const response = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
+    const response = await sendToKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
     expect(response.code).to.equal(200)
     const features: Readonly<Record<string, unknown>> = JSON.parse(response.body)
     expect(Object.values(features).every(feature => typeof feature === 'boolean')).to.equal(true)
     expect(features).to.include({ devops: false, terminal: false })
     const given = Object.keys(features).filter(name => features[name])
     expect(given).to.deep.equal(['authentication', 'authorization', 'events', 'kubernetes', 'logging'])
-    expect((await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/gpu/kinds`)).body).to.equal('[]\n')
-    expect((await askKapis('/kapis/version', { method: 'POST' })).code).to.equal(405)
+    expect((await sendToKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/gpu/kinds`)).body).to.equal(
+      '[]\n',
+    )
+    expect((await sendToKapis('/kapis/version', { method: 'POST' })).code).to.equal(405)
   })
 
   it('are served with a slash at the end too, as by KubeSphere', async () => {
     const configs = `/kapis/config.${groupDomain}/v1alpha2/configs`
     for (const path of ['/kapis/version', `${configs}/configz`, `${configs}/gpu/kinds`, `${configs}/oauth`]) {
-      const [bare, slashed] = [await askKapis(path), await askKapis(`${path}/`)]
+      const [bare, slashed] = [await sendToKapis(path), await sendToKapis(`${path}/`)]
       expect([slashed.code, slashed.body], path).to.deep.equal([200, bare.body])
     }
   })

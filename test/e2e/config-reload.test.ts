@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { accessToken } from './cluster.ts'
-import { askAs, eventually } from './http.ts'
+import { eventually, sendAs } from './http.ts'
 import { scratch, setting } from './run.ts'
 
 const program = resolve(import.meta.dirname, '../../cmd/apiserver/main.ts')
@@ -40,9 +40,9 @@ describe('the configuration file of a running kapis-apiserver', function () {
   }
   const said = (msg: string) => lines.filter(line => line.msg === msg)
   const requestsLogged = () => said('request').length
-  const readyz = () => askAs(token, `${server}/readyz`)
+  const readyz = () => sendAs(token, `${server}/readyz`)
   async function metric(name: string): Promise<number> {
-    const { body } = await askAs(token, `${server}/metrics`)
+    const { body } = await sendAs(token, `${server}/metrics`)
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
   }
 

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import {
   accessToken,
-  askKube,
   collectionPath,
   group,
   kubectlOutput,
   makeNamespace,
+  sendToKube,
   tokenOf,
   uniqueName,
   version,
 } from './cluster.ts'
-import { askAs } from './http.ts'
+import { sendAs } from './http.ts'
 
 const namespace = uniqueName('consistent')
 const rounds = 4
@@ -49,8 +49,8 @@ describe('reads without a resource version (KEP-2340)', function () {
     kubeToken = await tokenOf(namespace, 'writer')
     token = await accessToken()
     // The first request for a kind starts its watch.
-    await askAs(token, `/apis/${group}/${version}/${claims}`)
-    await askAs(token, '/kapi/apps/v1/deployments')
+    await sendAs(token, `/apis/${group}/${version}/${claims}`)
+    await sendAs(token, '/kapi/apps/v1/deployments')
   })
   after(() =>
     kubectlOutput('delete', `clusterrolebinding/${namespace}`, `namespace/${namespace}`, '--wait=false'),
@@ -60,7 +60,7 @@ describe('reads without a resource version (KEP-2340)', function () {
     const headers = {
       'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
     }
-    const response = await askKube(kubeToken, path, {
+    const response = await sendToKube(kubeToken, path, {
       method,
       headers,
       ...(body === undefined ? {} : { body }),
@@ -69,7 +69,7 @@ describe('reads without a resource version (KEP-2340)', function () {
     return JSON.parse(response.body)
   }
   const read = async (path: string) => {
-    const response = await askAs(token, path)
+    const response = await sendAs(token, path)
     return { code: response.code, object: JSON.parse(response.body) }
   }
   const namesIn = async (path: string): Promise<readonly string[]> => {
@@ -110,14 +110,14 @@ describe('reads without a resource version (KEP-2340)', function () {
   it('respond immediately at the version of a kind without changes', async () => {
     // A write to another kind increases the version of all lists.
     await kubectlOutput('create', 'configmap', 'later', '-n', namespace)
-    const { metadata } = JSON.parse((await askKube(kubeToken, `/api/v1/${claims}`)).body)
+    const { metadata } = JSON.parse((await sendToKube(kubeToken, `/api/v1/${claims}`)).body)
     const newer = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`
     const since = performance.now()
     const { code, object } = await read(`/apis/${group}/${version}/${claims}?${newer}`)
     expect(code, JSON.stringify(object)).to.equal(200)
     expect(Number(object.metadata.resourceVersion)).to.be.at.least(Number(metadata.resourceVersion))
     const watch = `watch=true&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1&${newer}`
-    const events = (await askAs(token, `/apis/${group}/${version}/${claims}?${watch}`)).body
+    const events = (await sendAs(token, `/apis/${group}/${version}/${claims}?${watch}`)).body
     expect(events).to.contain('"k8s.io/initial-events-end":"true"')
     // A read waits up to 0.1 s for kube-apiserver. Waiting for a bookmark would take up to a
     // minute.

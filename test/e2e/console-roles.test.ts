@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts } from './account.ts'
 import { accessToken, kubectl, makeNamespace, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 
 const base = `/kapis/iam.${groupDomain}/v1alpha2`
 const namespace = uniqueName('members')
@@ -16,7 +16,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
   const send = async (token: string, method: string, path: string, body?: unknown) => {
     const headers = { 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
-    const response = await askAs(token, `${base}${path}`, { method, ...sent })
+    const response = await sendAs(token, `${base}${path}`, { method, ...sent })
     return { code: response.code, body: JSON.parse(response.body) }
   }
   const namesOf = (items: readonly { readonly metadata: { readonly name: string } }[]) =>
@@ -122,7 +122,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
       const { resourceVersion } = old.metadata
       const headers = { 'content-type': 'application/merge-patch+json' }
       const body = JSON.stringify({ metadata: { resourceVersion }, rules: [] })
-      const patched = await askAs(admin, `${base}${path}/${name}`, { method: 'PATCH', headers, body })
+      const patched = await sendAs(admin, `${base}${path}/${name}`, { method: 'PATCH', headers, body })
       expect(patched.code, patched.body).to.equal(409)
       expect((await send(admin, 'DELETE', `${path}/${name}`)).code).to.equal(200)
     })
@@ -132,7 +132,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     const project = uniqueName('later')
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
     const ask = (token: string, method: string, path: string, body: object) =>
-      askAs(token, path, {
+      sendAs(token, path, {
         method,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -198,7 +198,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     const workspace = uniqueName('managed')
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
     const create = (token: string, dryRun: string) =>
-      askAs(token, `${tenant}${dryRun}`, {
+      sendAs(token, `${tenant}${dryRun}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({
@@ -241,7 +241,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
     const make = async (path: string, body: object) => {
       const headers = { 'content-type': 'application/json' }
-      const made = await askAs(admin, path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const made = await sendAs(admin, path, { method: 'POST', headers, body: JSON.stringify(body) })
       expect([made.code, made.headers.warning], made.body).to.deep.equal([201, undefined])
     }
     const spec = { template: { spec: {} } }

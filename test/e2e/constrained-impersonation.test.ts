@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { askKube, kubectlOutput, makeNamespace, nodeNames, tokenOf, uniqueName } from './cluster.ts'
-import { apply, askAs } from './http.ts'
+import { kubectlOutput, makeNamespace, nodeNames, sendToKube, tokenOf, uniqueName } from './cluster.ts'
+import { apply, sendAs } from './http.ts'
 
 const namespace = uniqueName('deputy')
 const authentication = 'authentication.k8s.io'
@@ -114,7 +114,7 @@ describe('constrained impersonation', function () {
       }
       const token = tokens[who] ?? ''
       const request = { method: 'POST', headers, body }
-      const [here, there] = [await askAs(token, reviews, request), await askKube(token, reviews, request)]
+      const [here, there] = [await sendAs(token, reviews, request), await sendToKube(token, reviews, request)]
       const shown = ({ code, body: text }: typeof here) => {
         const { status, message } = JSON.parse(text)
         // The message is ignored: its mode for a caller with the verb impersonate depends on
@@ -128,15 +128,15 @@ describe('constrained impersonation', function () {
   it('is limited to the names in the permission', async () => {
     for (const path of ['/version', '/api/v1/nodes', `/api/v1/namespaces/${namespace}/pods/x`]) {
       const headers = { ...bob }
-      const here = await askAs(tokens.deputy ?? '', path, { headers })
-      const there = await askKube(tokens.deputy ?? '', path, { headers })
+      const here = await sendAs(tokens.deputy ?? '', path, { headers })
+      const there = await sendToKube(tokens.deputy ?? '', path, { headers })
       expect([here.code, JSON.parse(here.body).message], path).to.deep.equal([
         there.code,
         JSON.parse(there.body).message,
       ])
     }
     // The same applies to APIs of Kapis itself.
-    const { code } = await askAs(tokens.deputy ?? '', '/kapi/v1/nodes', { headers: bob })
+    const { code } = await sendAs(tokens.deputy ?? '', '/kapi/v1/nodes', { headers: bob })
     expect(code).to.equal(403)
   })
 })

@@ -5,14 +5,14 @@ import { connect, type PeerCertificate } from 'node:tls'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKapis,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, expectStatus, logIn, platformPath, statusBody } from './http.ts'
+import { expectStatus, logIn, platformPath, sendAs, statusBody } from './http.ts'
 import { setting } from './run.ts'
 
 const namespace = uniqueName('contract')
@@ -38,9 +38,9 @@ describe('the interface for operators', function () {
   describe('probes', () => {
     for (const probe of ['healthz', 'livez', 'readyz']) {
       it(`/${probe} returns ok to every caller`, async () => {
-        const { code, body, headers } = await askKapis(`/${probe}`)
+        const { code, body, headers } = await sendToKapis(`/${probe}`)
         expect([code, body, headers['content-type']]).to.deep.equal([200, 'ok', text])
-        const wrong = await askKapis(`/${probe}`, { headers: { authorization: 'Bearer nonsense' } })
+        const wrong = await sendToKapis(`/${probe}`, { headers: { authorization: 'Bearer nonsense' } })
         expect([wrong.code, wrong.body]).to.deep.equal([200, 'ok'])
       })
     }
@@ -49,27 +49,29 @@ describe('the interface for operators', function () {
       const line = (name: string) => `[+]${name} ok\n`
       const own = { healthz: checks, livez: ['ping'], readyz: [...checks, 'shutdown'] }
       for (const [probe, names] of Object.entries(own)) {
-        const { code, body } = await askKapis(`/${probe}?verbose`)
+        const { code, body } = await sendToKapis(`/${probe}?verbose`)
         expect([code, body]).to.deep.equal([200, `${names.map(line).join('')}${probe} check passed\n`])
       }
     })
 
     it('each check has its own path', async () => {
       for (const name of [...checks, 'shutdown']) {
-        const { code, body } = await askKapis(`/readyz/${name}`)
+        const { code, body } = await sendToKapis(`/readyz/${name}`)
         expect([code, body], name).to.deep.equal([200, 'ok'])
       }
-      expect((await askKapis('/readyz/ping?verbose')).body).to.equal('[+]ping ok\nreadyz/ping check passed\n')
+      expect((await sendToKapis('/readyz/ping?verbose')).body).to.equal(
+        '[+]ping ok\nreadyz/ping check passed\n',
+      )
       // Unknown checks are those of kube-apiserver, which requires authentication for them.
-      expect((await askKapis('/readyz/no-such-check')).code).to.equal(403)
-      expect((await askAs(token, '/livez/informer-sync')).code).to.equal(404)
+      expect((await sendToKapis('/readyz/no-such-check')).code).to.equal(403)
+      expect((await sendAs(token, '/livez/informer-sync')).code).to.equal(404)
     })
 
     it('?exclude skips a check, and reports an unknown name', async () => {
-      const some = await askKapis('/readyz?verbose&exclude=users&exclude=ping')
+      const some = await sendToKapis('/readyz?verbose&exclude=users&exclude=ping')
       expect(some.code).to.equal(200)
       expect(some.body).to.include('[+]users excluded: ok\n').and.include('[+]ping excluded: ok\n')
-      expect((await askKapis('/livez?verbose&exclude=nonsense')).body).to.equal(
+      expect((await sendToKapis('/livez?verbose&exclude=nonsense')).body).to.equal(
         '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nonsense"\nlivez check passed\n',
       )
     })
@@ -77,7 +79,7 @@ describe('the interface for operators', function () {
 
   describe('version, metrics and paths', () => {
     it('/version has the fields of a Kubernetes version', async () => {
-      const { code, body } = await askAs(token, '/version')
+      const { code, body } = await sendAs(token, '/version')
       expect(code).to.equal(200)
       const version = JSON.parse(body)
       expect(version).to.include.keys('major', 'minor', 'gitVersion', 'gitCommit', 'compiler', 'platform')
@@ -88,13 +90,13 @@ describe('the interface for operators', function () {
     it('/metrics requires permission', async () => {
       const user = `system:serviceaccount:${namespace}:plain`
       const message = `forbidden: User "${user}" cannot get path "/metrics"`
-      expectStatus(await askAs(plain, '/metrics'), statusBody(403, 'Forbidden', message, {}))
-      expect((await askKapis('/metrics')).code).to.be.oneOf([401, 403])
+      expectStatus(await sendAs(plain, '/metrics'), statusBody(403, 'Forbidden', message, {}))
+      expect((await sendToKapis('/metrics')).code).to.be.oneOf([401, 403])
     })
 
     it('/metrics counts requests by resource, and contains no token', async () => {
-      await askAs(token, platformPath)
-      const { code, body, headers } = await askAs(token, '/metrics')
+      await sendAs(token, platformPath)
+      const { code, body, headers } = await sendAs(token, '/metrics')
       expect(code).to.equal(200)
       expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/)
       const line =
@@ -108,26 +110,28 @@ describe('the interface for operators', function () {
 
     it('an invented path creates no new series', async () => {
       const invented = uniqueName('invented')
-      await askAs(token, `/kapis/${invented}.example.com/v1/${invented}`)
-      await askAs(token, `/${invented}`)
-      expect((await askAs(token, '/metrics')).body).to.not.include(invented)
+      await sendAs(token, `/kapis/${invented}.example.com/v1/${invented}`)
+      await sendAs(token, `/${invented}`)
+      expect((await sendAs(token, '/metrics')).body).to.not.include(invented)
     })
 
     it('the response has the Audit-Id of the caller, or a new one', async () => {
       const id = randomUUID()
       expect(
-        (await askAs(token, platformPath, { headers: { 'audit-id': id } })).headers['audit-id'],
+        (await sendAs(token, platformPath, { headers: { 'audit-id': id } })).headers['audit-id'],
       ).to.equal(id)
-      expect((await askKapis(platformPath, { headers: { 'audit-id': id } })).headers['audit-id']).to.equal(id)
-      const [one, two] = [await askAs(token, platformPath), await askAs(token, platformPath)]
+      expect((await sendToKapis(platformPath, { headers: { 'audit-id': id } })).headers['audit-id']).to.equal(
+        id,
+      )
+      const [one, two] = [await sendAs(token, platformPath), await sendAs(token, platformPath)]
       expect(one.headers['audit-id']).to.match(/^[\da-f-]{36}$/)
       expect(two.headers['audit-id']).to.not.equal(one.headers['audit-id'])
-      const odd = await askAs(token, platformPath, { headers: { 'audit-id': '<b>odd</b>' } })
+      const odd = await sendAs(token, platformPath, { headers: { 'audit-id': '<b>odd</b>' } })
       expect(odd.headers['audit-id']).to.match(/^[\da-f-]{36}$/)
     })
 
     it('an unknown path answers 404', async () => {
-      const { code, body, headers } = await askAs(token, '/no/such/path')
+      const { code, body, headers } = await sendAs(token, '/no/such/path')
       expect([code, body, headers['content-type']]).to.deep.equal([404, '404 page not found\n', text])
     })
   })
@@ -149,9 +153,9 @@ describe('the interface for operators', function () {
     const { access_token: access, refresh_token: refresh } = JSON.parse(response.body)
     const mistyped = `mistyped-${randomUUID()}`
     expect((await logIn(`nonexistent-${namespace}`, mistyped)).code).to.equal(400)
-    await askAs(access, `${platformPath}?color=red`)
-    await askAs(plain, platformPath)
-    await askAs(`${access}x`, platformPath)
+    await sendAs(access, `${platformPath}?color=red`)
+    await sendAs(plain, platformPath)
+    await sendAs(`${access}x`, platformPath)
     const secrets = { access, refresh, token, plain, mistyped, password: setting('KAPIS_PASSWORD') }
     const folder = setting('KAPIS_LOGS_DIR')
     const logs = readdirSync(folder).filter(name => name.endsWith('.log'))

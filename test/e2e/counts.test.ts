@@ -9,7 +9,7 @@ import {
   uniqueName,
   version,
 } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import { apply, eventually, sendAs } from './http.ts'
 
 const path = `/kapis/${group}/${version}/counts`
 const [home, other] = [uniqueName('counts-a'), uniqueName('counts-b')]
@@ -28,7 +28,7 @@ describe('counts of several resources', function () {
   let reader = ''
 
   async function counts(token: string, query: string): Promise<readonly Count[]> {
-    const { code, body } = await askAs(token, `${path}${query}`)
+    const { code, body } = await sendAs(token, `${path}${query}`)
     expect(code, body).to.equal(200)
     return JSON.parse(body).items
   }
@@ -113,7 +113,7 @@ describe('counts of several resources', function () {
   ]
   for (const [query, message] of refused)
     it(`rejects ${query.slice(0, 40)}`, async () => {
-      const response = await askAs(admin, `${path}${query}`)
+      const response = await sendAs(admin, `${path}${query}`)
       expect(response.code).to.equal(400)
       expect(JSON.parse(response.body).message).to.equal(message)
     })
@@ -125,6 +125,6 @@ describe('counts of several resources', function () {
   })
 
   it('are read-only', async () => {
-    expect((await askAs(admin, path, { method: 'POST', body: '{}' })).code).to.equal(405)
+    expect((await sendAs(admin, path, { method: 'POST', body: '{}' })).code).to.equal(405)
   })
 })

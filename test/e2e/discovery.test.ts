@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import {
-  askKube,
   group,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKube,
   tokenOf,
   uniqueName,
   version,
@@ -157,7 +157,7 @@ describe('discovery through kube-apiserver', function () {
     // A single invalid part would break the protobuf document of the whole cluster, which old
     // clients need.
     const accept = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-    const response = await askKube(await tokenOf(namespace, 'default'), '/openapi/v2', {
+    const response = await sendToKube(await tokenOf(namespace, 'default'), '/openapi/v2', {
       headers: { accept },
     })
     expect(response.code).to.equal(200)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
-import { askKapis } from './cluster.ts'
+import { sendToKapis } from './cluster.ts'
 import { groupDomain } from './http.ts'
 import { setting } from './run.ts'
 
@@ -19,7 +19,7 @@ describe('the page /docs in a browser', function () {
   after(() => browser.close())
 
   it('is public, and loads nothing from other origins', async () => {
-    const { code, headers, body } = await askKapis('/docs')
+    const { code, headers, body } = await sendToKapis('/docs')
     expect([code, headers['content-type']]).to.deep.equal([200, 'text/html; charset=utf-8'])
     expect(headers['content-security-policy']).to.match(
       /^default-src 'none'; style-src 'self'; script-src 'self';/,

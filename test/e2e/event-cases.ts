@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { run } from './run.ts'
 
 const tenant = `/kapis/tenant.${groupDomain}/v1alpha2`
@@ -51,15 +51,15 @@ export function describeEvents(title: string, base: () => string): void {
       expect(code, stderr).to.equal(0)
     }
 
-    async function ask(parameters: string, who: keyof typeof token = 'admin') {
+    async function send(parameters: string, who: keyof typeof token = 'admin') {
       const path = `${tenant}/events?involved_object_namespace_filter=${mine}&${parameters}`
-      const { code, body } = await askAs(token[who], `${base()}${path}`)
+      const { code, body } = await sendAs(token[who], `${base()}${path}`)
       expect(code, body).to.equal(200)
       return body
     }
 
     async function query(parameters = '', who: keyof typeof token = 'admin') {
-      return JSON.parse(await ask(parameters, who)).query
+      return JSON.parse(await send(parameters, who)).query
     }
 
     it('are found by their text, and are equal to those of kubectl', async () => {
@@ -83,20 +83,20 @@ export function describeEvents(title: string, base: () => string): void {
     })
 
     it('have statistics, a histogram and an export', async () => {
-      const statistics = await ask('operation=statistics&involved_object_name_filter=pod-one')
+      const statistics = await send('operation=statistics&involved_object_name_filter=pod-one')
       expect(JSON.parse(statistics)).to.deep.equal({ statistics: { resources: 1, events: 1 } })
       const { histogram } = JSON.parse(
-        await ask('operation=histogram&interval=1d&reason_filter=FailedScheduling'),
+        await send('operation=histogram&interval=1d&reason_filter=FailedScheduling'),
       )
       expect([histogram.total, histogram.buckets[0].count]).to.deep.equal([1, 1])
-      const lines = (await ask('operation=export&reason_filter=FailedScheduling')).trim().split('\n')
+      const lines = (await send('operation=export&reason_filter=FailedScheduling')).trim().split('\n')
       expect(lines.map(line => JSON.parse(line).metadata.name)).to.deep.equal(['one'])
     })
 
     it('are shown to callers who may list them in their namespace', async () => {
       expect((await query('reason_filter=FailedScheduling', 'reader')).total).to.equal(1)
       expect(await query('', 'unprivileged')).to.deep.equal({ total: 0 })
-      const anonymous = await askAs('', `${base()}${tenant}/events`).catch(() => undefined)
+      const anonymous = await sendAs('', `${base()}${tenant}/events`).catch(() => undefined)
       expect(anonymous?.code).to.equal(401)
     })
   })
@@ -133,7 +133,7 @@ export function describeAuditEvents(title: string, base: () => string): void {
 
     async function query(token: string, parameters: string) {
       const path = `${base()}${tenant}/auditing/events?objectref_namespace_filter=${mine}&${parameters}`
-      const { code, body } = await askAs(token, path)
+      const { code, body } = await sendAs(token, path)
       expect(code, body).to.equal(200)
       return JSON.parse(body)
     }
@@ -142,7 +142,7 @@ export function describeAuditEvents(title: string, base: () => string): void {
       const reader = await tokenOf(mine, 'reader')
       const viewer = await tokenOf(mine, 'viewer')
       const secret = `/api/v1/namespaces/${mine}/secrets/none`
-      expect((await askAs(viewer, `${base()}${secret}`)).code).to.equal(403)
+      expect((await sendAs(viewer, `${base()}${secret}`)).code).to.equal(403)
       const user = `system:serviceaccount:${mine}:viewer`
       const refused = `verb_filter=get&response_code_filter=403&user_filter=${user}`
       await eventually(async () => {

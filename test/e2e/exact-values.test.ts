@@ -10,16 +10,16 @@ import { lastAppliedAnnotation as lastApplied } from '../../pkg/kubeclient/objec
 import { jsonTexts } from '../../pkg/yaml/fixtures.ts'
 import {
   accessToken,
-  askKube,
   group,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKube,
   tokenOf,
   uniqueName,
   version,
 } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
 import { output, setting } from './run.ts'
 
@@ -83,14 +83,14 @@ describe('values stored in kube-apiserver', function () {
   let pods: ReadonlyMap<string, Parts>
   let custom: ReadonlyMap<string, Parts>
   let maps: ReadonlyMap<string, Parts>
-  const native = async (path: string) => byName(itemsOf((await askKube(kubeToken, path)).body))
+  const native = async (path: string) => byName(itemsOf((await sendToKube(kubeToken, path)).body))
   const resources = (plural: string) => `/kapis/${group}/${version}/namespaces/${namespace}/${plural}`
   const blobsPath = `/kapis/exact.example.com/v1/namespaces/${namespace}/blobs`
   const extension = (plural: string) => `/apis/${group}/${version}/namespaces/${namespace}/${plural}`
 
   async function post(path: string, body: string): Promise<void> {
     const headers = { 'content-type': 'application/json' }
-    const response = await askKube(kubeToken, path, { method: 'POST', headers, body })
+    const response = await sendToKube(kubeToken, path, { method: 'POST', headers, body })
     if (response.code !== 201) throw new Error(`${response.code} ${response.body}`)
   }
 
@@ -167,7 +167,7 @@ describe('values stored in kube-apiserver', function () {
     await eventually(async () => {
       // Repeated: the simulated kubelet writes the status once, after the pods were created.
       pods = await native(`/api/v1/namespaces/${namespace}/pods`)
-      expectSame(byName(itemsOf((await askAs(token, resources('pods'))).body), true), pods)
+      expectSame(byName(itemsOf((await sendAs(token, resources('pods'))).body), true), pods)
     }, 30_000)
     expect(custom.size).to.equal(specs.length)
   })
@@ -179,13 +179,13 @@ describe('values stored in kube-apiserver', function () {
   })
 
   it('have the same bytes in lists of custom resources and ConfigMaps, and in single objects', async () => {
-    expectSame(byName(itemsOf((await askAs(token, blobsPath)).body), true), custom)
-    expectSame(byName(itemsOf((await askAs(token, resources('blobs'))).body), true), custom)
+    expectSame(byName(itemsOf((await sendAs(token, blobsPath)).body), true), custom)
+    expectSame(byName(itemsOf((await sendAs(token, resources('blobs'))).body), true), custom)
     for (const path of [resources('configmaps'), `/kapi/v1/namespaces/${namespace}/configmaps`]) {
-      expectSame(byName(itemsOf((await askAs(token, path)).body), true), maps)
+      expectSame(byName(itemsOf((await sendAs(token, path)).body), true), maps)
     }
     for (const i of [0, count, count + 1, count + 3]) {
-      const shown = [(await askAs(token, `${blobsPath}/b${i}`)).body]
+      const shown = [(await sendAs(token, `${blobsPath}/b${i}`)).body]
       const wanted = new Map([...custom].filter(([name]) => name === `"b${i}"`))
       expectSame(byName(shown, true), wanted)
     }
@@ -194,7 +194,7 @@ describe('values stored in kube-apiserver', function () {
   it('have the same bytes in compressed lists, pages and older states', async () => {
     expectSame(byName(itemsOf(await gunzipped(token, blobsPath)), true), custom)
     const pages = await Promise.all(
-      [1, 2, 3, 4].map(page => askAs(token, `${blobsPath}?limit=40&page=${page}&sortBy=name`)),
+      [1, 2, 3, 4].map(page => sendAs(token, `${blobsPath}?limit=40&page=${page}&sortBy=name`)),
     )
     expectSame(
       byName(
@@ -203,20 +203,20 @@ describe('values stored in kube-apiserver', function () {
       ),
       custom,
     )
-    const { body } = await askAs(token, blobsPath)
+    const { body } = await sendAs(token, blobsPath)
     const at = JSON.parse(fieldText(fieldText(body, 'metadata'), 'resourceVersion'))
     await kubectlOutput('-n', namespace, 'annotate', 'blob', 'b0', 'touched=yes')
     await eventually(async () => {
-      expect((await askAs(token, `${blobsPath}/b0`)).body).to.contain('touched')
+      expect((await sendAs(token, `${blobsPath}/b0`)).body).to.contain('touched')
     }, 10_000)
     const exact = `${blobsPath}?resourceVersion=${at}&resourceVersionMatch=Exact`
-    expectSame(byName(itemsOf((await askAs(token, exact)).body), true), custom)
+    expectSame(byName(itemsOf((await sendAs(token, exact)).body), true), custom)
     custom = await native(`/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
   })
 
   it('have the same bytes with managedFields', async () => {
-    const { body } = await askAs(token, `${blobsPath}?managedFields=true`)
-    const wanted = await askKube(kubeToken, `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
+    const { body } = await sendAs(token, `${blobsPath}?managedFields=true`)
+    const wanted = await sendToKube(kubeToken, `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
     const managed = (list: string) =>
       itemsOf(list)
         .map(json => findPath(json, ['metadata', 'managedFields']))
@@ -229,20 +229,20 @@ describe('values stored in kube-apiserver', function () {
       'watch=true&timeoutSeconds=2',
       'watch=true&timeoutSeconds=2&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
     ]) {
-      const { body } = await askAs(token, `${blobsPath}?${query}`)
+      const { body } = await sendAs(token, `${blobsPath}?${query}`)
       expectSame(byName(objectsOf(body), true), custom)
-      expectSame(byName(objectsOf((await askAs(token, `${extension('pods')}?${query}`)).body)), pods)
+      expectSame(byName(objectsOf((await sendAs(token, `${extension('pods')}?${query}`)).body)), pods)
     }
   })
 
   it('have the same bytes in the extension API: lists, chunks, objects, Tables, metadata only', async () => {
-    const ask = (path: string, accept = 'application/json') =>
-      askKube(kubeToken, path, { headers: { accept } }).then(({ body }) => body)
-    expectSame(byName(itemsOf(await ask(extension('pods')))), pods)
-    expectSame(byName([await ask(`${extension('pods')}/p1`), await ask(`${extension('pods')}/p2`)]), pods)
-    expectSame(byName(itemsOf(await ask(`${extension('pods')}?pretty=1`)).map(compactJson)), pods)
+    const send = (path: string, accept = 'application/json') =>
+      sendToKube(kubeToken, path, { headers: { accept } }).then(({ body }) => body)
+    expectSame(byName(itemsOf(await send(extension('pods')))), pods)
+    expectSame(byName([await send(`${extension('pods')}/p1`), await send(`${extension('pods')}/p2`)]), pods)
+    expectSame(byName(itemsOf(await send(`${extension('pods')}?pretty=1`)).map(compactJson)), pods)
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
-    const rows = itemTexts(fieldText(await ask(`${extension('pods')}?includeObject=Object`, table), 'rows'))
+    const rows = itemTexts(fieldText(await send(`${extension('pods')}?includeObject=Object`, table), 'rows'))
     expectSame(byName(rows.map(row => fieldText(row, 'object'))), pods)
     const metadata = new Map(
       [...pods].map(([name, parts]) => [
@@ -251,13 +251,13 @@ describe('values stored in kube-apiserver', function () {
       ]),
     )
     const partial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
-    expectSame(byName(itemsOf(await ask(extension('pods'), partial))), metadata)
+    expectSame(byName(itemsOf(await send(extension('pods'), partial))), metadata)
   })
 
   it('have the same value in YAML for kubectl, and no text changes the YAML structure', async () => {
     const headers = { accept: 'application/yaml' }
     for (const name of ['p1', 'p2']) {
-      const { body } = await askKube(kubeToken, `${extension('pods')}/${name}`, { headers })
+      const { body } = await sendToKube(kubeToken, `${extension('pods')}/${name}`, { headers })
       // kubectl knows the kind Pod of v1 without discovery.
       const stdin = body.replace(/^apiVersion: .*$/m, 'apiVersion: v1')
       const args = ['annotate', '--local', '-o', 'json', '-f', '-', 'x=y']
@@ -281,12 +281,12 @@ describe('values stored in kube-apiserver', function () {
       const records = await native(`/apis/${iam}/v1alpha2/loginrecords?${label}`)
       expect(records.size).to.equal(1)
       const path = `/kapis/${iam}/v1alpha2/users/${user.username}`
-      expectSame(byName(itemsOf((await askAs(token, `${path}/loginrecords`)).body)), records)
-      const { body } = await askKube(kubeToken, `/apis/${iam}/v1alpha2/users/${user.username}`)
+      expectSame(byName(itemsOf((await sendAs(token, `${path}/loginrecords`)).body)), records)
+      const { body } = await sendToKube(kubeToken, `/apis/${iam}/v1alpha2/users/${user.username}`)
       const hidden = ['spec', 'metadata.annotations']
       const parts = ([name, json]: readonly [string, string]) =>
         [name, new Map([...partsOf(json, true)].filter(([member]) => !hidden.includes(member)))] as const
-      const shown = await askAs(token, path)
+      const shown = await sendAs(token, path)
       // A user without a state is shown as active.
       const active = body.replace(/("lastLoginTime":"[^"]*")/, '$1,"state":"Active"')
       expectSame(new Map([parts(['user', shown.body])]), new Map([parts(['user', active])]))
@@ -303,7 +303,7 @@ describe('values stored in kube-apiserver', function () {
 
   it('are found, sorted and projected with all digits', async () => {
     const names = async (query: string) =>
-      itemsOf((await askAs(token, `${resources('pods')}?${query}`)).body).map(json =>
+      itemsOf((await sendAs(token, `${resources('pods')}?${query}`)).body).map(json =>
         JSON.parse(findPath(json, ['metadata', 'name']) ?? ''),
       )
     const seconds = 'spec.terminationGracePeriodSeconds'
@@ -312,7 +312,7 @@ describe('values stored in kube-apiserver', function () {
     expect(await names(`fieldSelector=${seconds}%21%3D9007199254740993`)).to.deep.equal(['p2'])
     expect(await names(`sortBy=.${seconds}&ascending=true`)).to.deep.equal(['p1', 'p2'])
     expect(await names(`sortBy=.${seconds}&ascending=false`)).to.deep.equal(['p2', 'p1'])
-    const { body } = await askAs(token, `${resources('pods')}?fields=${seconds}&sortBy=name&ascending=true`)
+    const { body } = await sendAs(token, `${resources('pods')}?fields=${seconds}&sortBy=name&ascending=true`)
     expect(itemsOf(body)).to.deep.equal([
       '{"spec":{"terminationGracePeriodSeconds":9007199254740993}}',
       '{"spec":{"terminationGracePeriodSeconds":9007199254740995}}',

@@ -4,17 +4,17 @@ import { connect } from 'node:tls'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   type HttpResponse,
   kubectl,
   kubectlOutput,
   makeNamespace,
   nodes,
+  sendToKapis,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
 import { part } from './control-plane-process.ts'
-import { askAs, eventually, expectStatus, listAs, logIn, platformPath, statusBody } from './http.ts'
+import { eventually, expectStatus, listAs, logIn, platformPath, sendAs, statusBody } from './http.ts'
 import { follow, setting } from './run.ts'
 
 const namespace = uniqueName('faults')
@@ -60,42 +60,42 @@ describe('during a failure', function () {
       error: 'temporarily_unavailable',
       error_description: 'kapis-oauth is not responding',
     })
-    const page = await askKapis('/oauth/login', { headers: { accept: 'text/html,*/*;q=0.8' } })
+    const page = await sendToKapis('/oauth/login', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([page.code, page.headers['content-type']]).to.deep.equal([503, 'text/html; charset=utf-8'])
     expect(Number(page.headers['retry-after'])).to.be.above(0)
     expect(page.body).to.include('<h1>Login is not available at the moment</h1>')
-    for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
-    expect((await askKapis('/readyz')).code).to.equal(200)
+    for (const who of [token, reader]) expect((await sendAs(who, platformPath)).code).to.equal(200)
+    expect((await sendToKapis('/readyz')).code).to.equal(200)
     const details = { retryAfterSeconds: 1 }
     const silent = statusBody(503, 'ServiceUnavailable', 'kapis-oauth is not responding', details)
     for (const path of ['/metrics/oauth', '/debug/profile/oauth/cpu?seconds=1'])
-      expectStatus(await askAs(token, path), silent)
-    expect((await askAs(token, '/metrics')).code).to.equal(200)
+      expectStatus(await sendAs(token, path), silent)
+    expect((await sendAs(token, '/metrics')).code).to.equal(200)
 
     await part('start', 'oauth')
     const again = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
     expect(again.code, again.body).to.equal(200)
     const { access_token: fresh } = JSON.parse(again.body)
-    for (const who of [token, fresh]) expect((await askAs(who, platformPath)).code).to.equal(200)
+    for (const who of [token, fresh]) expect((await sendAs(who, platformPath)).code).to.equal(200)
   })
 
   it('of Kapis, a restart lets kubectl continue to read, and tokens stay valid', async () => {
     await part('restart', 'apiserver', '--no-wait')
     note('kubectl reads', await eventually(readsEverywhere, restartMs))
-    for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
+    for (const who of [token, reader]) expect((await sendAs(who, platformPath)).code).to.equal(200)
     expect((await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))).code).to.equal(200)
     await watchSeesChanges()
   })
 
   it('of kube-apiserver, lists continue or answer 503, and recover automatically', async () => {
-    for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
+    for (const who of [token, reader]) expect((await sendAs(who, platformPath)).code).to.equal(200)
     await part('stop', 'kube-apiserver')
     const stoppedAt = performance.now()
     for (const who of [token, reader]) {
       await eventually(
         async () => {
           const response = await answered(who)
-          expect((await askKapis('/livez')).code).to.equal(200)
+          expect((await sendToKapis('/livez')).code).to.equal(200)
           expect(response.code).to.equal(503)
         },
         20_000 - (performance.now() - stoppedAt),
@@ -111,7 +111,7 @@ describe('during a failure', function () {
     })
     expect(unavailable.body).to.not.match(/127\.0\.0\.1|ECONN/)
     expect(Number(unavailable.headers['retry-after'])).to.be.above(0)
-    expect((await askKapis(platformPath)).code).to.be.oneOf([401, 503])
+    expect((await sendToKapis(platformPath)).code).to.be.oneOf([401, 503])
 
     await part('start', 'kube-apiserver')
     const heal = await eventually(async () => {
@@ -128,7 +128,7 @@ describe('during a failure', function () {
     await part('stop', 'etcd')
     for (let i = 0; i < 8; i++) {
       await answered(token)
-      expect((await askKapis('/livez')).code).to.equal(200)
+      expect((await sendToKapis('/livez')).code).to.equal(200)
       await sleep(250)
     }
     await part('start', 'etcd')
@@ -153,13 +153,13 @@ describe('during a failure', function () {
       expect(await fingerprint()).to.not.equal(oldPrint)
     }, healMs)
     note('served', seconds)
-    expect((await askAs(token, platformPath)).code).to.equal(200)
+    expect((await sendAs(token, platformPath)).code).to.equal(200)
     await eventually(readsEverywhere, healMs)
   })
 
   /** Sends a list, which may fail with a 503; any other error fails the test. */
   async function answered(who: string): Promise<HttpResponse> {
-    const response = await askAs(who, platformPath)
+    const response = await sendAs(who, platformPath)
     expect(response.code, response.body).to.be.oneOf([200, 503])
     return response
   }
@@ -167,7 +167,7 @@ describe('during a failure', function () {
   async function readsEverywhere(): Promise<void> {
     const { code, stderr } = await kubectl('get', nodes, '-o', 'name', '--request-timeout=5s')
     expect(code, stderr).to.equal(0)
-    const response = await askAs(token, platformPath)
+    const response = await sendAs(token, platformPath)
     expect(response.code, response.body).to.equal(200)
   }
 

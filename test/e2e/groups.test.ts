@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts } from './account.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
 
 const iam = `/kapis/iam.${groupDomain}/v1alpha2`
@@ -19,7 +19,7 @@ describe('groups for KubeSphere 3.4 consoles', function () {
   const send = async (method: string, path: string, body?: unknown, as = admin) => {
     const headers = { 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
-    const response = await askAs(as, path, { method, ...sent })
+    const response = await sendAs(as, path, { method, ...sent })
     return { code: response.code, body: JSON.parse(response.body) }
   }
   const at = (path: string) => `${iam}/workspaces/${workspace}${path}`

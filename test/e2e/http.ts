@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
 import {
-  type Ask,
-  askKapis,
   group,
   type HttpResponse,
   kubeCa,
   kubectlJson,
   oneRequestEach,
+  type Send,
+  sendToKapis,
   version,
 } from './cluster.ts'
 import { output, setting } from './run.ts'
@@ -25,17 +25,17 @@ export const shortPath = `/kapi/${group}/${version}/nodes`
 export const endsWithinSeconds = 8
 
 /** Sends one request to Kapis with an unmodified request target. */
-export function askRaw(target: string, options: Ask = {}): Promise<HttpResponse> {
+export function askRaw(target: string, options: Send = {}): Promise<HttpResponse> {
   return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)
 }
 
 /** Sends one request to kube-apiserver with an unmodified request target. */
-export async function askKubeRaw(target: string, options: Ask = {}): Promise<HttpResponse> {
+export async function askKubeRaw(target: string, options: Send = {}): Promise<HttpResponse> {
   return askRawAt(setting('KUBE_URL'), await kubeCa(), target, options)
 }
 
-function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promise<HttpResponse> {
-  const { method = 'GET', headers = {}, body } = ask
+function askRawAt(url: string, caFile: string, target: string, send: Send): Promise<HttpResponse> {
+  const { method = 'GET', headers = {}, body } = send
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const { hostname, port } = new URL(url)
   const options = { hostname, port, path: target, method, headers, ca: readFileSync(caFile) }
@@ -57,8 +57,8 @@ function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promis
 }
 
 /** Sends one request to kapis-apiserver with a bearer token. */
-export function askAs(token: string, path: string, options: Ask = {}): Promise<HttpResponse> {
-  return askKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
+export function sendAs(token: string, path: string, options: Send = {}): Promise<HttpResponse> {
+  return sendToKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
 }
 
 /** Sends a password login, which may fail. */
@@ -71,7 +71,7 @@ export function logIn(username: string, password: string): Promise<HttpResponse>
     client_secret: setting('KAPIS_CLIENT_SECRET'),
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  return askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
+  return sendToKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
 }
 
 /** Returns the JSON of a Status, without details unless they are given. */
@@ -147,7 +147,7 @@ export async function kubeNodes(): Promise<readonly NodeObject[]> {
 }
 
 export async function listAs(token: string, query = ''): Promise<Page> {
-  const response = await askAs(token, `${platformPath}${query}`)
+  const response = await sendAs(token, `${platformPath}${query}`)
   expect([response.code, response.headers['content-type']], response.body).to.deep.equal([
     200,
     'application/json',

@@ -6,8 +6,8 @@ import {
   type Subject,
   signClientCertificate,
 } from './client-certificate.ts'
-import { accessToken, askKapis, type HttpResponse, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { accessToken, type HttpResponse, kubectl, kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
 import { run } from './run.ts'
 
@@ -34,7 +34,7 @@ describe('an identity that a header would change', function () {
     // have them.
     await kubectlOutput('create', 'clusterrolebinding', group, '--clusterrole=view', `--group=${group}`)
     token = (await loginAs({ username: administrator, password: 'Correct horse 1' })).access_token
-    await eventually(async () => expect((await askAs(token, users)).code).to.equal(200), 10_000)
+    await eventually(async () => expect((await sendAs(token, users)).code).to.equal(200), 10_000)
   })
   after(async () => {
     for (const name of [administrator, group]) await kubectl('delete', 'clusterrolebinding', name)
@@ -54,7 +54,7 @@ describe('an identity that a header would change', function () {
     const name = uniqueName('blank-user')
     const spec = (groups: readonly string[]) => ({ email: `${name}@e2e.test`, groups })
     const send = (method: string, path: string, body: object, headers: typeof json) =>
-      askAs(token, path, { method, headers, body: JSON.stringify(body) })
+      sendAs(token, path, { method, headers, body: JSON.stringify(body) })
     const expectRejected = (response: HttpResponse, field: string) => {
       const { code, details } = JSON.parse(response.body)
       expect([response.code, code, details.causes[0].field], response.body).to.deep.equal([422, 422, field])
@@ -95,7 +95,7 @@ describe('an identity that a header would change', function () {
   })
 
   describe('in a client certificate', () => {
-    const ask = async (subject: Subject, path: string) => {
+    const send = async (subject: Subject, path: string) => {
       const pair = await signClientCertificate(subject)
       const [kube, kapis] = [
         await askWithCertificate('kube-apiserver', pair, path),
@@ -144,7 +144,7 @@ describe('an identity that a header would change', function () {
     ]
     for (const [what, subject] of cases) {
       it(`has no more permissions than in kube-apiserver: ${what}`, async () => {
-        const { kube, kapis, pair } = await ask(subject, '/api/v1/pods')
+        const { kube, kapis, pair } = await send(subject, '/api/v1/pods')
         expect([kube.code, kapis.code], kapis.body).to.deep.equal([403, 403])
         for (const path of [
           '/api/v1/secrets',
@@ -298,7 +298,7 @@ describe('an identity that a header would change', function () {
     ]
     for (const [what, headers, message] of bad) {
       it(`returns 400: ${what}`, async () => {
-        const response = await askAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
+        const response = await sendAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
         expect(response.code, response.body).to.equal(400)
         expect(JSON.parse(response.body).message).to.match(message)
       })
@@ -389,6 +389,6 @@ describe('a client certificate identity', function () {
       ['CN', 'system:anonymous'],
     ])
     expect((await askWithCertificate('kapis', pair, '/api/v1/pods')).code).to.equal(403)
-    expect((await askKapis('/api/v1/pods')).code).to.be.oneOf([401, 403])
+    expect((await sendToKapis('/api/v1/pods')).code).to.be.oneOf([401, 403])
   })
 })

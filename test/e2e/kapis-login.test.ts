@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { kubectl, kubectlOutput, uniqueName } from './cluster.ts'
-import { askAs, endsWithinSeconds, eventually, groupDomain } from './http.ts'
+import { endsWithinSeconds, eventually, groupDomain, sendAs } from './http.ts'
 import { createPerson, type Person } from './kapis.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { type CommandResult, scratch, setting } from './run.ts'
@@ -36,8 +36,8 @@ describe('kapis login', function () {
       `--user=${username}`,
     )
     const first = createPerson('first')
-    const ask = () => first.kapis(['login', '-u', username, '--no-kubeconfig'], { stdin: `${password}\n` })
-    await eventually(async () => void succeeded(await ask()), 5_000)
+    const send = () => first.kapis(['login', '-u', username, '--no-kubeconfig'], { stdin: `${password}\n` })
+    await eventually(async () => void succeeded(await send()), 5_000)
   })
   beforeEach(() => {
     person = createPerson('person')
@@ -135,13 +135,13 @@ describe('kapis login', function () {
   it('ends with kapis logout: kapis-apiserver rejects the token within two seconds', async () => {
     succeeded(await login())
     const { accessToken } = stored()
-    expect((await askAs(accessToken, self)).code).to.equal(200)
+    expect((await sendAs(accessToken, self)).code).to.equal(200)
     const ends: string[] = []
     for (const path of [
       '/api/v1/nodes?watch=true',
       `/kapis/resources.${groupDomain}/v1alpha3/namespaces?watch=true`,
     ])
-      askAs(accessToken, path).then(
+      sendAs(accessToken, path).then(
         ({ code }) => ends.push(`${code}`),
         error => ends.push(error.code),
       )
@@ -150,7 +150,7 @@ describe('kapis login', function () {
     succeeded(await person.kapis(['logout']))
     const seconds = await eventually(
       async () => {
-        expect((await askAs(accessToken, self)).code).to.equal(401)
+        expect((await sendAs(accessToken, self)).code).to.equal(401)
       },
       20_000,
       20,
@@ -178,7 +178,7 @@ describe('kapis login', function () {
     try {
       const seconds = await eventually(
         async () => {
-          expect((await askAs(accessToken, self)).code).to.equal(401)
+          expect((await sendAs(accessToken, self)).code).to.equal(401)
         },
         20_000,
         20,

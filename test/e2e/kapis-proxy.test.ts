@@ -10,11 +10,11 @@ import { setting } from './run.ts'
 describe('kapis behind a proxy', function () {
   this.timeout(90_000)
   const { port } = new URL(setting('KAPIS_URL'))
-  const asked: string[] = []
+  const requests: string[] = []
   // Only the proxy can resolve the name of the platform.
   const proxy = createServer((_req, res) => res.writeHead(403).end())
   proxy.on('connect', (req, socket: Duplex) => {
-    asked.push(`${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
+    requests.push(`${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
     const target = connect(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.pipe(target).pipe(socket)
@@ -50,7 +50,7 @@ describe('kapis behind a proxy', function () {
     const ran = await person.kapis([...args, '--issuer', issuer], { env, stdin })
     expect(ran.code, ran.stderr).to.equal(0)
     const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`
-    expect(new Set(asked)).to.deep.equal(
+    expect(new Set(requests)).to.deep.equal(
       new Set([`kapis.${setting('KAPIS_NAMESPACE')}.svc:443 ${authorization}`]),
     )
     const who = await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')

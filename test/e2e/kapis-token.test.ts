@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createPerson } from './kapis.ts'
 import { setting } from './run.ts'
 
@@ -30,7 +30,7 @@ describe('kapis token', function () {
     await say(['token', 'delete', id])
     const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${setting('KAPIS_USER')}`
     await eventually(async () => {
-      expect((await askAs(token, path)).code).to.equal(401)
+      expect((await sendAs(token, path)).code).to.equal(401)
     }, 2_000)
     const gone = await person.kapis(['token', 'delete', id])
     expect([gone.code, gone.stderr]).to.deep.equal([

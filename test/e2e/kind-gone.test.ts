@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, uniqueName, version } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import { apply, eventually, sendAs } from './http.ts'
 import { crd } from './lists-platform-kinds.ts'
 import { watch } from './watch-client.ts'
 
@@ -36,7 +36,7 @@ describe('a CRD that is deleted and created again', function () {
         for (const { names } of watches) expect(names()).to.include(`ADDED ${name}`)
       }, 20_000)
     await eventually(async () => {
-      expect((await askAs(token, paths[0] ?? '')).code).to.equal(200)
+      expect((await sendAs(token, paths[0] ?? '')).code).to.equal(200)
     }, 20_000)
 
     const before = paths.map(begin)
@@ -45,11 +45,11 @@ describe('a CRD that is deleted and created again', function () {
     await eventually(async () => {
       expect(before.map(({ state }) => state.isEnded)).to.deep.equal([true, true])
     }, 5_000)
-    for (const path of paths) expect((await askAs(token, path)).code).to.equal(404)
+    for (const path of paths) expect((await sendAs(token, path)).code).to.equal(404)
 
     await make('second')
     await eventually(async () => {
-      for (const path of paths) expect((await askAs(token, path)).body).to.contain('"name":"second"')
+      for (const path of paths) expect((await sendAs(token, path)).body).to.contain('"name":"second"')
     }, 20_000)
     await receives(paths.map(begin), 'second')
   })

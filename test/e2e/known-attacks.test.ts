@@ -4,7 +4,7 @@ import { deflateRawSync } from 'node:zlib'
 import { expect } from 'chai'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { apply, askAs, groupDomain, logIn, platformPath } from './http.ts'
+import { apply, groupDomain, logIn, platformPath, sendAs } from './http.ts'
 import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
@@ -63,7 +63,7 @@ describe('attacks known from other projects', function () {
     for (const path of others) {
       it(`cannot read ${path}`, async () => {
         for (const who of [unprivileged, owner]) {
-          const { code, body } = await askAs(who, path)
+          const { code, body } = await sendAs(who, path)
           if (code === 200) {
             // Lists of the whole cluster are narrowed rather than rejected, to the objects that the
             // caller may list.
@@ -86,7 +86,7 @@ describe('attacks known from other projects', function () {
       for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
         for (const path of [user, `${user}/password`]) {
           const headers = { 'content-type': 'application/json', 'content-length': '2' }
-          const { code } = await askAs(owner, path, { method, headers, body: '{}' })
+          const { code } = await sendAs(owner, path, { method, headers, body: '{}' })
           expect(code, `${method} ${path}`).to.be.oneOf([403, 404, 405])
         }
       }
@@ -109,7 +109,7 @@ describe('attacks known from other projects', function () {
           `${root}/namespaces/${namespace}/${kind}`,
           `${root}/namespaces/${namespace}/${kind}/x`,
         ]) {
-          const { code, body } = await askAs(owner, path)
+          const { code, body } = await sendAs(owner, path)
           expect(code, path).to.equal(404)
           expect(JSON.parse(body)).to.not.have.property('items')
         }
@@ -150,10 +150,10 @@ describe('attacks known from other projects', function () {
 
   describe('a caller who impersonates the front proxy', () => {
     const spoof = 'X-Remote-User: admin\r\nX-Remote-Group: system:masters\r\nConnection: close\r\n\r\n'
-    const ask = `GET ${platformPath} HTTP/1.1\r\nHost: a\r\n${spoof}`
+    const send = `GET ${platformPath} HTTP/1.1\r\nHost: a\r\n${spoof}`
 
     it('is rejected without a certificate', async () => {
-      expect((await sendRaw(ask)).codes).to.deep.equal([401])
+      expect((await sendRaw(send)).codes).to.deep.equal([401])
     })
 
     it('is rejected with the correct name from another CA', async () => {
@@ -161,7 +161,7 @@ describe('attacks known from other projects', function () {
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {
         const pair = issueCertificate(authority, { ...client, commonName, organizations: ['system:masters'] })
-        const { codes } = await sendRaw(ask, 1_000, { cert: pair.certPem, key: pair.keyPem })
+        const { codes } = await sendRaw(send, 1_000, { cert: pair.certPem, key: pair.keyPem })
         expect(codes, commonName).to.deep.equal([401])
       }
     })
@@ -240,11 +240,11 @@ describe('attacks known from other projects', function () {
         const token = make()
         for (const path of [platformPath, '/api/v1/secrets', '/oauth/userinfo']) {
           const began = performance.now()
-          const { code, body } = await askAs(token, path)
+          const { code, body } = await sendAs(token, path)
           expect([code, JSON.parse(body).reason], path).to.deep.equal([401, 'Unauthorized'])
           expect(performance.now() - began).to.be.below(15_000)
         }
-        const hint = await askAs(
+        const hint = await sendAs(
           admin,
           `/oauth/logout?id_token_hint=${encodeURIComponent(token.slice(0, 8_000))}`,
           {
@@ -284,7 +284,7 @@ describe('attacks known from other projects', function () {
         ]
         for (const query of queries) {
           // A caller without permission gets no lines, regardless of the query.
-          const { code, body } = await askAs(unprivileged, query)
+          const { code, body } = await sendAs(unprivileged, query)
           expect(code, `${query} ${body}`).to.be.oneOf([200, 400, 403])
           if (code !== 200) continue
           const { query: found, totalItems = found?.total } = JSON.parse(body)
@@ -317,7 +317,7 @@ describe('attacks known from other projects', function () {
         `/oauth/login?return_to=${word}`,
         `/oauth/login/${word}`,
       ]) {
-        const { code, headers } = await askAs(admin, path)
+        const { code, headers } = await sendAs(admin, path)
         // The login page ignores the parameter and does not redirect to the other host.
         expect(code, path).to.be.within(200, 499)
         const front = new URL(setting('KAPIS_URL')).hostname

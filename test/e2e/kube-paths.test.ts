@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { accessToken, askKube, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, askRaw } from './http.ts'
+import { accessToken, kubectl, makeNamespace, sendToKube, tokenOf, uniqueName } from './cluster.ts'
+import { askRaw, sendAs } from './http.ts'
 
 const namespace = uniqueName('paths')
 
@@ -32,7 +32,7 @@ describe('a path that only kube-apiserver serves', function () {
     it(`returns the response of kube-apiserver to every caller: ${path}`, async () => {
       for (const [who, token] of Object.entries(tokens)) {
         const headers = headersOf(token)
-        const [here, there] = [await askRaw(path, { headers }), await askKube(token, path, { headers })]
+        const [here, there] = [await askRaw(path, { headers }), await sendToKube(token, path, { headers })]
         const wireOf = ({ code, headers: { 'content-type': type, location } }: typeof here) => ({
           code,
           type,
@@ -46,9 +46,9 @@ describe('a path that only kube-apiserver serves', function () {
   }
 
   it('is listed by `kubectl get --raw /`, with the metadata of the cluster', async () => {
-    const { paths } = JSON.parse((await askAs(tokens.administrator ?? '', '/')).body)
+    const { paths } = JSON.parse((await sendAs(tokens.administrator ?? '', '/')).body)
     expect(paths).to.include.members(['/apis', '/version', '/openid/v1/jwks'])
-    const { body } = await askAs(tokens.plain ?? '', '/.well-known/openid-configuration')
+    const { body } = await sendAs(tokens.plain ?? '', '/.well-known/openid-configuration')
     expect(JSON.parse(body)).to.include({ issuer: 'https://kubernetes.default.svc' })
     for (const path of [
       '/oauth/.well-known/openid-configuration',
@@ -60,13 +60,13 @@ describe('a path that only kube-apiserver serves', function () {
 
   it('is served by Kapis for /metrics/slis: its own checks', async () => {
     await askRaw('/readyz')
-    const { code, headers, body } = await askAs(tokens.administrator ?? '', '/metrics/slis')
+    const { code, headers, body } = await sendAs(tokens.administrator ?? '', '/metrics/slis')
     expect(code).to.equal(200)
     expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/)
     expect(body).to.include('kubernetes_healthcheck{name="informer-sync",type="readyz"} 1\n')
     expect(body).to.match(
       /^kubernetes_healthchecks_total\{name="ping",status="success",type="readyz"\} [1-9]\d*$/m,
     )
-    expect((await askAs(tokens.plain ?? '', '/metrics/slis')).code).to.equal(403)
+    expect((await sendAs(tokens.plain ?? '', '/metrics/slis')).code).to.equal(403)
   })
 })

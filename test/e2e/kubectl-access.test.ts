@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import {
   accessToken,
-  askKube,
   group,
   kubectl,
   kubectlOutput,
   makeNamespace,
   nodes,
+  sendToKube,
   tokenOf,
   uniqueName,
   withToken,
 } from './cluster.ts'
-import { askAs } from './http.ts'
+import { sendAs } from './http.ts'
 import { run, setting } from './run.ts'
 
 const namespace = uniqueName('access')
@@ -106,12 +106,12 @@ describe('access to the aggregated nodes', function () {
     const token = await tokenOf(namespace, 'unprivileged')
     const headers = { 'impersonate-user': 'system:anonymous' }
     for (const path of ['/api/v1/nodes', '/apis/apps/v1/deployments', '/api/v1/namespaces/default/pods/a']) {
-      const direct = await askKube(token, path, { headers })
-      const response = await askAs(token, path, { headers })
+      const direct = await sendToKube(token, path, { headers })
+      const response = await sendAs(token, path, { headers })
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([direct.code, JSON.parse(direct.body)])
       expect(response.code).to.equal(403)
     }
-    expect((await askAs(token, `/kapis/${group}/v1alpha3/nodes`, { headers })).code).to.equal(403)
+    expect((await sendAs(token, `/kapis/${group}/v1alpha3/nodes`, { headers })).code).to.equal(403)
   })
 })
 

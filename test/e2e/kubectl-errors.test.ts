@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import {
-  askKube,
   collectionPath,
   group,
   kubectl,
@@ -8,6 +7,7 @@ import {
   makeNamespace,
   nodeNames,
   nodes,
+  sendToKube,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
@@ -111,7 +111,7 @@ describe('errors of the aggregated API', function () {
   ]
   for (const [method, path, headers, expected] of bodies) {
     it(`are returned for ${method} ${path || 'of the collection'} ${JSON.stringify(headers)}`, async () => {
-      const response = await askKube(token, collectionPath + path, { method, headers })
+      const response = await sendToKube(token, collectionPath + path, { method, headers })
       expect(JSON.parse(response.body)).to.deep.equal(expected)
       expect(response.code).to.equal((expected as { code: number }).code)
       expect(response.headers['content-type']).to.equal('application/json')
@@ -156,15 +156,15 @@ describe('errors of the aggregated API', function () {
   }
 
   it('?watch=true&resourceVersion=abc returns 400, where kube-apiserver returns 500', async () => {
-    const own = await askKube(token, `${collectionPath}?watch=true&resourceVersion=abc`)
+    const own = await sendToKube(token, `${collectionPath}?watch=true&resourceVersion=abc`)
     expect(own.code).to.equal(400)
     expect(JSON.parse(own.body)).to.include({ kind: 'Status', reason: 'BadRequest', code: 400 })
   })
 
   /** Returns the Status bodies for nodes of the extension API and for native nodes. */
   async function both(query: string): Promise<readonly [Record<string, unknown>, Record<string, unknown>]> {
-    const own = await askKube(token, `${collectionPath}?${query}`)
-    const native = await askKube(token, `/api/v1/nodes?${query}`)
+    const own = await sendToKube(token, `${collectionPath}?${query}`)
+    const native = await sendToKube(token, `/api/v1/nodes?${query}`)
     expect(own.code).to.equal(native.code)
     return [JSON.parse(own.body), JSON.parse(native.body)]
   }

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { askKube, uniqueName } from './cluster.ts'
+import { sendToKube, uniqueName } from './cluster.ts'
 import { buildGo, goBuildTimeoutMs, hasGo } from './go-program.ts'
-import { askAs, platformPath } from './http.ts'
+import { platformPath, sendAs } from './http.ts'
 import { claimsOf, createUser, removeUser } from './oauth.ts'
 import { csrfOf, logInBrowser } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
@@ -165,7 +165,7 @@ describe('kubelogin', function () {
       '--token-cache-storage=none',
     ])
     const token = tokenOf(credential)
-    for (const response of [await askAs(token, platformPath), await askKube(token, '/api/v1/nodes')]) {
+    for (const response of [await sendAs(token, platformPath), await sendToKube(token, '/api/v1/nodes')]) {
       expect(response.code).to.equal(403)
       expect(JSON.parse(response.body).message).to.include(`User "${user.username}"`)
     }

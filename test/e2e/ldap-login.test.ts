@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
 import { createUserAgent } from '../peers/user-agent.ts'
-import { askKube, type HttpResponse, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { type HttpResponse, kubectlJson, kubectlOutput, sendToKube, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
 import {
@@ -117,7 +117,7 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
       await eventually(async () => {
         expect((await bearer(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
       }, 5_000)
-      expect((await askKube(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
+      expect((await sendToKube(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
       await slapd.asManager(client => client.del(`cn=${group},${groups}`))
       // Each login of a user updates the groups, also for tokens that were issued before.
       const later = await loggedIn(alice)

@@ -4,14 +4,14 @@ import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKube,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKube,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
+import { eventually, expectStatus, groupDomain, sendAs, statusBody } from './http.ts'
 import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
@@ -78,7 +78,7 @@ describe('limits of kapis-apiserver', function () {
     await hold(2 * places, unfinished(reviews, slow))
     for (const writer of [token, await tokenOf(namespace, 'unprivileged'), slow]) {
       const began = performance.now()
-      const response = await askAs(writer, reviews, { method: 'POST', headers: json, body: review })
+      const response = await sendAs(writer, reviews, { method: 'POST', headers: json, body: review })
       expect([response.code, performance.now() - began < 10_000], response.body).to.deep.equal([201, true])
     }
     for (const socket of open) socket.destroy()
@@ -89,11 +89,11 @@ describe('limits of kapis-apiserver', function () {
     // Kapis buffers a part of each body and proxies it, and kube-apiserver waits for the rest.
     await hold(places / 4, unfinished(reviews, slow, 200_000))
     const other = await tokenOf(namespace, 'unprivileged')
-    const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
+    const refused = sendAs(slow, reviews, { method: 'POST', headers: json, body: review })
     const began = performance.now()
-    const response = await askAs(other, reviews, { method: 'POST', headers: json, body: review })
+    const response = await sendAs(other, reviews, { method: 'POST', headers: json, body: review })
     expect([response.code, performance.now() - began < 10_000], response.body).to.deep.equal([201, true])
-    expect((await askAs(slow, '/api/v1/namespaces')).code).to.equal(403)
+    expect((await sendAs(slow, '/api/v1/namespaces')).code).to.equal(403)
     expectStatus(
       await refused,
       statusBody(429, 'TooManyRequests', 'Too many requests, please try again later.', {
@@ -102,12 +102,12 @@ describe('limits of kapis-apiserver', function () {
     )
     expect((await refused).headers['retry-after']).to.equal('1')
     expect(performance.now() - began).to.be.above(14_000)
-    const metrics = await askAs(token, '/metrics')
+    const metrics = await sendAs(token, '/metrics')
     expect(metrics.body).to.match(/kapis_requests_rejected_total\{kind="mutating"\} [1-9]/)
 
     for (const socket of open) socket.destroy()
     await eventually(async () => {
-      const again = await askAs(slow, reviews, { method: 'POST', headers: json, body: review })
+      const again = await sendAs(slow, reviews, { method: 'POST', headers: json, body: review })
       expect(again.code).to.equal(201)
     }, 10_000)
   })
@@ -132,16 +132,16 @@ describe('limits of kapis-apiserver', function () {
           'fieldSelector has 33 terms; at most 32 are allowed',
         ],
       ] as const) {
-        const response = await askAs(token, `${path}?${query}`)
+        const response = await sendAs(token, `${path}?${query}`)
         expectStatus(response, statusBody(400, 'BadRequest', message))
-        expect((await askAs(unprivileged, `${path}?${query}`)).code).to.be.oneOf([400, 403])
+        expect((await sendAs(unprivileged, `${path}?${query}`)).code).to.be.oneOf([400, 403])
       }
-      expect((await askAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)
-      expect((await askAs(unprivileged, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
+      expect((await sendAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)
+      expect((await sendAs(unprivileged, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
     }
     // Kapis does not limit the selectors of proxied requests, and kube-apiserver accepts these.
     const query = `labelSelector=${terms(1_000, '!a')}&fieldSelector=${terms(100, 'metadata.name!=a')}`
-    expect((await askAs(token, `/api/v1/nodes?${query}`)).code).to.equal(200)
+    expect((await sendAs(token, `/api/v1/nodes?${query}`)).code).to.equal(200)
   })
 
   it('grant no exemption from the deadline by path: only requests that are served as watches have none', async () => {
@@ -154,12 +154,12 @@ describe('limits of kapis-apiserver', function () {
 
   it('keep Kapis’ own requests out of the share of other service accounts in kube-apiserver', async () => {
     const uid = await kubectlOutput('get', 'flowschema', 'kapis', '-o', 'jsonpath={.metadata.uid}')
-    const own = await askKube(
+    const own = await sendToKube(
       await tokenOf(setting('KAPIS_NAMESPACE'), 'kapis'),
       '/api/v1/namespaces?limit=1',
     )
     expect([own.code, own.headers['x-kubernetes-pf-flowschema-uid']]).to.deep.equal([200, uid])
-    const others = await askAs(token, '/api/v1/namespaces?limit=1')
+    const others = await sendAs(token, '/api/v1/namespaces?limit=1')
     expect(others.headers['x-kubernetes-pf-flowschema-uid']).to.be.a('string').and.not.equal(uid)
   })
 })

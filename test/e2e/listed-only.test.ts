@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectlOutput, makeNamespace, tokenOf, uniqueName, version } from './cluster.ts'
-import { askAs } from './http.ts'
+import { sendAs } from './http.ts'
 
 type Named = { readonly metadata: { readonly name: string } }
 
@@ -16,14 +16,14 @@ describe('kinds that can be listed but not watched', function () {
     const native = JSON.parse(await kubectlOutput('get', '--raw', '/api/v1/componentstatuses'))
     const names = namesOf(native.items).sort()
     for (const path of paths) {
-      const response = await askAs(token, `${path}?sortBy=name&ascending=true`)
+      const response = await sendAs(token, `${path}?sortBy=name&ascending=true`)
       expect(response.code, response.body).to.equal(200)
       const { items, totalItems } = JSON.parse(response.body)
       expect(namesOf(items)).to.deep.equal(names)
       expect(totalItems).to.equal(names.length)
-      const one = JSON.parse((await askAs(token, `${path}/${names[0]}`)).body)
+      const one = JSON.parse((await sendAs(token, `${path}/${names[0]}`)).body)
       expect(one).to.include({ kind: 'ComponentStatus', apiVersion: 'v1' })
-      const rejection = await askAs(token, `${path}?watch=true`)
+      const rejection = await sendAs(token, `${path}?watch=true`)
       expect(rejection.code).to.equal(405)
       expect(rejection.body).to.contain('watch is not supported for componentstatuses')
     }
@@ -33,7 +33,7 @@ describe('kinds that can be listed but not watched', function () {
     await makeNamespace(namespace, ['unprivileged'])
     try {
       const token = await tokenOf(namespace, 'unprivileged')
-      for (const path of paths) expect((await askAs(token, path)).code).to.equal(403)
+      for (const path of paths) expect((await sendAs(token, path)).code).to.equal(403)
     } finally {
       await kubectlOutput('delete', 'namespace', namespace, '--wait=false')
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { expectedOf, type Printed, statusOf, type World } from './lists-oracle.ts'
 import { crd, examplesOf, platformKinds } from './lists-platform-kinds.ts'
 import { definitions, sampleOf, widgetGroup } from './lists-sample.ts'
@@ -153,7 +153,7 @@ describe('lists of every kind, against kubectl', function () {
   const printed = async (plural: string): Promise<readonly Printed[]> =>
     JSON.parse(await kubectlOutput('get', plural, '-A', '-o', 'json', '--show-managed-fields')).items
   const list = async (path: string, query: string) => {
-    const response = await askAs(token, `${path}${query === '' ? '' : `?${query}`}`)
+    const response = await sendAs(token, `${path}${query === '' ? '' : `?${query}`}`)
     expect(response.code, `${query}: ${response.body.slice(0, 300)}`).to.equal(200)
     return JSON.parse(response.body)
   }
@@ -318,13 +318,13 @@ describe('lists of every kind, against kubectl', function () {
       spec: { rank: 9 },
     })
     const headers = { 'content-type': 'application/json' }
-    expect((await askAs(token, path, { method: 'POST', headers, body })).code).to.equal(201)
+    expect((await sendAs(token, path, { method: 'POST', headers, body })).code).to.equal(201)
     await eventually(async () => {
       expect((await list(`${path}/made-here`, '')).spec).to.deep.equal({ rank: 9 })
     }, 10_000)
-    expect((await askAs(token, `${path}/made-here`, { method: 'DELETE' })).code).to.equal(200)
+    expect((await sendAs(token, `${path}/made-here`, { method: 'DELETE' })).code).to.equal(200)
     await eventually(async () => {
-      expect((await askAs(token, `${path}/made-here`)).code).to.equal(404)
+      expect((await sendAs(token, `${path}/made-here`)).code).to.equal(404)
     }, 10_000)
   })
 
@@ -364,7 +364,7 @@ describe('lists of every kind, against kubectl', function () {
     ['volumesnapshotcontents?readyToUse=1', 'readyToUse must be true or false, not "1"'],
   ]) {
     it(`are empty for ${query}, with a warning`, async () => {
-      const { code, body, headers } = await askAs(token, `${base}/${query}`)
+      const { code, body, headers } = await sendAs(token, `${base}/${query}`)
       expect([code, JSON.parse(body)]).to.deep.equal([200, { items: [], totalItems: 0 }])
       expect(String(headers.warning)).to.include(JSON.stringify(`no object matches: ${warning}`))
     })
@@ -372,7 +372,7 @@ describe('lists of every kind, against kubectl', function () {
 
   for (const [path, code, message] of missing) {
     it(`respond to ${path} with ${code}`, async () => {
-      const response = await askAs(token, path)
+      const response = await sendAs(token, path)
       expect(response.code).to.equal(code)
       expect(JSON.parse(response.body).message).to.equal(message)
     })

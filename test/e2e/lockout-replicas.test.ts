@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { createUser, patchUser, removeUser } from './oauth.ts'
-import { ask, type HttpResponse, type Replica, ready, start, stop } from './replica.ts'
+import { type HttpResponse, type Replica, ready, send, start, stop } from './replica.ts'
 
 const namespace = uniqueName('lockout')
 const password = 'Correct horse 1'
@@ -27,12 +27,17 @@ function login(
   from = anyAddress(),
 ): Promise<HttpResponse> {
   const client = { client_id: 'kapis', client_secret: 'kapis' }
-  return ask(replica, '/oauth/token', { grant_type: 'password', username, password: secret, ...client }, from)
+  return send(
+    replica,
+    '/oauth/token',
+    { grant_type: 'password', username, password: secret, ...client },
+    from,
+  )
 }
 
-async function codes(asked: readonly Promise<HttpResponse>[]): Promise<Readonly<Record<number, number>>> {
+async function codes(requests: readonly Promise<HttpResponse>[]): Promise<Readonly<Record<number, number>>> {
   const counts: Record<number, number> = {}
-  for (const { code, body } of await Promise.all(asked)) {
+  for (const { code, body } of await Promise.all(requests)) {
     expect(JSON.parse(body)).to.deep.equal(code === 429 ? locked : incorrect)
     counts[code] = (counts[code] ?? 0) + 1
   }
@@ -96,20 +101,20 @@ describe('the lockout with two replicas of kapis-oauth', function () {
   it('checks no more passwords of a burst across both replicas, for existing and unknown users', async () => {
     const username = await newUser()
     for (const name of [username, uniqueName('nonexistent')]) {
-      const asked = Array.from({ length: 80 }, (_, i) => login(i % 2 === 0 ? a : b, name, `guess ${i}`))
+      const requests = Array.from({ length: 80 }, (_, i) => login(i % 2 === 0 ? a : b, name, `guess ${i}`))
       const right = [a, b].map(async replica => {
-        await Promise.all(asked)
+        await Promise.all(requests)
         return login(replica, name, password)
       })
-      expect(await codes([...asked, ...right]), name).to.deep.equal({ 400: 3, 429: 79 })
+      expect(await codes([...requests, ...right]), name).to.deep.equal({ 400: 3, 429: 79 })
     }
   })
 
   it('does not reveal more failures to an address than allowed, on any replica and with any names', async () => {
     const from = '203.0.113.77'
     const names = Array.from({ length: 20 }, (_, i) => uniqueName(`spray-${i}`))
-    const asked = names.map((name, i) => login(i % 2 === 0 ? a : b, name, 'guess', from))
-    expect(await codes(asked)).to.deep.equal({ 400: 6, 429: 14 })
+    const requests = names.map((name, i) => login(i % 2 === 0 ? a : b, name, 'guess', from))
+    expect(await codes(requests)).to.deep.equal({ 400: 6, 429: 14 })
     const after = [a, b].map(replica => login(replica, uniqueName('nonexistent'), 'guess', from))
     expect(await codes(after)).to.deep.equal({ 429: 2 })
   })
@@ -172,7 +177,7 @@ describe('the lockout with two replicas of kapis-oauth', function () {
         .filter(line => line.includes(event.msg) && line.includes(from))
       expect(lines.map(line => ({ ...JSON.parse(line), time: '' }))).to.deep.equal([{ ...event, time: '' }])
     }, 20_000)
-    const { body } = await ask(a, '/metrics')
+    const { body } = await send(a, '/metrics')
     expect(body).to.match(/^kapis_login_locks_total\{kind="address"\} [1-9]/m)
   })
 

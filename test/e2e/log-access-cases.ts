@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
-import { askAs, eventually } from './http.ts'
+import { eventually, sendAs } from './http.ts'
 import { foundWithinMs, type LogScene, tenant } from './log-scene.ts'
 import { follow, run, setting } from './run.ts'
 
 /** Defines tests of which stored and new lines each caller may see. */
 export function itLimitsReaders(
-  { mine, others, token, created, front, rfc3339, document, ask, query, send }: LogScene,
+  { mine, others, token, created, front, rfc3339, document, get, query, send }: LogScene,
   base: () => string,
 ): void {
   it('shows each caller what they may read, from the creation of the namespace on', async () => {
@@ -27,7 +27,7 @@ export function itLimitsReaders(
     expect(await query(`q=${word}&namespaces=${others}`, 'reader')).to.deep.equal({ total: 0 })
     for (const who of ['unprivileged', 'shipper'] as const) {
       const responses = ['query', 'statistics', 'histogram', 'export'].map(async operation => {
-        const { code, body } = await ask(who, `${tenant}?operation=${operation}&q=${word}`)
+        const { code, body } = await get(who, `${tenant}?operation=${operation}&q=${word}`)
         return [code, body]
       })
       expect(await Promise.all(responses)).to.deep.equal([
@@ -37,7 +37,7 @@ export function itLimitsReaders(
         [200, ''],
       ])
     }
-    const anonymous = await askAs('', `${base()}${tenant}`).catch(() => undefined)
+    const anonymous = await sendAs('', `${base()}${tenant}`).catch(() => undefined)
     expect(anonymous?.code).to.equal(401)
   })
 

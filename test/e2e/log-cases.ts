@@ -1,6 +1,6 @@
 import { itLimitsReaders } from './log-access-cases.ts'
 import { itTakesLogs } from './log-ingest-cases.ts'
-import { itAnswersQuestions } from './log-query-cases.ts'
+import { itQueries } from './log-query-cases.ts'
 import { createLogScene } from './log-scene.ts'
 
 /**
@@ -18,7 +18,7 @@ export function describeLogs(title: string, base: () => string): void {
     after(scene.tearDown)
 
     itTakesLogs(scene, base)
-    itAnswersQuestions(scene)
+    itQueries(scene)
     itLimitsReaders(scene, base)
   })
 }

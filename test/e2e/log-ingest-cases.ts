@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { askKapis, kubectl, kubectlOutput, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { kubectl, kubectlOutput, sendToKapis, tokenOf, uniqueName } from './cluster.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { bulkOf, logWires, lokiWire } from './log-protocols.ts'
 import { foundWithinMs, type LogScene, logging, tenant } from './log-scene.ts'
 import { createUser, removeUser } from './oauth.ts'
@@ -72,10 +72,10 @@ export function itTakesLogs(
   })
 
   it('supports Elasticsearch clients, with the password of a user or a token', async () => {
-    const root = await askAs(await tokenOf(mine, 'shipper'), `${base()}${logging}/ingest/`)
+    const root = await sendAs(await tokenOf(mine, 'shipper'), `${base()}${logging}/ingest/`)
     expect([root.code, root.headers['x-elastic-product']]).to.deep.equal([200, 'Elasticsearch'])
     expect(JSON.parse(root.body).version.number).to.equal('8.19.0')
-    const refused = await askAs(await tokenOf(mine, 'reader'), `${base()}${logging}/ingest/_license`)
+    const refused = await sendAs(await tokenOf(mine, 'reader'), `${base()}${logging}/ingest/_license`)
     expect([refused.code, refused.headers['x-elastic-product']]).to.deep.equal([403, 'Elasticsearch'])
     const { body } = await curl('/_bulk?filter_path=errors,items.*.status', bulkOf(document('by a client\n')))
     expect(JSON.parse(body)).to.deep.equal({ errors: false, items: [{ create: { status: 201 } }] })
@@ -113,7 +113,7 @@ export function itTakesLogs(
       const basic = (password: string) =>
         `Basic ${Buffer.from(`${agent.username}:${password}`).toString('base64')}`
       const post = (path: string, authorization: string) =>
-        askKapis(`${base()}${path}`, {
+        sendToKapis(`${base()}${path}`, {
           method: 'POST',
           headers: { authorization, 'content-type': 'application/x-ndjson' },
           body: bulkOf(document(word)),
@@ -129,11 +129,11 @@ export function itTakesLogs(
       expect((await post(`${logging}/ingest/_bulk`, basic('wrong'))).code).to.equal(401)
       // Clients of Elasticsearch verify the product before they send lines.
       const root = { headers: { authorization: basic(agent.password) } }
-      expect((await askKapis(`${base()}${logging}/ingest`, root)).code).to.equal(200)
+      expect((await sendToKapis(`${base()}${logging}/ingest`, root)).code).to.equal(200)
       // Passwords are only accepted for ingest: other clients must not send them with every
       // request.
       const elsewhere = { headers: { authorization: basic(agent.password) } }
-      expect((await askKapis(`${base()}${tenant}`, elsewhere)).code).to.equal(401)
+      expect((await sendToKapis(`${base()}${tenant}`, elsewhere)).code).to.equal(401)
     } finally {
       await kubectl('delete', 'clusterrolebinding', agent.username)
       await removeUser(agent.username)
@@ -148,7 +148,7 @@ export function itTakesLogs(
       `ingest.logging.${groupDomain} is forbidden: User "${user}" cannot create resource "ingest" in API group "logging.${groupDomain}" at the cluster scope`,
     ])
     expect(
-      (await askAs('nonsense', `${base()}${logging}/ingest/jsonlines`, { method: 'POST' })).code,
+      (await sendAs('nonsense', `${base()}${logging}/ingest/jsonlines`, { method: 'POST' })).code,
     ).to.equal(401)
   })
 }

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { stringifyExactly } from '../../pkg/json/stringify.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { logIn } from './login-page.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
@@ -28,7 +28,7 @@ describe('the log page in a browser', function () {
       ...fields,
     })
     const path = `/kapis/logging.${groupDomain}/v1alpha2/ingest/jsonlines`
-    expect((await askAs(shipper, path, { method: 'POST', body })).code).to.equal(200)
+    expect((await sendAs(shipper, path, { method: 'POST', body })).code).to.equal(200)
   }
 
   before(async () => {

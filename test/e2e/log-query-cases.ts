@@ -3,13 +3,13 @@ import { groupDomain, statusBody } from './http.ts'
 import { type LogScene, logging, tenant } from './log-scene.ts'
 
 /** Defines tests of each operation and of rejected parameters. */
-export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
+export function itQueries({ mine, get, query }: LogScene): void {
   it('returns statistics and histograms', async () => {
     const where = `namespaces=${mine}&q=ordinary`
-    const statistics = await ask('admin', `${tenant}?operation=statistics&${where}`)
+    const statistics = await get('admin', `${tenant}?operation=statistics&${where}`)
     expect(JSON.parse(statistics.body)).to.deep.equal({ statistics: { containers: 2, logs: 20 } })
     const { histogram } = JSON.parse(
-      (await ask('admin', `${tenant}?operation=histogram&interval=1d&${where}`)).body,
+      (await get('admin', `${tenant}?operation=histogram&interval=1d&${where}`)).body,
     )
     expect(histogram.total).to.equal(20)
     expect(
@@ -38,7 +38,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     const { cursor } = records.find(({ log }: { log: string }) => log === 'ordinary line 8 of 20\n')
     const around = `namespaces=${mine}&pods=web-0&containers=web&before=2&after=1`
     const { context } = JSON.parse(
-      (await ask('admin', `${tenant}?operation=context&cursor=${cursor}&${around}`)).body,
+      (await get('admin', `${tenant}?operation=context&cursor=${cursor}&${around}`)).body,
     )
     const logs = (side: readonly { log: string }[]) => side.map(({ log }) => log)
     expect([logs(context.before), logs(context.after)]).to.deep.equal([
@@ -51,30 +51,30 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     const where = `operation=export&namespaces=${mine}&pods=web-1&q=ordinary`
     const ascending = `${where}&sort=asc`
     const wanted = Array.from({ length: 10 }, (_, i) => `ordinary line ${2 * i + 1} of 20\n`)
-    const text = await ask('admin', `${tenant}?${ascending}`)
+    const text = await get('admin', `${tenant}?${ascending}`)
     expect([text.body, text.headers['content-disposition']]).to.deep.equal([wanted.join(''), 'attachment'])
-    const json = await ask('admin', `${tenant}?${ascending}&format=jsonl`)
+    const json = await get('admin', `${tenant}?${ascending}&format=jsonl`)
     expect(
       json.body
         .trim()
         .split('\n')
         .map(line => JSON.parse(line).log),
     ).to.deep.equal(wanted)
-    const csv = await ask('admin', `${tenant}?${ascending}&format=csv&with_time=false`)
+    const csv = await get('admin', `${tenant}?${ascending}&format=csv&with_time=false`)
     expect(csv.body.split('\r\n').slice(0, 2)).to.deep.equal([
       'namespace,pod,container,log',
       `${mine},web-1,web,"ordinary line 1 of 20\n"`,
     ])
-    const newestFirst = await ask('admin', `${tenant}?${where}&sort=desc&with_pod=true`)
+    const newestFirst = await get('admin', `${tenant}?${where}&sort=desc&with_pod=true`)
     expect(newestFirst.body.split('\n')[0]).to.equal(`${mine}/web-1/web ordinary line 19 of 20`)
   })
 
   it('serves the same by path', async () => {
     const path = `${logging}/namespaces/${mine}/pods/web-1/containers/web?q=ordinary&size=0`
-    expect(JSON.parse((await ask('admin', path)).body)).to.deep.equal({ query: { total: 10 } })
-    const cluster = await ask('admin', `${logging}/cluster?namespaces=${mine}&q=ordinary&size=0`)
+    expect(JSON.parse((await get('admin', path)).body)).to.deep.equal({ query: { total: 10 } })
+    const cluster = await get('admin', `${logging}/cluster?namespaces=${mine}&q=ordinary&size=0`)
     expect(JSON.parse(cluster.body)).to.deep.equal({ query: { total: 20 } })
-    const gone = await ask('admin', `${logging}/namespaces/${mine}/pods/web-1`)
+    const gone = await get('admin', `${logging}/namespaces/${mine}/pods/web-1`)
     const message = `logs by pod are no longer served here: use /kapis/tenant.${groupDomain}/v1alpha2/logs?namespaces=${mine}&pods=web-1`
     expect(JSON.parse(gone.body)).to.deep.equal(statusBody(404, 'NotFound', message, {}))
   })
@@ -95,14 +95,14 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     'sort=up': 'sort must be one of desc, asc, not "up"',
   }
   it('ignores an unknown parameter with a warning', async () => {
-    const { code, headers } = await ask('admin', `${tenant}?size=1&endTime=1`)
+    const { code, headers } = await get('admin', `${tenant}?size=1&endTime=1`)
     expect(code).to.equal(200)
     expect(headers.warning).to.match(/^299 - "ignored unknown parameter .*endTime/)
   })
 
   for (const [parameters, message] of Object.entries(refused)) {
     it(`rejects ${parameters}`, async () => {
-      const { code, body } = await ask('admin', `${tenant}?${parameters}`)
+      const { code, body } = await get('admin', `${tenant}?${parameters}`)
       const { kind, reason, message: said } = JSON.parse(body)
       expect([code, kind, reason]).to.deep.equal([400, 'Status', 'BadRequest'])
       expect(said).to.include(message)

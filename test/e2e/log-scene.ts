@@ -10,7 +10,7 @@ import {
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { output, scratch, setting } from './run.ts'
 
 export const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/logs`
@@ -89,12 +89,12 @@ export function createLogScene(base: () => string) {
     }).join('\n')
   }
 
-  function ask(who: keyof typeof token, path: string): Promise<HttpResponse> {
-    return askAs(token[who], `${base()}${path}`)
+  function get(who: keyof typeof token, path: string): Promise<HttpResponse> {
+    return sendAs(token[who], `${base()}${path}`)
   }
 
   async function query(parameters: string, who: keyof typeof token = 'admin') {
-    const response = await ask(who, `${tenant}?${parameters}`)
+    const response = await get(who, `${tenant}?${parameters}`)
     expect(response.code, response.body).to.equal(200)
     return JSON.parse(response.body).query
   }
@@ -123,7 +123,7 @@ export function createLogScene(base: () => string) {
   }
 
   return {
-    ...{ mine, others, token, setUp, tearDown, front, rfc3339, document, lines, ask, query, curl, send },
+    ...{ mine, others, token, setUp, tearDown, front, rfc3339, document, lines, get, query, curl, send },
     created: () => created,
   }
 }

@@ -6,9 +6,9 @@ import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { hasJava } from '../../hack/opensearch/command.ts'
 import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
-import { accessToken, askKapis } from './cluster.ts'
+import { accessToken, sendToKapis } from './cluster.ts'
 import { describeAuditEvents, describeEvents } from './event-cases.ts'
-import { askAs, eventually, groupDomain, platformPath } from './http.ts'
+import { eventually, groupDomain, platformPath, sendAs } from './http.ts'
 import { describeLogs } from './log-cases.ts'
 import { env } from './replica.ts'
 import { scratch, setting } from './run.ts'
@@ -40,7 +40,10 @@ describe('kapis-apiserver with OpenSearch', function () {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...env, KAPIS_LOG_LEVEL: 'error' },
     })
-    await eventually(async () => expect((await askKapis(`${base}/readyz`)).code).to.equal(200), readyWithinMs)
+    await eventually(
+      async () => expect((await sendToKapis(`${base}/readyz`)).code).to.equal(200),
+      readyWithinMs,
+    )
   })
 
   after(async () => {
@@ -63,16 +66,16 @@ describe('kapis-apiserver with OpenSearch', function () {
       const token = await accessToken()
       const logs = `/kapis/tenant.${groupDomain}/v1alpha2/logs`
       for (const path of [logs, `${logs}?operation=statistics`, `${logs}?operation=export`]) {
-        const { code, headers, body } = await askAs(token, `${base}${path}`)
+        const { code, headers, body } = await sendAs(token, `${base}${path}`)
         expect([code, headers['retry-after'], JSON.parse(body).message]).to.deep.equal([
           503,
           '5',
           'the log store is not responding',
         ])
       }
-      expect((await askAs(token, `${base}${platformPath}`)).code).to.equal(200)
-      expect((await askAs(token, `${base}/api/v1/nodes`)).code).to.equal(200)
-      expect((await askKapis(`${base}/readyz`)).code).to.equal(200)
+      expect((await sendAs(token, `${base}${platformPath}`)).code).to.equal(200)
+      expect((await sendAs(token, `${base}/api/v1/nodes`)).code).to.equal(200)
+      expect((await sendToKapis(`${base}/readyz`)).code).to.equal(200)
     })
   })
 })

@@ -13,7 +13,7 @@ import {
   uniqueName,
   version,
 } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import {
   clusterResource,
   createMemberAccount,
@@ -40,8 +40,8 @@ describe('member clusters', function () {
   let replica: ApiserverReplica
   let token: string
 
-  const ask = (path: string, options = {}, as = token): Promise<HttpResponse> =>
-    askAs(as, `${replica.server}${path}`, options)
+  const send = (path: string, options = {}, as = token): Promise<HttpResponse> =>
+    sendAs(as, `${replica.server}${path}`, options)
   const messageOf = ({ body }: HttpResponse): unknown => JSON.parse(body).message
 
   const register = (cluster: string, kubeconfig: string) => registerMember(cluster, { kubeconfig })
@@ -91,14 +91,14 @@ describe('member clusters', function () {
 
   it('are hidden from callers without permission to proxy, existing or not', async () => {
     for (const cluster of [name, 'no-such-cluster']) {
-      const response = await ask(`/clusters/${cluster}/api/v1/pods`)
+      const response = await send(`/clusters/${cluster}/api/v1/pods`)
       expect([response.code, messageOf(response)]).to.deep.equal([
         403,
         `${resource} "${cluster}" is forbidden: User "${user.username}" cannot proxy resource "clusters" in API group "cluster.${groupDomain}" at the cluster scope`,
       ])
     }
     const administrator = await accessToken()
-    const unknown = await ask('/clusters/no-such-cluster/api/v1/pods', {}, administrator)
+    const unknown = await send('/clusters/no-such-cluster/api/v1/pods', {}, administrator)
     expect([unknown.code, messageOf(unknown)]).to.deep.equal([404, `${resource} "no-such-cluster" not found`])
   })
 
@@ -110,7 +110,7 @@ describe('member clusters', function () {
     try {
       const administrator = await accessToken()
       for (const path of [`/clusters/${name}/api`, `/kapis/${group}/${version}/pods?clusters=${name}`]) {
-        const response = await askAs(administrator, `${off.server}${path}`)
+        const response = await sendAs(administrator, `${off.server}${path}`)
         expect([response.code, messageOf(response)]).to.deep.equal([
           404,
           `unknown cluster "${name}"; supported: host (multicluster.enabled is false)`,
@@ -124,20 +124,20 @@ describe('member clusters', function () {
   it('are used with the permissions that the member grants', async () => {
     await grantMemberUse(name, user.username, [name, gone])
     await eventually(async () => {
-      const { code, body } = await ask(pods)
+      const { code, body } = await send(pods)
       expect(code, body).to.equal(200)
       expect(
         JSON.parse(body).items.map((pod: { metadata: { name: string } }) => pod.metadata.name),
       ).to.deep.equal(['web'])
     }, 20_000)
     for (const path of [`/api/clusters/${name}/v1/namespaces/${namespace}/pods`, `/clusters/${name}/version`])
-      expect((await ask(path)).code).to.equal(200)
-    const refused = await ask(`/clusters/${name}/api/v1/namespaces/default/pods`)
+      expect((await send(path)).code).to.equal(200)
+    const refused = await send(`/clusters/${name}/api/v1/namespaces/default/pods`)
     expect([refused.code, messageOf(refused)]).to.deep.equal([
       403,
       `pods is forbidden: User "${user.username}" cannot list resource "pods" in API group "" in the namespace "default"`,
     ])
-    const noKapis = await ask(`/kapis/clusters/${name}/iam.${groupDomain}/v1alpha2/users`)
+    const noKapis = await send(`/kapis/clusters/${name}/iam.${groupDomain}/v1alpha2/users`)
     expect([noKapis.code, messageOf(noKapis)]).to.deep.equal([
       503,
       `the cluster "${name}" does not serve /kapis: it has no kubesphereAPIEndpoint`,
@@ -149,19 +149,19 @@ describe('member clusters', function () {
       { 'impersonate-user': 'kubernetes-admin', 'impersonate-group': 'system:masters' },
       { 'impersonate-user': 'system:serviceaccount:kube-system:default' },
     ]) {
-      const { code, body } = await ask(`/clusters/${name}/api/v1/nodes`, { headers })
+      const { code, body } = await send(`/clusters/${name}/api/v1/nodes`, { headers })
       expect(code, body).to.equal(403)
       expect(body).to.include('cannot impersonate')
     }
     // An administrator here may impersonate, but the group stays here.
     const administrator = await accessToken()
     const headers = { 'impersonate-user': 'stranger', 'impersonate-group': 'system:masters' }
-    const asMaster = await ask(`/clusters/${name}/api/v1/nodes`, { headers }, administrator)
+    const asMaster = await send(`/clusters/${name}/api/v1/nodes`, { headers }, administrator)
     expect([asMaster.code, messageOf(asMaster)]).to.deep.equal([
       403,
       'nodes is forbidden: User "stranger" cannot list resource "nodes" in API group "" at the cluster scope',
     ])
-    const account = await ask(pods, {}, await tokenOf('default', 'default'))
+    const account = await send(pods, {}, await tokenOf('default', 'default'))
     expect(account.code).to.equal(403)
   })
 
@@ -201,7 +201,7 @@ describe('member clusters', function () {
     expect([code, stdout], stderr).to.deep.equal([0, 'out\n'])
     const data = { text: 'x'.repeat(900_000) }
     const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data })
-    const created = await ask(`/clusters/${name}/api/v1/namespaces/${namespace}/configmaps`, {
+    const created = await send(`/clusters/${name}/api/v1/namespaces/${namespace}/configmaps`, {
       ...{ method: 'POST', body },
       headers: { 'content-type': 'application/json' },
     })
@@ -213,7 +213,7 @@ describe('member clusters', function () {
     const administrator = await accessToken()
     await eventually(async () => {
       const path = `/kapis/resources.${groupDomain}/v1alpha3/clusters?limit=10&sortBy=name`
-      const { code, body } = await ask(path, {}, administrator)
+      const { code, body } = await send(path, {}, administrator)
       expect(code, body).to.equal(200)
       const items: readonly { metadata: { name: string }; status: { conditions: readonly object[] } }[] =
         JSON.parse(body).items
@@ -281,7 +281,7 @@ describe('member clusters', function () {
       await eventually(async () => {
         const found = JSON.parse(await kubectlOutput('get', resource, odd, '-o', 'json'))
         expect(found.status?.conditions?.[0]).to.include({ type: 'Ready', status: 'False', reason, message })
-        const response = await ask(`/clusters/${odd}/api/v1/pods`, {}, administrator)
+        const response = await send(`/clusters/${odd}/api/v1/pods`, {}, administrator)
         expect([response.code, messageOf(response)]).to.deep.equal([
           503,
           `the cluster "${odd}" is not ready: ${message}`,
@@ -294,7 +294,7 @@ describe('member clusters', function () {
   it('are in the list of the tenant API for those who may get them', async () => {
     const namesFor = async (as: string): Promise<readonly string[]> => {
       const path = `/kapis/tenant.${groupDomain}/v1alpha2/clusters?sortBy=name&ascending=true`
-      const { code, body } = await ask(path, {}, as)
+      const { code, body } = await send(path, {}, as)
       expect(code, body).to.equal(200)
       return JSON.parse(body).items.map((item: { metadata: { name: string } }) => item.metadata.name)
     }
@@ -312,7 +312,7 @@ describe('member clusters', function () {
     )
     try {
       await eventually(async () => expect(await namesFor(token)).to.deep.equal([name]), 20_000)
-      const { code } = await ask(`/kapis/tenant.${groupDomain}/v1alpha2/clusters`, {
+      const { code } = await send(`/kapis/tenant.${groupDomain}/v1alpha2/clusters`, {
         method: 'POST',
         body: '{}',
       })
@@ -323,25 +323,25 @@ describe('member clusters', function () {
   })
 
   it('return 503 while they are down, and others are served', async () => {
-    const response = await ask(`/clusters/${gone}/api/v1/pods`)
+    const response = await send(`/clusters/${gone}/api/v1/pods`)
     expect([response.code, messageOf(response)]).to.deep.equal([
       503,
       `the cluster "${gone}" is not ready: the cluster is not responding (connection_refused)`,
     ])
-    expect((await ask(pods)).code).to.equal(200)
+    expect((await send(pods)).code).to.equal(200)
   })
 
   it('follow changes of the Secret, and end when the Cluster is deleted', async () => {
     await register(name, kubeconfigFor(member, 'wrong'))
     await eventually(async () => {
-      const refused = await ask(pods)
+      const refused = await send(pods)
       expect([refused.code, messageOf(refused)]).to.deep.equal([
         503,
         `the cluster "${name}" is not ready: the cluster rejects the credential of the kubeconfig`,
       ])
     }, 20_000)
     await register(name, kubeconfigFor(member, await createToken()))
-    await eventually(async () => expect((await ask(pods)).code).to.equal(200), 20_000)
+    await eventually(async () => expect((await send(pods)).code).to.equal(200), 20_000)
 
     const target = [
       '--kubeconfig',
@@ -361,6 +361,6 @@ describe('member clusters', function () {
     await watch.line(line => line.includes('"ADDED"'), 20_000)
     await kubectlOutput('delete', resource, name)
     await watch.ended
-    await eventually(async () => expect((await ask(pods)).code).to.equal(404), 20_000)
+    await eventually(async () => expect((await send(pods)).code).to.equal(404), 20_000)
   })
 })

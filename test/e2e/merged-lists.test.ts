@@ -10,7 +10,7 @@ import {
   uniqueName,
   version,
 } from './cluster.ts'
-import { apply, askAs, eventually, groupDomain } from './http.ts'
+import { apply, eventually, groupDomain, sendAs } from './http.ts'
 import { setting } from './run.ts'
 
 const [home, other] = [uniqueName('merged-a'), uniqueName('merged-b')]
@@ -92,7 +92,7 @@ describe('a list of several kinds', function () {
   after(() => kubectl('delete', 'namespace', home, other, '--wait=false'))
 
   async function list(token: string, path: string) {
-    const { code, body, headers } = await askAs(token, path)
+    const { code, body, headers } = await sendAs(token, path)
     expect(code, body).to.equal(200)
     const parsed = JSON.parse(body)
     const names = parsed.items.map(({ kind, metadata }: Item) => `${kind} ${metadata.name}`)
@@ -188,10 +188,10 @@ describe('a list of several kinds', function () {
     })
 
     it('cannot be watched', async () => {
-      const { code, body } = await askAs(admin, `${owned(1)}&watch=true`)
+      const { code, body } = await sendAs(admin, `${owned(1)}&watch=true`)
       expect(code).to.equal(400)
       expect(JSON.parse(body).message).to.contain('seniority is not supported for a watch')
-      const { body: alone } = await askAs(admin, `${root}/pods?seniority=1`)
+      const { body: alone } = await sendAs(admin, `${root}/pods?seniority=1`)
       expect(JSON.parse(alone).message).to.equal('seniority requires ownerReference, the uid of an owner')
     })
   })

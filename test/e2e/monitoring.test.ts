@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { accessToken, askKapis } from './cluster.ts'
+import { accessToken, sendToKapis } from './cluster.ts'
 import { run, scratch } from './run.ts'
 
 type Rule = {
@@ -115,7 +115,7 @@ describe('monitoring', () => {
 
 async function metricsAt(path: string, token: string): Promise<ReadonlySet<string>> {
   const headers = { authorization: `Bearer ${token}`, accept: 'text/plain' }
-  const { code, body } = await askKapis(path, { headers })
+  const { code, body } = await sendToKapis(path, { headers })
   expect(code, body).to.equal(200)
   return new Set([...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name))
 }

@@ -1,6 +1,15 @@
 import { expect } from 'chai'
-import { askKube, group, kubectl, makeNamespace, tokenOf, uniqueName, version, withToken } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import {
+  group,
+  kubectl,
+  makeNamespace,
+  sendToKube,
+  tokenOf,
+  uniqueName,
+  version,
+  withToken,
+} from './cluster.ts'
+import { apply, eventually, sendAs } from './http.ts'
 import { output, run, setting } from './run.ts'
 import { watch } from './watch-client.ts'
 
@@ -44,10 +53,10 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
     const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
     await output('kubectl', ['apply', '-f', '-'], { stdin })
     token = await tokenOf(home, 'reader')
-    expect((await askAs(token, `/kapi/v1/configmaps`)).code).to.equal(403)
+    expect((await sendAs(token, `/kapi/v1/configmaps`)).code).to.equal(403)
     for (const namespace of [home, other]) await bind(namespace)
     await eventually(async () => {
-      const { headers } = await askAs(token, '/kapi/v1/configmaps?limit=1')
+      const { headers } = await sendAs(token, '/kapi/v1/configmaps?limit=1')
       expect(headers[header]).to.equal('2')
     }, 10_000)
   })
@@ -62,10 +71,10 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
     ] as const) {
       const wanted: string[] = []
       for (const namespace of [home, other, third, 'default', 'kube-system']) {
-        const { code, body } = await askAs(token, namespaced.replace('NS', namespace))
+        const { code, body } = await sendAs(token, namespaced.replace('NS', namespace))
         if (code === 200) wanted.push(...placesOf(body))
       }
-      const response = await askAs(token, path)
+      const response = await sendAs(token, path)
       expect(response.code, response.body).to.equal(200)
       expect(placesOf(response.body), path).to.deep.equal(wanted.sort())
       expect(wanted.length, path).to.be.above(1)
@@ -73,7 +82,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
       expect(response.body).to.not.contain(third)
       const elsewhere = `fieldSelector=metadata.namespace%3D${third}`
       for (const query of [elsewhere, `limit=1&${elsewhere}`, 'labelSelector=none%3Dx']) {
-        const none = await askAs(token, `${path}?${query}`)
+        const none = await sendAs(token, `${path}?${query}`)
         expect([none.code, JSON.parse(none.body).items], query).to.deep.equal([200, []])
       }
     }
@@ -89,12 +98,12 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
       'pods/x',
       'watch/pods/x',
     ])
-      expect((await askAs(token, `${platform}/${path}`)).code, path).to.equal(403)
+      expect((await sendAs(token, `${platform}/${path}`)).code, path).to.equal(403)
     for (const path of ['/api/v1/pods', '/apis/apps/v1/deployments', '/kapi/v1/nodes'])
-      expect((await askAs(token, path)).code, path).to.equal(403)
-    const removed = await askAs(token, '/kapi/v1/configmaps', { method: 'DELETE' })
+      expect((await sendAs(token, path)).code, path).to.equal(403)
+    const removed = await sendAs(token, '/kapi/v1/configmaps', { method: 'DELETE' })
     expect(removed.code).to.equal(403)
-    expect((await askKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
+    expect((await sendToKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
   })
 
   it('does not reveal hidden objects in counts, tokens, tables, fields, order and errors', async () => {
@@ -114,7 +123,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
       [`${platform}?namespace=${home}&limit=1`, 'application/json'],
       ['/kapi/v1/pods?limit=1', 'application/json'],
     ] as const) {
-      const { body } = await askAs(token, path, { headers: { accept } })
+      const { body } = await sendAs(token, path, { headers: { accept } })
       expect(body, path).to.not.contain(third)
       const { metadata = {}, totalItems = 0 } = JSON.parse(body)
       const { remainingItemCount = 0, continue: next = '' } = metadata
@@ -165,11 +174,11 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
       expect(await get('-A', '--chunk-size=1')).to.deep.equal([home, other])
       expect(await get('-n', third)).to.contain(`in the namespace "${third}"`)
       expect(await get('-n', home)).to.deep.equal([home])
-      const through = await askKube(token, `/apis/${group}/${version}/pods`)
+      const through = await sendToKube(token, `/apis/${group}/${version}/pods`)
       expect(through.headers[header]).to.equal('2')
       expect(through.body).to.not.contain(third)
       for (const path of [`/apis/${group}/${version}/pods`, `/kapis/${group}/${version}/pods`])
-        expect(placesOf((await askAs(token, path)).body)).to.deep.equal([`${home}/x`, `${other}/x`])
+        expect(placesOf((await sendAs(token, path)).body)).to.deep.equal([`${home}/x`, `${other}/x`])
       // Writers of roles may copy the role, since they have its permission and pass the escalation
       // check of kube-apiserver.
       const copy = `${prefix}-copy`
@@ -192,7 +201,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
         await kubectl('delete', 'clusterrole', copy)
       }
       // This caller may not list pods in any namespace.
-      const { code } = await askKube(await tokenOf(third, 'default'), `/apis/${group}/${version}/pods`)
+      const { code } = await sendToKube(await tokenOf(third, 'default'), `/apis/${group}/${version}/pods`)
       expect(code).to.equal(403)
       const all = await output('kubectl', ['get', `pods.${group}`, '-A', '-o', 'name'])
       expect(all.split('\n').length).to.be.above(3)
@@ -212,9 +221,9 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
       await bind(place, 'view', place)
       await bind(home, role, place)
       const path = '/kapi/v1/configmaps'
-      await eventually(async () => expect((await askAs(own, path)).headers[header]).to.equal('2'), 15_000)
-      const { resourceVersion } = JSON.parse((await askAs(own, path)).body).metadata
-      const refused = await askAs(own, `${path}?watch=true&resourceVersion=${resourceVersion}`)
+      await eventually(async () => expect((await sendAs(own, path)).headers[header]).to.equal('2'), 15_000)
+      const { resourceVersion } = JSON.parse((await sendAs(own, path)).body).metadata
+      const refused = await sendAs(own, `${path}?watch=true&resourceVersion=${resourceVersion}`)
       expect(refused.code).to.equal(403)
       expect(refused.body).to.contain(home).and.not.contain(other)
       const state = watch(own, `${path}?watch=true&resourceVersion=0`)
@@ -237,7 +246,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
 
   it('is watched until the namespaces change, then ends with 410', async () => {
     const path = `/kapi/v1/configmaps?labelSelector=in%3D${prefix}`
-    const { resourceVersion } = JSON.parse((await askAs(token, path)).body).metadata
+    const { resourceVersion } = JSON.parse((await sendAs(token, path)).body).metadata
     const watches = [`&watch=true`, `&watch=true&resourceVersion=${resourceVersion}`].map(query =>
       watch(token, path + query),
     )
@@ -253,7 +262,7 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
         }
       }, 15_000)
       await eventually(async () => {
-        const response = await askAs(token, path)
+        const response = await sendAs(token, path)
         expect(response.headers[header]).to.equal('3')
         expect(JSON.parse(response.body).totalItems).to.equal(3)
       }, 15_000)

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createUser, credentials, form, loginAs, refresh, removeUser, token } from './oauth.ts'
 import { setting } from './run.ts'
 
@@ -25,7 +25,7 @@ describe('the audit log of logins', function () {
   const username = uniqueName('audited')
   const password = 'Correct-Horse-1'
   const newBrowser = () =>
-    createBrowser({ ask: (method, path, options) => askKapis(path, { method, ...options }) })
+    createBrowser({ send: (method, path, options) => sendToKapis(path, { method, ...options }) })
 
   before(() => createUser({ username, password }))
   after(() => removeUser(username))
@@ -41,7 +41,7 @@ describe('the audit log of logins', function () {
 
   async function askUserinfo(secret: string): Promise<number> {
     const authorization = `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
-    return (await askKapis('/oauth/userinfo', { headers: { authorization } })).code
+    return (await sendToKapis('/oauth/userinfo', { headers: { authorization } })).code
   }
 
   async function typeCode(userCode: string): Promise<number> {
@@ -94,7 +94,7 @@ describe('the audit log of logins', function () {
         const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/password`
         const body = JSON.stringify({ currentPassword: 'Wrong-Horse-1', password: 'Another-Horse-1' })
         const headers = { 'content-type': 'application/json' }
-        return (await askAs(access_token, path, { method: 'PUT', headers, body })).code
+        return (await sendAs(access_token, path, { method: 'PUT', headers, body })).code
       },
       code: 400,
       line: { audit: 'user', action: 'set password', by: username, ...wrong },

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hiddenFieldsOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { askKapis, uniqueName } from './cluster.ts'
+import { sendToKapis, uniqueName } from './cluster.ts'
 import { pkce, redirectUri } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { sendRaw } from './raw-https.ts'
@@ -73,11 +73,11 @@ describe('parameters of /oauth/authorize', function () {
     const left = 8192 - request.length
     for (const state of ['x'.repeat(left), '+'.repeat(4_000)]) {
       const path = `${request}${state}`
-      const response = await askKapis(path)
+      const response = await sendToKapis(path)
       expect(response.code).to.equal(302)
       const login = new URL(String(response.headers.location), setting('KAPIS_URL'))
       expect([login.pathname, login.searchParams.get('return_to')]).to.deep.equal(['/oauth/login', path])
-      const page = await askKapis(login.pathname + login.search)
+      const page = await sendToKapis(login.pathname + login.search)
       const { return_to: kept = '' } = hiddenFieldsOf(page.body)
       expect([page.code, kept]).to.deep.equal([200, path])
     }
@@ -98,11 +98,11 @@ describe('parameters of /oauth/authorize', function () {
       iss: await issuerUrl(),
     }
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    const post = (body: string) => askKapis('/oauth/authorize', { method: 'POST', headers: type, body })
+    const post = (body: string) => sendToKapis('/oauth/authorize', { method: 'POST', headers: type, body })
     const long = 'x'.repeat(8_193)
     for (const [response, code, state] of [
-      [await askKapis(`/oauth/authorize?${query({ state: long })}`), 302, {}],
-      [await askKapis(`/oauth/authorize?${query({ other: long })}`), 302, { state: 's' }],
+      [await sendToKapis(`/oauth/authorize?${query({ state: long })}`), 302, {}],
+      [await sendToKapis(`/oauth/authorize?${query({ other: long })}`), 302, { state: 's' }],
       [await post(query({ state: 'x'.repeat(200_000) })), 303, {}],
       [await post(query({ other: long })), 303, { state: 's' }],
     ] as const) {
@@ -115,7 +115,7 @@ describe('parameters of /oauth/authorize', function () {
 
   for (const [name, changes, reported] of rows) {
     it(`like ${name} are rejected with ${JSON.stringify(changes).slice(0, 60)}`, async () => {
-      const response = await askKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)
+      const response = await sendToKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)
       const location = new URL(String(response.headers.location))
       expect([response.code, response.body, location.origin + location.pathname]).to.deep.equal([
         302,

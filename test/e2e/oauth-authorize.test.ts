@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { toDiscovery } from '../../pkg/oauth/server/discovery.ts'
 import { createUserAgent, type UserAgent } from '../peers/user-agent.ts'
-import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { claimsOf, createUser, credentials, form, loginAs, parsed, removeUser, token } from './oauth.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
@@ -51,7 +51,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     const all = Object.entries({ ...good, ...changes })
     return String(new URLSearchParams(all.filter((pair): pair is [string, string] => pair[1] !== undefined)))
   }
-  const authorize = (changes?: Changes) => askKapis(`/oauth/authorize?${query(changes)}`)
+  const authorize = (changes?: Changes) => sendToKapis(`/oauth/authorize?${query(changes)}`)
   const app_ = (fields: Readonly<Record<string, string>>) =>
     form('/oauth/token', { client_id: app.name, client_secret: app.secret, ...fields })
 
@@ -89,7 +89,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     }
 
     it('for a duplicate client_id', async () => {
-      const response = await askKapis(`/oauth/authorize?${query()}&client_id=x`)
+      const response = await sendToKapis(`/oauth/authorize?${query()}&client_id=x`)
       expect(parsed(response)).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: 'the parameter client_id is given more than once' },
@@ -98,7 +98,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
 
     it('for a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
-      const response = await askKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
+      const response = await sendToKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
       expect(parsed(response)).to.deep.equal([
         415,
         {
@@ -287,8 +287,8 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-authorization-server/oauth',
     ])
-      expect(parsed(await askKapis(path)), path).to.deep.equal([200, toDiscovery(issuer)])
-    const keys = await askKapis('/oauth/keys')
+      expect(parsed(await sendToKapis(path)), path).to.deep.equal([200, toDiscovery(issuer)])
+    const keys = await sendToKapis('/oauth/keys')
     expect(keys.headers).to.include({
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'public, max-age=30',

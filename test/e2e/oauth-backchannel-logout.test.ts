@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { createLocalJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose'
-import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { claimsOf, createUser, form, patchUser, removeUser } from './oauth.ts'
 import { csrfOf, logInBrowser, pkce, redirectUri, responseTo, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
@@ -89,7 +89,7 @@ describe('a client with a back-channel logout URI', function () {
     expect(request).to.include({ path: `/${client}`, type: 'application/x-www-form-urlencoded' })
     expect([...(request?.form.keys() ?? [])]).to.deep.equal(['logout_token'])
     const token = request?.form.get('logout_token') ?? ''
-    const keys = createLocalJWKSet(JSON.parse((await askKapis('/oauth/keys')).body))
+    const keys = createLocalJWKSet(JSON.parse((await sendToKapis('/oauth/keys')).body))
     expect(decodeProtectedHeader(token)).to.include({ typ: 'logout+jwt', alg })
     const { payload } = await jwtVerify(token, keys, {
       ...{ issuer: await issuerUrl(), audience: client, typ: 'logout+jwt', algorithms: [alg] },
@@ -108,7 +108,7 @@ describe('a client with a back-channel logout URI', function () {
   }
 
   it('is supported in discovery', async () => {
-    const { body } = await askKapis('/oauth/.well-known/openid-configuration')
+    const { body } = await sendToKapis('/oauth/.well-known/openid-configuration')
     expect(JSON.parse(body)).to.include({
       backchannel_logout_supported: true,
       backchannel_logout_session_supported: true,
@@ -147,8 +147,8 @@ describe('a client with a back-channel logout URI', function () {
       [plain, 200],
       [elsewhere, 200],
     ] as const)
-      expect((await askKapis('/oauth/userinfo', bearerOf(each))).code).to.equal(code)
-    await askKapis('/oauth/logout', bearerOf(elsewhere))
+      expect((await sendToKapis('/oauth/userinfo', bearerOf(each))).code).to.equal(code)
+    await sendToKapis('/oauth/logout', bearerOf(elsewhere))
     await requests(3)
   })
 
@@ -156,7 +156,7 @@ describe('a client with a back-channel logout URI', function () {
     const before = await logIn(rs)
     const page = await agent.open(`${await issuerUrl()}/login?return_to=/oauth/session`)
     await agent.submit(page, { csrf: csrfOf(page), return_to: '/oauth/session', ...user })
-    expect((await askKapis('/oauth/userinfo', bearerOf(before))).code).to.equal(200)
+    expect((await sendToKapis('/oauth/userinfo', bearerOf(before))).code).to.equal(200)
     const after = await logIn(es)
     const session = await agent.open(`${await issuerUrl()}/session`)
     await agent.submit(session, { csrf: csrfOf(session) })
@@ -167,7 +167,7 @@ describe('a client with a back-channel logout URI', function () {
 
   it('receives a token for every session that ends with `all`', async () => {
     const [one, other] = [await logIn(rs), await logIn(es)]
-    const { code, body } = await askKapis('/oauth/logout?all=true', bearerOf(one))
+    const { code, body } = await sendToKapis('/oauth/logout?all=true', bearerOf(one))
     expect(code, body).to.equal(200)
     const [ofEs, ofRs, ...more] = await requests(2)
     expect(more).to.deep.equal([])

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { askKapis, type HttpResponse, uniqueName } from './cluster.ts'
+import { type HttpResponse, sendToKapis, uniqueName } from './cluster.ts'
 import { expectStatus, statusBody } from './http.ts'
 import { createUser, credentials, loginAs, parsed, removeUser, type Tokens, token } from './oauth.ts'
 import { sendRaw } from './raw-https.ts'
@@ -36,7 +36,7 @@ describe('the Authorization header at /oauth', function () {
   const usual = 'application/x-www-form-urlencoded'
   type Row = readonly [method: string, path: string, body?: string, type?: string]
   const send = ([method, path, body, type = usual]: Row, more: Readonly<Record<string, string>> = {}) =>
-    askKapis(path, {
+    sendToKapis(path, {
       method,
       headers: { ...(body === undefined ? {} : { 'content-type': type }), ...more },
       ...(body === undefined ? {} : { body }),
@@ -138,10 +138,10 @@ describe('the Authorization header at /oauth', function () {
 
   it('may not contain a user’s password, except at userinfo', async () => {
     for (const path of ['/oauth/keys', '/oauth/logout', '/oauth/authorize?client_id=kapis']) {
-      const expected = gist(await askKapis(path))
+      const expected = gist(await sendToKapis(path))
       for (const password of [user.password, 'Wrong horse 1']) {
         const credential = Buffer.from(`${user.username}:${password}`).toString('base64')
-        const response = await askKapis(path, { headers: { authorization: `Basic ${credential}` } })
+        const response = await sendToKapis(path, { headers: { authorization: `Basic ${credential}` } })
         expect(gist(response)).to.deep.equal(expected)
       }
     }
@@ -149,15 +149,15 @@ describe('the Authorization header at /oauth', function () {
 
   it('may contain an access token where none is required', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
-    const known = await askKapis('/oauth/keys')
-    expect(parsed(await askKapis('/oauth/keys', { headers }))).to.deep.equal(parsed(known))
+    const known = await sendToKapis('/oauth/keys')
+    expect(parsed(await sendToKapis('/oauth/keys', { headers }))).to.deep.equal(parsed(known))
     const response = await token({ grant_type: 'none' }, headers)
     expect(parsed(response)).to.deep.equal([400, { error: 'unsupported_grant_type' }])
   })
 
   it('returns the user from userinfo, and omits empty claims', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
-    const response = await askKapis('/oauth/userinfo', { headers })
+    const response = await sendToKapis('/oauth/userinfo', { headers })
     expect(parsed(response)).to.deep.equal([
       200,
       { sub: user.username, email: `${user.username}@e2e.test`, preferred_username: user.username },
@@ -170,7 +170,7 @@ describe('the Authorization header at /oauth', function () {
   })
 
   it('is not required for the public keys', async () => {
-    const response = await askKapis('/oauth/keys')
+    const response = await sendToKapis('/oauth/keys')
     const { keys, ...rest } = JSON.parse(response.body)
     expect([response.code, rest]).to.deep.equal([200, {}])
     const base64url = /^[A-Za-z0-9_-]+$/

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { askKapis, type HttpResponse, uniqueName } from './cluster.ts'
+import { type HttpResponse, sendToKapis, uniqueName } from './cluster.ts'
 import { form, parsed } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 
@@ -63,9 +63,9 @@ describe('client authentication at /oauth', function () {
       invalidClient('public clients cannot use introspection'),
     ],
   ]
-  for (const [what, ask, code, body, authenticate] of rows) {
+  for (const [what, send, code, body, authenticate] of rows) {
     it(`returns ${code} for ${what}`, async () => {
-      const response = await ask()
+      const response = await send()
       expect(parsed(response)).to.deep.equal([code, body])
       expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
       expect(response.headers['www-authenticate']).to.equal(authenticate)
@@ -75,7 +75,7 @@ describe('client authentication at /oauth', function () {
   const type = 'application/x-www-form-urlencoded'
   for (const endpoint of ['token', 'revoke', 'introspect', 'device_authorization', 'userinfo', 'logout']) {
     const send = (contentType: string, body: string) =>
-      askKapis(`/oauth/${endpoint}`, { method: 'POST', headers: { 'content-type': contentType }, body })
+      sendToKapis(`/oauth/${endpoint}`, { method: 'POST', headers: { 'content-type': contentType }, body })
 
     it(`is checked at ${endpoint} before anything else`, async () => {
       const response = await send('application/json', JSON.stringify(inForm))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import * as oidc from 'openid-client'
-import { askKapis, kubectlOutput } from './cluster.ts'
+import { kubectlOutput, sendToKapis } from './cluster.ts'
 import { form } from './oauth.ts'
 import { output, setting } from './run.ts'
 
@@ -54,6 +54,6 @@ export async function discover(name: string, secret: string): Promise<oidc.Confi
 }
 
 export async function issuerUrl(): Promise<string> {
-  const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
+  const { issuer } = JSON.parse((await sendToKapis('/oauth/.well-known/openid-configuration')).body)
   return issuer
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { UserAgent } from '../peers/user-agent.ts'
-import { askKapis, uniqueName } from './cluster.ts'
+import { sendToKapis, uniqueName } from './cluster.ts'
 import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth.ts'
 import { logInBrowser, pkce, redirectUri, responseTo, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
@@ -60,7 +60,7 @@ describe('an authorization code', function () {
 
   it('is not sent without redirect_uri if the client has several', async () => {
     const query = new URLSearchParams({ client_id: several.name, response_type: 'code' })
-    const response = await askKapis(`/oauth/authorize?${query}`)
+    const response = await sendToKapis(`/oauth/authorize?${query}`)
     expect(parsed(response)).to.deep.equal([400, invalidRequest('the parameter redirect_uri is required')])
     expect(response.headers).to.not.have.property('location')
   })
@@ -122,7 +122,7 @@ describe('an authorization code', function () {
       const { iat, exp, jti, sid, auth_time, at_hash, ...said } = claimsOf(id_token)
       expect(said).to.deep.equal({ ...shown, iss, aud: name, ...claims })
       const header = JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString('utf8'))
-      const { keys } = JSON.parse((await askKapis('/oauth/keys')).body)
+      const { keys } = JSON.parse((await sendToKapis('/oauth/keys')).body)
       expect(keys.map(({ kid }: { kid: string }) => kid)).to.include(header.kid)
       expect({ ...header, kid: '' }).to.deep.equal({ alg, kid: '', typ: 'JWT' })
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { askKapis, type HttpResponse } from './cluster.ts'
+import { type HttpResponse, sendToKapis } from './cluster.ts'
 import { credentials, form, parsed, token } from './oauth.ts'
 
 /** The allowed methods of each endpoint of /oauth, and the response to other methods. */
@@ -29,7 +29,7 @@ describe('endpoints of /oauth', function () {
   for (const [path, allow, others] of methods) {
     it(`accept ${allow} at ${path}, and list them`, async () => {
       for (const method of others) {
-        const response = await askKapis(path, { method })
+        const response = await sendToKapis(path, { method })
         const body = method === 'HEAD' ? '' : invalidRequest(`method not allowed; supported: ${allow}`)
         expect(parsed(response)).to.deep.equal([405, body])
         expect(response.headers).to.include({ allow, 'cache-control': 'no-store' })
@@ -40,9 +40,9 @@ describe('endpoints of /oauth', function () {
   const noProvider = invalidRequest('unknown identity provider')
   const password = { ...credentials, username: 'a', password: 'b' }
   const logout = (query: Readonly<Record<string, string>>) =>
-    askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
+    sendToKapis(`/oauth/logout?${new URLSearchParams(query)}`)
   const rows: readonly [string, () => Promise<HttpResponse>, number, object][] = [
-    ['a login at an unknown provider', () => askKapis('/oauth/login/nonexistent'), 404, noProvider],
+    ['a login at an unknown provider', () => sendToKapis('/oauth/login/nonexistent'), 404, noProvider],
     ['a password for an unknown provider', () => form('/oauth/login/nonexistent', password), 404, noProvider],
     [
       'a password grant for an unknown provider',
@@ -58,7 +58,7 @@ describe('endpoints of /oauth', function () {
     ],
     [
       'a provider callback without a login',
-      () => askKapis('/oauth/callback/nonexistent?code=x&state=y'),
+      () => sendToKapis('/oauth/callback/nonexistent?code=x&state=y'),
       400,
       invalidRequest('the login was not started in this browser, or more than ten minutes ago; start again'),
     ],
@@ -103,7 +103,7 @@ describe('endpoints of /oauth', function () {
     [
       'an invalid percent-encoding',
       () =>
-        askKapis('/oauth/token', {
+        sendToKapis('/oauth/token', {
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
           body: 'password=%',
@@ -112,9 +112,9 @@ describe('endpoints of /oauth', function () {
       invalidRequest('the body contains an invalid percent-encoding'),
     ],
   ]
-  for (const [what, ask, code, body] of rows) {
+  for (const [what, send, code, body] of rows) {
     it(`respond to ${what} with ${code}`, async () => {
-      const response = await ask()
+      const response = await send()
       expect(parsed(response)).to.deep.equal([code, body])
       expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
       expect(response.headers).to.not.have.property('location')

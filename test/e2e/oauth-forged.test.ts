@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type CryptoKey, exportSPKI, importJWK, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
-import { askKapis, type HttpResponse, kubectlJson, uniqueName, withToken } from './cluster.ts'
+import { type HttpResponse, kubectlJson, sendToKapis, uniqueName, withToken } from './cluster.ts'
 import { eventually, expectStatus, statusBody } from './http.ts'
 import { bearer, claimsOf, createUser, credentials, form, loginAs, refresh, removeUser } from './oauth.ts'
 import { output, setting } from './run.ts'
@@ -151,7 +151,7 @@ describe('forged tokens', function () {
       { active: false },
     ])
     expect(parsed(await form('/oauth/revoke', { ...credentials, token: huge }))).to.deep.equal([200, ''])
-    const hint = await askKapis('/oauth/logout', {
+    const hint = await sendToKapis('/oauth/logout', {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams({ id_token_hint: huge })),

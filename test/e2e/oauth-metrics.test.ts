@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { accessToken, askKapis, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, eventually, expectStatus, statusBody } from './http.ts'
+import { accessToken, kubectl, makeNamespace, sendToKapis, tokenOf, uniqueName } from './cluster.ts'
+import { eventually, expectStatus, sendAs, statusBody } from './http.ts'
 import { createUser, loginAs, refresh, removeUser, token } from './oauth.ts'
 
 describe('/metrics/oauth', function () {
@@ -16,7 +16,7 @@ describe('/metrics/oauth', function () {
     await createUser(user)
     collector = await tokenOf(namespace, 'collector')
     await eventually(
-      async () => expect((await askAs(collector, '/metrics/oauth')).code).to.equal(200),
+      async () => expect((await sendAs(collector, '/metrics/oauth')).code).to.equal(200),
       20_000,
     )
   })
@@ -28,7 +28,7 @@ describe('/metrics/oauth', function () {
 
   /** Returns the sum of the series that match `pattern`. */
   async function count(path: string, pattern: RegExp): Promise<number> {
-    const { code, body } = await askAs(collector, path)
+    const { code, body } = await sendAs(collector, path)
     expect(code, body).to.equal(200)
     return body
       .split('\n')
@@ -53,7 +53,7 @@ describe('/metrics/oauth', function () {
   })
 
   it('is in Prometheus’ text format, and contains no token and no password', async () => {
-    const { body, headers } = await askAs(collector, '/metrics/oauth')
+    const { body, headers } = await sendAs(collector, '/metrics/oauth')
     expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/)
     expect(body).to.match(/^# TYPE kapis_identity_provider_usable gauge$/m)
     expect(body).to.match(/^kapis_password_hashes_pending \d+$/m)
@@ -64,17 +64,17 @@ describe('/metrics/oauth', function () {
 
   it('requires permission', async () => {
     const name = `system:serviceaccount:${namespace}:plain`
-    const refused = await askAs(await tokenOf(namespace, 'plain'), '/metrics/oauth')
+    const refused = await sendAs(await tokenOf(namespace, 'plain'), '/metrics/oauth')
     const message = `forbidden: User "${name}" cannot get path "/metrics/oauth"`
     expectStatus(refused, statusBody(403, 'Forbidden', message, {}))
-    expect((await askKapis('/metrics/oauth')).code).to.be.oneOf([401, 403])
+    expect((await sendToKapis('/metrics/oauth')).code).to.be.oneOf([401, 403])
   })
 
   it('is read-only, and has no other path', async () => {
     const admin = await accessToken()
-    const { code, headers } = await askAs(admin, '/metrics/oauth', { method: 'POST', body: '{}' })
+    const { code, headers } = await sendAs(admin, '/metrics/oauth', { method: 'POST', body: '{}' })
     expect([code, headers.allow]).to.deep.equal([405, 'GET'])
     for (const path of ['/oauth/metrics', '/metrics/oauth/', '/metrics/oauth/keys'])
-      expect((await askAs(admin, path)).code, path).to.equal(404)
+      expect((await sendAs(admin, path)).code, path).to.equal(404)
   })
 })

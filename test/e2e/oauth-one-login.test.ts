@@ -4,7 +4,7 @@ import { eventually, expectStatus, groupDomain, statusBody } from './http.ts'
 import { bearer, claimsOf, createUser, credentials, loginAs, parsed, removeUser } from './oauth.ts'
 import { logInBrowser, redirectUri, responseTo } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
-import { ask, type HttpResponse, type Replica, ready, start, stop } from './replica.ts'
+import { type HttpResponse, type Replica, ready, send, start, stop } from './replica.ts'
 import { setting } from './run.ts'
 
 type Given = { readonly access_token: string; readonly refresh_token: string }
@@ -35,7 +35,7 @@ describe('a user who may have one session', function () {
     await removeClient(client.name)
   })
 
-  const token = (fields: Readonly<Record<string, string>>) => ask(strict, '/oauth/token', fields)
+  const token = (fields: Readonly<Record<string, string>>) => send(strict, '/oauth/token', fields)
   const refresh = ({ refresh_token }: Given, by: typeof own = own) =>
     token({ ...by, grant_type: 'refresh_token', refresh_token })
   async function given(response: Promise<HttpResponse>): Promise<Given> {

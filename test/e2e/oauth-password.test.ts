@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
-import { apply, askAs, eventually, groupDomain } from './http.ts'
+import { apply, eventually, groupDomain, sendAs } from './http.ts'
 import {
   claimsOf,
   createUser,
@@ -147,7 +147,7 @@ describe('a login with a password', function () {
       const admin = await accessToken()
       const kept = { type: 'Password', provider: '', sourceIP: '127.0.0.1', userAgent: 'e2e' }
       await eventually(async () => {
-        const { items, totalItems } = JSON.parse((await askAs(admin, path)).body)
+        const { items, totalItems } = JSON.parse((await sendAs(admin, path)).body)
         const specs = items.map(({ spec }: { spec: object }) => spec)
         expect(totalItems).to.equal(2)
         expect(specs).to.have.deep.members([

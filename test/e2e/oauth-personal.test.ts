@@ -1,7 +1,14 @@
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { askKapis, askKube, type HttpResponse, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
-import { askAs, eventually } from './http.ts'
+import {
+  type HttpResponse,
+  kubectlJson,
+  kubectlOutput,
+  sendToKapis,
+  sendToKube,
+  uniqueName,
+} from './cluster.ts'
+import { eventually, sendAs } from './http.ts'
 import { claimsOf, createUser, loginAs, patchUser, removeUser, type Tokens } from './oauth.ts'
 import { setting } from './run.ts'
 
@@ -25,7 +32,7 @@ describe('personal access tokens', function () {
   after(() => removeUser(user.username))
 
   const send = (method: string, at: string, body?: object, token = tokens.access_token) =>
-    askAs(token, at, {
+    sendAs(token, at, {
       method,
       ...(body === undefined
         ? {}
@@ -47,15 +54,15 @@ describe('personal access tokens', function () {
       `/apis/resources.${domain}/v1alpha3/nodes`,
       '/api/v1/nodes',
     ])
-      expect(await askAs(token, at), at).to.include({ code: 200 })
+      expect(await sendAs(token, at), at).to.include({ code: 200 })
     const dry = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
     expect(await send('POST', dry, map, token)).to.include({ code: 201 })
     // kube-apiserver rejects the token too, although it verifies tokens without a request to Kapis.
-    expect(await askKube(token, '/api/v1/nodes')).to.include({ code: 401 })
+    expect(await sendToKube(token, '/api/v1/nodes')).to.include({ code: 401 })
     expect(parsed(await send('DELETE', `${path}/${rest.id}`))).to.deep.equal([204, ''])
     await eventually(
-      async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
+      async () => void expect(await sendAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
       withinMs,
     )
     expect(parsed(await send('GET', path))).to.deep.equal([200, { items: [] }])
@@ -66,7 +73,7 @@ describe('personal access tokens', function () {
     const pods = `/api/v1/namespaces/${namespace}/pods`
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }
     for (const at of ['/api/v1/nodes', pods, `/kapis/resources.${domain}/v1alpha3/nodes`, '/version'])
-      expect(await askAs(token, at), at).to.include({ code: 200 })
+      expect(await sendAs(token, at), at).to.include({ code: 200 })
     const refused: readonly [string, string, object?][] = [
       ['POST', `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`, map],
       ['PUT', `/apis/iam.${domain}/v1alpha2/users/${user.username}`, {}],
@@ -84,9 +91,9 @@ describe('personal access tokens', function () {
       expect(response.code, `${method} ${at}`).to.equal(403)
       expect(JSON.parse(response.body).message).to.match(/: a read-only token cannot change anything$/)
     }
-    const as = await askAs(token, '/api/v1/nodes', { headers: { 'impersonate-user': 'admin' } })
+    const as = await sendAs(token, '/api/v1/nodes', { headers: { 'impersonate-user': 'admin' } })
     expect(as.code).to.equal(403)
-    expect(await askKube(token, '/api/v1/nodes')).to.include({ code: 401 })
+    expect(await sendToKube(token, '/api/v1/nodes')).to.include({ code: 401 })
     expect(parsed(await send('POST', path, { name: 'another' }, token))).to.deep.equal([
       403,
       {
@@ -100,7 +107,7 @@ describe('personal access tokens', function () {
     const { token, id } = await create({ name: 'long' })
     const other = await loginAs(user)
     await send('POST', '/oauth/logout?all=true', undefined, other.access_token)
-    expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 200 })
+    expect(await sendAs(token, '/api/v1/nodes')).to.include({ code: 200 })
     expect(Object(await kubectlJson('get', 'loginsession', id)).spec).to.include({
       type: 'PersonalAccessToken',
       displayName: 'long',
@@ -109,7 +116,7 @@ describe('personal access tokens', function () {
     const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
     await patch('Disabled')
     await eventually(
-      async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
+      async () => void expect(await sendAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
       withinMs,
     )
     // A token of a deleted user remains ended when a user with the same name is created.
@@ -119,7 +126,7 @@ describe('personal access tokens', function () {
     }, withinMs)
     await patch('Active')
     tokens = await loginAs(user)
-    expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 })
+    expect(await sendAs(token, '/api/v1/nodes')).to.include({ code: 401 })
   })
 
   it('with the scope read cannot read Secrets, in any representation or path', async () => {
@@ -143,19 +150,19 @@ describe('personal access tokens', function () {
     const table = 'application/json;as=Table;g=meta.k8s.io;v=v1'
     for (const at of paths) {
       for (const accept of ['application/json', partial, table, 'application/yaml']) {
-        const response = await askAs(token, at, { headers: { accept } })
+        const response = await sendAs(token, at, { headers: { accept } })
         expect(response.code, `${at} ${accept}`).to.equal(403)
         // The error has the requested media type.
         const { message } = parse(response.body)
         expect(message).to.match(/: a read-only token cannot read Secrets$/)
       }
       // The user has the permission, but the read-only token does not.
-      expect(await askAs(full, at), at).to.include({ code: 200 })
-      const watch = await askAs(token, `${at}${at.includes('?') ? '&' : '?'}watch=true&timeoutSeconds=1`)
+      expect(await sendAs(full, at), at).to.include({ code: 200 })
+      const watch = await sendAs(token, `${at}${at.includes('?') ? '&' : '?'}watch=true&timeoutSeconds=1`)
       expect(watch.code, at).to.equal(403)
     }
     const image = `/kapis/${resources}/namespaces/${namespace}/imageconfig?image=nginx&secret=kapis-signing-keys`
-    expect(await askAs(token, image)).to.include({ code: 403 })
+    expect(await sendAs(token, image)).to.include({ code: 403 })
     const account = `/api/v1/namespaces/${namespace}/serviceaccounts/kapis/token`
     expect(await send('POST', account, {}, token)).to.include({ code: 403 })
   })
@@ -171,7 +178,7 @@ describe('personal access tokens', function () {
     expect(await send('GET', path)).to.include({ code: 200 })
     expect(await send('POST', '/oauth/logout', undefined, token)).to.include({ code: 200 })
     await eventually(
-      async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
+      async () => void expect(await sendAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
       withinMs,
     )
     expect(await send('GET', path)).to.include({ code: 200 })
@@ -202,10 +209,10 @@ describe('personal access tokens', function () {
       expect(made.code, made.body).to.equal(201)
       const { token, id } = JSON.parse(made.body)
       const at = `${users}/${name}`
-      expect(await askAs(token, at)).to.include({ code: 200 })
+      expect(await sendAs(token, at)).to.include({ code: 200 })
       expect(await send('PUT', `${at}/password`, { password: 'A third horse 3' })).to.include({ code: 200 })
       for (const each of [token, chosen])
-        await eventually(async () => void expect(await askAs(each, at)).to.include({ code: 401 }), withinMs)
+        await eventually(async () => void expect(await sendAs(each, at)).to.include({ code: 401 }), withinMs)
       await eventually(async () => {
         const { spec: session } = Object(await kubectlJson('get', 'loginsession', id))
         expect(session.ended).to.equal('password changed')
@@ -216,14 +223,14 @@ describe('personal access tokens', function () {
   })
 
   it('cannot be managed without a token', async () => {
-    expect(parsed(await askKapis(path))).to.deep.equal([401, { error: 'login_required' }])
+    expect(parsed(await sendToKapis(path))).to.deep.equal([401, { error: 'login_required' }])
   })
 })
 
 describe('signing keys', function () {
   this.timeout(60_000)
   const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
-  const published = async () => JSON.parse((await askKapis('/oauth/keys')).body).keys
+  const published = async () => JSON.parse((await sendToKapis('/oauth/keys')).body).keys
 
   it('are recreated when the annotation requests it, and the old ones stay published', async () => {
     const before = await published()
@@ -243,6 +250,6 @@ describe('signing keys', function () {
       JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString()).kid
     expect(kidOf(next.access_token)).to.equal(kidOf(access_token))
     expect(claimsOf(next.access_token).sub).to.equal(admin.username)
-    expect(await askAs(access_token, '/api/v1/nodes')).to.include({ code: 200 })
+    expect(await sendAs(access_token, '/api/v1/nodes')).to.include({ code: 200 })
   })
 })

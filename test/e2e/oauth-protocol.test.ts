@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as oidc from 'openid-client'
-import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { kubectlJson, kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually, expectStatus, statusBody } from './http.ts'
 import {
   bearer,
@@ -95,11 +95,11 @@ describe('kapis-oauth', function () {
       const guessed = { name: uniqueName('guessed'), secret: 'right' }
       await createClient(guessed)
       try {
-        const ask = (client_secret: string) =>
+        const send = (client_secret: string) =>
           form('/oauth/token', { client_id: guessed.name, client_secret, grant_type: 'none' })
         const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
-        for (let i = 0; i < 30; i++) expect(parsed(await ask(`guess ${i}`))).to.deep.equal([401, wrong])
-        const response = await ask('right')
+        for (let i = 0; i < 30; i++) expect(parsed(await send(`guess ${i}`))).to.deep.equal([401, wrong])
+        const response = await send('right')
         expect(parsed(response)).to.deep.equal([
           429,
           {
@@ -120,8 +120,8 @@ describe('kapis-oauth', function () {
       const robot = { name: uniqueName('robot'), secret: 's', user: user.username }
       await createClient({ ...robot, grantTypes: ['client_credentials'] })
       try {
-        const ask = { grant_type: 'client_credentials', client_id: robot.name, client_secret: 's' }
-        const response = await form('/oauth/token', ask)
+        const send = { grant_type: 'client_credentials', client_id: robot.name, client_secret: 's' }
+        const response = await form('/oauth/token', send)
         const { access_token, ...rest } = JSON.parse(response.body)
         expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
         expect(claimsOf(access_token)).to.deep.include({ sub: user.username, groups: ['e2e-protocol'] })
@@ -166,8 +166,8 @@ describe('kapis-oauth', function () {
   describe('POST /oauth/introspect', () => {
     it('returns the claims of a token, and inactive after its session has ended', async () => {
       const { jti, iat, exp, auth_time, acr, amr } = claimsOf(tokens.access_token)
-      const ask = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
-      expect(parsed(await ask())).to.deep.equal([
+      const send = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
+      expect(parsed(await send())).to.deep.equal([
         200,
         {
           active: true,
@@ -186,7 +186,7 @@ describe('kapis-oauth', function () {
         },
       ])
       await form('/oauth/revoke', { ...credentials, token: tokens.access_token })
-      expect(parsed(await ask())).to.deep.equal([200, { active: false }])
+      expect(parsed(await send())).to.deep.equal([200, { active: false }])
     })
 
     it('is not available to unauthenticated clients', async () => {
@@ -200,7 +200,7 @@ describe('kapis-oauth', function () {
   describe('/oauth/userinfo', () => {
     for (const method of ['GET', 'POST']) {
       it(`returns the user: ${method}`, async () => {
-        const response = await askKapis('/oauth/userinfo', { method, headers: authorized() })
+        const response = await sendToKapis('/oauth/userinfo', { method, headers: authorized() })
         expect(parsed(response)).to.deep.equal([
           200,
           {
@@ -234,7 +234,7 @@ describe('kapis-oauth', function () {
     })
 
     it('does not redirect to a login page', async () => {
-      const response = await askKapis('/oauth/userinfo')
+      const response = await sendToKapis('/oauth/userinfo')
       expect(parsed(response)).to.deep.equal([401, { error: 'login_required' }])
       expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
     })
@@ -243,7 +243,7 @@ describe('kapis-oauth', function () {
   describe('POST /oauth/authenticate', () => {
     const apiVersion = 'authentication.k8s.io/v1beta1'
     const review = (spec: object) =>
-      askKapis('/oauth/authenticate', {
+      sendToKapis('/oauth/authenticate', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ apiVersion, kind: 'TokenReview', spec }),
@@ -293,7 +293,7 @@ describe('kapis-oauth', function () {
   describe('/oauth/logout', () => {
     it('ends the session of the token, and no other', async () => {
       const other = await loginAs(user)
-      const response = await askKapis('/oauth/logout', { headers: authorized() })
+      const response = await sendToKapis('/oauth/logout', { headers: authorized() })
       expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
       await isRejected()
       expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
@@ -302,7 +302,7 @@ describe('kapis-oauth', function () {
 
     it('ends every session with all=true', async () => {
       const other = await loginAs(user)
-      const response = await askKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
+      const response = await sendToKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
       expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
       for (const { refresh_token } of [tokens, other])
         expect(await refresh(refresh_token)).to.include({ code: 400 })
@@ -310,12 +310,12 @@ describe('kapis-oauth', function () {
     })
 
     it('does nothing without a token', async () => {
-      expect(parsed(await askKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
+      expect(parsed(await sendToKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
     })
 
     it('redirects to a post-logout URI of the client with the state, and to no other', async () => {
       const go = (uri: string) =>
-        askKapis(
+        sendToKapis(
           `/oauth/logout?${new URLSearchParams({ client_id: client.name, post_logout_redirect_uri: uri, state: 'a b' })}`,
         )
       const right = await go('https://console.example.org/bye')

@@ -95,9 +95,9 @@ describe('a refresh token', function () {
 
   it('narrows the scope of an access token, and never widens it', async () => {
     const first = JSON.parse((await form('/oauth/token', { ...login, scope: 'openid email' })).body)
-    const ask = (refresh_token: string, scope: string) =>
+    const send = (refresh_token: string, scope: string) =>
       form('/oauth/token', { ...credentials, grant_type: 'refresh_token', refresh_token, scope })
-    const response = await ask(first.refresh_token, 'openid')
+    const response = await send(first.refresh_token, 'openid')
     const { access_token, refresh_token, id_token, ...rest } = JSON.parse(response.body)
     expect([response.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     const { sub, aud, sid, auth_time } = claimsOf(first.id_token)
@@ -106,7 +106,7 @@ describe('a refresh token', function () {
       'openid',
       'openid email',
     ])
-    expect(parsed(await ask(refresh_token, 'openid profile'))).to.deep.equal([
+    expect(parsed(await send(refresh_token, 'openid profile'))).to.deep.equal([
       400,
       {
         error: 'invalid_scope',

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { claimsOf, createUser, removeUser, type Tokens } from './oauth.ts'
-import { ask, env, type HttpResponse, type Replica, ready, start as startReplica, stop } from './replica.ts'
+import { env, type HttpResponse, type Replica, ready, send, start as startReplica, stop } from './replica.ts'
 import { scratch, setting } from './run.ts'
 
 const namespace = uniqueName('replicas')
@@ -15,9 +15,9 @@ const start = (name: string) => startReplica(name, { namespace })
 
 const client = { client_id: 'kapis', client_secret: 'kapis' }
 const login = (replica: Replica) =>
-  ask(replica, '/oauth/token', { grant_type: 'password', ...user, ...client })
+  send(replica, '/oauth/token', { grant_type: 'password', ...user, ...client })
 const refresh = (replica: Replica, refresh_token: string) =>
-  ask(replica, '/oauth/token', { grant_type: 'refresh_token', refresh_token, ...client })
+  send(replica, '/oauth/token', { grant_type: 'refresh_token', refresh_token, ...client })
 
 async function tokens(response: Promise<HttpResponse>): Promise<Tokens> {
   const { code, body } = await response
@@ -47,7 +47,7 @@ describe('two replicas of kapis-oauth', function () {
   })
 
   it('create the same keys when they start at the same moment', async () => {
-    const keys = await Promise.all([a, b].map(async replica => (await ask(replica, '/oauth/keys')).body))
+    const keys = await Promise.all([a, b].map(async replica => (await send(replica, '/oauth/keys')).body))
     expect(keys[0]).to.equal(keys[1])
     expect(JSON.parse(keys[0] ?? '').keys.map(({ alg }: { alg: string }) => alg)).to.deep.equal([
       'ES256',
@@ -91,7 +91,7 @@ describe('two replicas of kapis-oauth', function () {
     running.push(late)
     await ready(late)
     const isActive = async ({ access_token: token }: Tokens) =>
-      JSON.parse((await ask(late, '/oauth/introspect', { ...client, token })).body).active
+      JSON.parse((await send(late, '/oauth/introspect', { ...client, token })).body).active
     await eventually(async () => expect(await isActive(gone)).to.equal(false), 20_000)
     expect(await isActive(kept)).to.equal(true)
     await stop(late)
@@ -111,7 +111,7 @@ describe('two replicas of kapis-oauth', function () {
     running.push(c)
     const responses = Array.from({ length: 3 }, () => login(c))
     // When this request has a response, those sent before it are in progress.
-    await ask(c, '/healthz')
+    await send(c, '/healthz')
     const code = await stop(c)
     expect(code).to.equal(0)
     for (const response of responses) await tokens(response)
@@ -119,7 +119,7 @@ describe('two replicas of kapis-oauth', function () {
 
   it('use new keys as soon as the Secret contains them', async () => {
     const { refresh_token } = await tokens(login(a))
-    const before = JSON.parse((await ask(a, '/oauth/keys')).body).keys.length
+    const before = JSON.parse((await send(a, '/oauth/keys')).body).keys.length
     // Adds a key, as a rotation does.
     const secret = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     const stored = JSON.parse(Buffer.from(secret.data['keys.json'], 'base64').toString('utf8'))
@@ -131,7 +131,9 @@ describe('two replicas of kapis-oauth', function () {
       ...['--type=merge', '-p', JSON.stringify({ data })],
     )
     for (const replica of [a, b]) {
-      await until(async () => JSON.parse((await ask(replica, '/oauth/keys')).body).keys.length === before + 1)
+      await until(
+        async () => JSON.parse((await send(replica, '/oauth/keys')).body).keys.length === before + 1,
+      )
     }
     const { access_token } = await tokens(login(b))
     const header = JSON.parse(Buffer.from(access_token.split('.')[0] ?? '', 'base64url').toString('utf8'))

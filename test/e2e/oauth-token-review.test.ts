@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { askKapis, type HttpResponse, kubectlJson, uniqueName } from './cluster.ts'
+import { type HttpResponse, kubectlJson, sendToKapis, uniqueName } from './cluster.ts'
 import { expectStatus, groupDomain, statusBody } from './http.ts'
 import { claimsOf, createUser, loginAs, parsed, removeUser, type Tokens } from './oauth.ts'
 
@@ -21,7 +21,7 @@ describe('a TokenReview', function () {
   after(() => removeUser(user.username))
 
   const send = (body: unknown, type = 'application/json'): Promise<HttpResponse> =>
-    askKapis('/oauth/authenticate', {
+    sendToKapis('/oauth/authenticate', {
       method: 'POST',
       headers: { 'content-type': type },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -71,7 +71,10 @@ describe('a TokenReview', function () {
   it('returns unauthenticated for a token of a session that has ended', async () => {
     const { access_token } = await loginAs(user)
     const headers = { authorization: `Bearer ${access_token}` }
-    expect(parsed(await askKapis('/oauth/logout', { headers }))).to.deep.equal([200, { message: 'success' }])
+    expect(parsed(await sendToKapis('/oauth/logout', { headers }))).to.deep.equal([
+      200,
+      { message: 'success' },
+    ])
     expect(parsed(await review(v1, { token: access_token }))).to.deep.equal(no(v1))
   })
 
@@ -98,9 +101,9 @@ describe('a TokenReview', function () {
       statusBody(415, 'UnsupportedMediaType', 'the body must be application/json'),
     ],
   ]
-  for (const [what, ask, body] of rows) {
+  for (const [what, send, body] of rows) {
     it(`is rejected with ${body.code} for ${what}`, async () => {
-      const response = await ask()
+      const response = await send()
       expectStatus(response, body)
       expect(response.headers['accept-post']).to.equal(body.code === 415 ? 'application/json' : undefined)
     })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { accessToken, askKapis, type HttpResponse, kubectl, kubectlJson, uniqueName } from './cluster.ts'
-import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
+import { accessToken, type HttpResponse, kubectl, kubectlJson, sendToKapis, uniqueName } from './cluster.ts'
+import { eventually, expectStatus, groupDomain, sendAs, statusBody } from './http.ts'
 import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
 import { sendRaw } from './raw-https.ts'
 
@@ -30,9 +30,9 @@ describe('userinfo with HTTP Basic', function () {
   })
 
   const encode = (text: string | Uint8Array) => `Basic ${Buffer.from(text).toString('base64')}`
-  const ask = (authorization: string, method = 'GET') =>
-    askKapis('/oauth/userinfo', { method, headers: { authorization } })
-  const askWith = (login: string, password: string) => ask(encode(`${login}:${password}`))
+  const send = (authorization: string, method = 'GET') =>
+    sendToKapis('/oauth/userinfo', { method, headers: { authorization } })
+  const askWith = (login: string, password: string) => send(encode(`${login}:${password}`))
 
   for (const login of [user.username, email, email.toUpperCase()]) {
     it(`returns the user of ${login === user.username ? 'a user name' : login}, and starts no session`, async () => {
@@ -65,13 +65,13 @@ describe('userinfo with HTTP Basic', function () {
     ['an empty password', () => askWith(user.username, ''), 'incorrect password'],
     ['a wrong password of a disabled user', () => askWith(off, 'Wrong horse 1'), 'incorrect password'],
     ['a disabled user', () => askWith(off, disabled.password), 'account is not active'],
-    ['a credential without a colon', () => ask(encode('alice')), 'invalid Basic credential'],
-    ['a credential that is not base64', () => ask('Basic !'), 'invalid Basic credential'],
-    ['nothing', () => ask('Basic'), 'invalid Basic credential'],
-    ['no UTF-8', () => ask(encode(Buffer.from('a:\xff', 'latin1'))), 'invalid Basic credential'],
+    ['a credential without a colon', () => send(encode('alice')), 'invalid Basic credential'],
+    ['a credential that is not base64', () => send('Basic !'), 'invalid Basic credential'],
+    ['nothing', () => send('Basic'), 'invalid Basic credential'],
+    ['no UTF-8', () => send(encode(Buffer.from('a:\xff', 'latin1'))), 'invalid Basic credential'],
     [
       'two credentials in one header',
-      () => ask(`${encode('a:b')}, ${encode('a:b')}`),
+      () => send(`${encode('a:b')}, ${encode('a:b')}`),
       'invalid Basic credential',
     ],
   ]
@@ -107,8 +107,8 @@ describe('userinfo with HTTP Basic', function () {
       )
     }
     for (const response of [
-      await ask(good, 'POST'),
-      await askKapis('/oauth/userinfo', {
+      await send(good, 'POST'),
+      await sendToKapis('/oauth/userinfo', {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: good },
         body: `access_token=${access_token}`,
@@ -148,7 +148,7 @@ describe('userinfo with HTTP Basic', function () {
       const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${guessed.username}/loginrecords`
       const admin = await accessToken()
       await eventually(async () => {
-        const { items } = JSON.parse((await askAs(admin, path)).body)
+        const { items } = JSON.parse((await sendAs(admin, path)).body)
         const failed = items.filter(({ spec }: { spec: { success: boolean } }) => !spec.success)
         expect(failed).to.have.length(10)
         for (const { spec } of failed)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { askKapis, type HttpResponse, kubectlOutput, uniqueName } from './cluster.ts'
+import { type HttpResponse, kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually, expectStatus, statusBody } from './http.ts'
 import {
   bearer,
@@ -92,7 +92,7 @@ describe('HTTP responses of /oauth', function () {
     [
       'a duplicate parameter',
       () =>
-        askKapis('/oauth/token', {
+        sendToKapis('/oauth/token', {
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
           body: `${new URLSearchParams({ ...credentials, ...grant })}&username=admin`,
@@ -103,7 +103,7 @@ describe('HTTP responses of /oauth', function () {
     [
       'JSON',
       () =>
-        askKapis('/oauth/token', {
+        sendToKapis('/oauth/token', {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(grant),
@@ -111,12 +111,12 @@ describe('HTTP responses of /oauth', function () {
       415,
       invalidRequest('the body must be application/x-www-form-urlencoded'),
     ],
-    ['GET', () => askKapis('/oauth/token'), 405, invalidRequest('method not allowed; supported: POST')],
-    ['an unknown path', () => askKapis('/oauth/nothing'), 404, invalidRequest('unknown endpoint')],
+    ['GET', () => sendToKapis('/oauth/token'), 405, invalidRequest('method not allowed; supported: POST')],
+    ['an unknown path', () => sendToKapis('/oauth/nothing'), 404, invalidRequest('unknown endpoint')],
   ]
-  for (const [what, ask, code, body] of rows) {
+  for (const [what, send, code, body] of rows) {
     it(`respond to ${what} with ${code}`, async () => {
-      const response = await ask()
+      const response = await send()
       expect(parsed(response)).to.deep.equal([code, body])
       expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
       expect(response.headers['cache-control']).to.equal('no-store')
@@ -160,9 +160,12 @@ describe('HTTP responses of /oauth', function () {
   })
 
   it('list in discovery every endpoint and grant', async () => {
-    const response = await askKapis('/oauth/.well-known/openid-configuration')
+    const response = await sendToKapis('/oauth/.well-known/openid-configuration')
     const document = JSON.parse(response.body)
-    expect(parsed(await askKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([200, document])
+    expect(parsed(await sendToKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([
+      200,
+      document,
+    ])
     expect(document.subject_types_supported).to.deep.equal(['public'])
     expect(document.id_token_signing_alg_values_supported).to.deep.equal(['RS256', 'ES256'])
     const endpoints = Object.entries(document).filter(([name]) => /_(endpoint|uri)$/.test(name))
@@ -171,14 +174,14 @@ describe('HTTP responses of /oauth', function () {
       expect(url, name)
         .to.be.a('string')
         .that.satisfies((text: string) => text.startsWith(`${document.issuer}/`))
-      const { code } = await askKapis(new URL(String(url)).pathname)
+      const { code } = await sendToKapis(new URL(String(url)).pathname)
       expect(code, name).to.not.equal(404)
     }
     for (const grantType of document.grant_types_supported) {
       const { error } = JSON.parse((await token({ grant_type: grantType })).body)
       expect(error, grantType).to.not.equal('unsupported_grant_type')
     }
-    const { keys } = JSON.parse((await askKapis('/oauth/keys')).body)
+    const { keys } = JSON.parse((await sendToKapis('/oauth/keys')).body)
     for (const key of keys) {
       expect(key).to.include({ use: 'sig' })
       const members = key.kty === 'EC' ? ['crv', 'x', 'y'] : ['n', 'e']

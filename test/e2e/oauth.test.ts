@@ -1,6 +1,13 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { expect } from 'chai'
-import { askKapis, askKube, type HttpResponse, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import {
+  type HttpResponse,
+  kubectlJson,
+  kubectlOutput,
+  sendToKapis,
+  sendToKube,
+  uniqueName,
+} from './cluster.ts'
 import {
   bearer,
   claimsOf,
@@ -21,10 +28,10 @@ const nodesPath = `/kapis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/no
 const withinMs = 2_000
 
 /** Repeats a request until the response has the code, for the maximum duration of a revocation. */
-async function untilCode(code: number, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+async function untilCode(code: number, send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   const deadline = Date.now() + withinMs
   for (;;) {
-    const response = await ask()
+    const response = await send()
     if (response.code === code || Date.now() > deadline) return response
     await new Promise(resolve => setTimeout(resolve, 50))
   }
@@ -62,10 +69,10 @@ describe('tokens through kapis-apiserver', function () {
     const [head = '', payload = '', signature = ''] = access_token.split('.')
     const header = JSON.parse(Buffer.from(head, 'base64url').toString('utf8'))
     expect(header).to.include({ alg: 'ES256', typ: 'at+jwt' })
-    const discovered = await askKapis('/oauth/.well-known/openid-configuration')
+    const discovered = await sendToKapis('/oauth/.well-known/openid-configuration')
     const { issuer, jwks_uri } = JSON.parse(discovered.body)
     expect(claimsOf(access_token).iss).to.equal(issuer)
-    const { keys } = JSON.parse((await askKapis(new URL(jwks_uri).pathname)).body)
+    const { keys } = JSON.parse((await sendToKapis(new URL(jwks_uri).pathname)).body)
     const key = createPublicKey({
       key: keys.find(({ kid }: { kid: string }) => kid === header.kid),
       format: 'jwk',
@@ -80,14 +87,14 @@ describe('tokens through kapis-apiserver', function () {
     expect(await bearer(access_token, nodesPath)).to.include({ code: 200 })
     const aggregated = `/apis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/nodes`
     expect(await bearer(access_token, aggregated)).to.include({ code: 200 })
-    expect(await askKube(access_token, '/api/v1/nodes')).to.include({ code: 200 })
-    expect(await askKube(access_token, aggregated)).to.include({ code: 200 })
+    expect(await sendToKube(access_token, '/api/v1/nodes')).to.include({ code: 200 })
+    expect(await sendToKube(access_token, aggregated)).to.include({ code: 200 })
   })
 
   it('are rejected by every API if they are refresh tokens', async () => {
     const { refresh_token } = await loginAs(admin)
     expect(await bearer(refresh_token, nodesPath)).to.include({ code: 401 })
-    expect(await askKube(refresh_token, '/api/v1/nodes')).to.include({ code: 401 })
+    expect(await sendToKube(refresh_token, '/api/v1/nodes')).to.include({ code: 401 })
   })
 
   it('are denied with the errors of RFC 6749', async () => {

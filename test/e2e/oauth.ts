@@ -1,5 +1,5 @@
 import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
-import { askKapis, type HttpResponse, kubectlOutput } from './cluster.ts'
+import { type HttpResponse, kubectlOutput, sendToKapis } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 export type Tokens = { readonly access_token: string; readonly refresh_token: string }
@@ -18,7 +18,7 @@ export function form(
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<HttpResponse> {
-  return askKapis(path, {
+  return sendToKapis(path, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     body: String(new URLSearchParams(fields)),
@@ -45,7 +45,7 @@ export async function loginAs(login: Login): Promise<Tokens> {
 }
 
 export function bearer(accessToken: string, path: string): Promise<HttpResponse> {
-  return askKapis(path, { headers: { authorization: `Bearer ${accessToken}` } })
+  return sendToKapis(path, { headers: { authorization: `Bearer ${accessToken}` } })
 }
 
 /** Returns code and body of a response, for a comparison of the whole. */

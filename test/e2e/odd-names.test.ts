@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, uniqueName } from './cluster.ts'
-import { askAs, askRaw, groupDomain } from './http.ts'
+import { askRaw, groupDomain, sendAs } from './http.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { run } from './run.ts'
 
@@ -62,7 +62,7 @@ describe('names of Object.prototype', function () {
         for (const header of headers) {
           const method = header.startsWith('content') ? 'POST' : 'GET'
           const sent = method === 'POST' ? { body: '{}' } : {}
-          const { code, body } = await askAs(token, path, { method, headers: { [header]: name }, ...sent })
+          const { code, body } = await sendAs(token, path, { method, headers: { [header]: name }, ...sent })
           expect(code, `${header} ${path}: ${body}`).to.be.below(500)
         }
     })
@@ -82,7 +82,7 @@ describe('names of Object.prototype', function () {
           ...parameters.flatMap(key => [`${key}=${name}`, `${key}=.${name}%3Dx`]),
         ]
         for (const query of queries) {
-          const { code, body } = await askAs(token, `${path}?${query}`)
+          const { code, body } = await sendAs(token, `${path}?${query}`)
           expect(code, `${path}?${query}: ${body}`).to.be.below(500)
         }
       }
@@ -108,7 +108,7 @@ describe('names of Object.prototype', function () {
         `/docs/${name}`,
         `/openapi/v3/apis/${name}/v1`,
       ]) {
-        const { code, body } = await askAs(token, path)
+        const { code, body } = await sendAs(token, path)
         expect(code, `${path}: ${body}`).to.be.below(500)
       }
     })
@@ -133,7 +133,7 @@ describe('names of Object.prototype', function () {
         ['POST', `${logging}/ingest/_bulk`, `{"${name}":{}}\n{"log":"x"}\n`],
       ]
       for (const [method, path, body] of bodies) {
-        const response = await askAs(token, path, { method, headers: json, body })
+        const response = await sendAs(token, path, { method, headers: json, body })
         expect(response.code, `${path} ${body}: ${response.body}`).to.be.within(200, 499)
       }
     })
@@ -145,13 +145,13 @@ describe('names of Object.prototype', function () {
     await createUser(user)
     const patch = { metadata: { labels, annotations: labels } }
     const headers = { 'content-type': 'application/merge-patch+json' }
-    const patched = await askAs(token, `${iam}/users/${user.username}`, {
+    const patched = await sendAs(token, `${iam}/users/${user.username}`, {
       ...{ method: 'PATCH', headers },
       body: JSON.stringify(patch),
     })
     expect(patched.code, patched.body).to.equal(200)
     expect(JSON.parse(patched.body).metadata.labels).to.include(labels)
-    const found = await askAs(token, `${iam}/users?labelSelector=constructor%3Da`)
+    const found = await sendAs(token, `${iam}/users?labelSelector=constructor%3Da`)
     expect(JSON.parse(found.body).totalItems).to.equal(1)
     await removeUser(user.username)
   })
@@ -188,7 +188,7 @@ describe('deeply nested bodies', function () {
     for (const levels of [200, 20_000])
       it(`${method} ${path} with ${levels} levels is rejected with 400`, async () => {
         const headers = { 'content-type': type }
-        const response = await askAs(token, path, { method, headers, body: body(nested(levels)) })
+        const response = await sendAs(token, path, { method, headers, body: body(nested(levels)) })
         expect(response.code, response.body).to.equal(400)
         expect(response.body).to.include(tooDeep)
       })
@@ -201,7 +201,7 @@ describe('deeply nested bodies', function () {
       `{"time":"${time}","log":"x","kubernetes":{"labels":{"a":${nested(20_000)}}}}`,
       `{"time":${Date.now() / 1000},"log":"x","more":${nested(20_000)}}`,
     ].map(line => (typeof line === 'string' ? line : JSON.stringify(line)))
-    const response = await askAs(token, `${logging}/ingest/_bulk`, {
+    const response = await sendAs(token, `${logging}/ingest/_bulk`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
       body: lines.map(line => `{"create":{}}\n${line}\n`).join(''),
     })
@@ -224,7 +224,7 @@ describe('deeply nested bodies', function () {
     await run('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(definition) })
     try {
       await kubectlOutput('wait', '--for=condition=Established', 'crd/deeps.odd.example.org', '--timeout=30s')
-      const made = await askAs(token, '/apis/odd.example.org/v1/deeps', {
+      const made = await sendAs(token, '/apis/odd.example.org/v1/deeps', {
         ...{ method: 'POST', headers: { 'content-type': json } },
         body: `{"apiVersion":"odd.example.org/v1","kind":"Deep","metadata":{"name":"${name}"},"spec":${nested(3_000)}}`,
       })
@@ -238,7 +238,7 @@ describe('deeply nested bodies', function () {
         '?fieldSelector=spec.a%3Dx',
         '?q=deep',
       ]) {
-        const { code, body } = await askAs(token, `${at}${query}`)
+        const { code, body } = await sendAs(token, `${at}${query}`)
         expect(code, `${query}: ${body.slice(0, 300)}`).to.equal(200)
       }
     } finally {

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { expect } from 'chai'
 import type { HttpResponse } from './cluster.ts'
-import { askAs } from './http.ts'
+import { sendAs } from './http.ts'
 
 export type OpenApiOperation = { readonly responses: Readonly<Record<string, { readonly content?: object }>> }
 export type OpenApiDocument = {
@@ -22,7 +22,7 @@ const base = 'https://kapis'
 /** Reads all documents of Kapis in the index, and the referenced documents of kube-apiserver. */
 export async function readDocuments(token: string): Promise<Documents> {
   const read = async (path: string) => {
-    const response = await askAs(token, path)
+    const response = await sendAs(token, path)
     expect(response.code, `${path}: ${response.body}`).to.equal(200)
     return JSON.parse(response.body)
   }

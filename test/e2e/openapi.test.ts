@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   type HttpResponse,
   kubectl,
   kubectlOutput,
   makeNamespace,
   nodeNames,
+  sendToKapis,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, groupDomain } from './http.ts'
+import { groupDomain, sendAs } from './http.ts'
 import { type Documents, readDocuments } from './openapi-documents.ts'
 import { setting } from './run.ts'
 
@@ -40,7 +40,7 @@ describe('OpenAPI', function () {
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
   it('lists its documents next to those of kube-apiserver, each with its hash', async () => {
-    const index = await askAs(unprivileged, '/openapi/v3')
+    const index = await sendAs(unprivileged, '/openapi/v3')
     expect(index.headers['content-type']).to.equal('application/json')
     const { paths } = JSON.parse(index.body)
     expect(paths).to.include.keys(
@@ -54,14 +54,14 @@ describe('OpenAPI', function () {
     expect(paths).to.include.keys(...Object.keys(native.paths))
     const url = paths.oauth.serverRelativeURL
     expect(url).to.match(/^\/openapi\/v3\/oauth\?hash=[0-9A-F]{128}$/)
-    const kept = await askAs(unprivileged, url)
+    const kept = await sendAs(unprivileged, url)
     expect(kept.headers['cache-control']).to.equal('public, immutable')
     const { etag } = kept.headers
-    const again = await askAs(unprivileged, '/openapi/v3/oauth', {
+    const again = await sendAs(unprivileged, '/openapi/v3/oauth', {
       headers: { 'if-none-match': String(etag) },
     })
     expect([again.code, again.body]).to.deep.equal([304, ''])
-    const indexAgain = await askAs(unprivileged, '/openapi/v3', {
+    const indexAgain = await sendAs(unprivileged, '/openapi/v3', {
       headers: { 'if-none-match': String(index.headers.etag) },
     })
     expect(indexAgain.code).to.equal(304)
@@ -86,15 +86,15 @@ describe('OpenAPI', function () {
   })
 
   it('leaves kube-apiserver’s documents to kube-apiserver', async () => {
-    const core = JSON.parse((await askAs(unprivileged, '/openapi/v3/api/v1')).body)
+    const core = JSON.parse((await sendAs(unprivileged, '/openapi/v3/api/v1')).body)
     expect(core.paths).to.have.property('/api/v1/nodes')
-    expect((await askAs(unprivileged, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
+    expect((await sendAs(unprivileged, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
   })
 
   it('is readable by every caller who may read kube-apiserver’s, and read-only', async () => {
     for (const path of ['/openapi/v3', '/openapi/v3/oauth', `/openapi/v3${iam}`]) {
-      expect((await askKapis(path)).code, path).to.equal(403)
-      const posted = await askAs(admin, path, { method: 'POST' })
+      expect((await sendToKapis(path)).code, path).to.equal(403)
+      const posted = await sendAs(admin, path, { method: 'POST' })
       expect([posted.code, posted.headers.allow], path).to.deep.equal([405, 'GET, HEAD'])
     }
   })
@@ -116,9 +116,9 @@ describe('OpenAPI', function () {
       body: string,
       headers: Record<string, string> = json,
       token = admin,
-    ) => askAs(token, path, { method, headers, body })
+    ) => sendAs(token, path, { method, headers, body })
     const client = `client_id=${setting('KAPIS_CLIENT_ID')}&client_secret=${setting('KAPIS_CLIENT_SECRET')}`
-    const post = (path: string, body: string) => askKapis(path, { method: 'POST', headers: form, body })
+    const post = (path: string, body: string) => sendToKapis(path, { method: 'POST', headers: form, body })
     const any = '/kapis/{group}/{version}'
     const password = `grant_type=password&username=${user}&password=${setting('KAPIS_PASSWORD')}`
     const cases: readonly Case[] = [
@@ -131,14 +131,14 @@ describe('OpenAPI', function () {
         'get',
         `${resources}/{resource}`,
         `${resources}/nodes`,
-        () => askAs('wrong', `${resources}/nodes`),
+        () => sendAs('wrong', `${resources}/nodes`),
       ],
       [
         403,
         'get',
         `${resources}/{resource}`,
         `${resources}/nodes`,
-        () => askAs(unprivileged, `${resources}/nodes`),
+        () => sendAs(unprivileged, `${resources}/nodes`),
       ],
       [200, 'get', `${resources}/{resource}/{name}`, `${resources}/nodes/${node}`],
       [404, 'get', `${resources}/{resource}/{name}`, `${resources}/nodes/none`],
@@ -219,7 +219,7 @@ describe('OpenAPI', function () {
         '',
         () => send('POST', `${logging}/ingest/_bulk`, '{}', json, unprivileged),
       ],
-      [200, 'get', '/kapis/version', '/kapis/version', () => askKapis('/kapis/version')],
+      [200, 'get', '/kapis/version', '/kapis/version', () => sendToKapis('/kapis/version')],
       [
         200,
         'get',
@@ -240,7 +240,7 @@ describe('OpenAPI', function () {
         'delete',
         `${any}/namespaces/{namespace}/{resource}/{name}`,
         '',
-        () => askAs(admin, '/kapis/apps/v1/namespaces/default/deployments/none', { method: 'DELETE' }),
+        () => sendAs(admin, '/kapis/apps/v1/namespaces/default/deployments/none', { method: 'DELETE' }),
       ],
       [200, 'post', '/oauth/token', '', () => post('/oauth/token', `${password}&${client}`)],
       [400, 'post', '/oauth/token', '', () => post('/oauth/token', `grant_type=none&${client}`)],
@@ -250,19 +250,19 @@ describe('OpenAPI', function () {
         'post',
         '/oauth/token',
         '',
-        () => askKapis('/oauth/token', { method: 'POST', headers: json, body: '{}' }),
+        () => sendToKapis('/oauth/token', { method: 'POST', headers: json, body: '{}' }),
       ],
       [200, 'post', '/oauth/introspect', '', () => post('/oauth/introspect', `token=${admin}&${client}`)],
       [200, 'post', '/oauth/revoke', '', () => post('/oauth/revoke', `token=x&${client}`)],
       [200, 'get', '/oauth/userinfo', '/oauth/userinfo'],
-      [401, 'get', '/oauth/userinfo', '', () => askKapis('/oauth/userinfo')],
-      [200, 'get', '/oauth/keys', '', () => askKapis('/oauth/keys')],
+      [401, 'get', '/oauth/userinfo', '', () => sendToKapis('/oauth/userinfo')],
+      [200, 'get', '/oauth/keys', '', () => sendToKapis('/oauth/keys')],
       [
         200,
         'get',
         '/oauth/.well-known/openid-configuration',
         '',
-        () => askKapis('/oauth/.well-known/openid-configuration'),
+        () => sendToKapis('/oauth/.well-known/openid-configuration'),
       ],
       [200, 'get', '/oauth/personal-access-tokens', '/oauth/personal-access-tokens'],
       [
@@ -270,16 +270,22 @@ describe('OpenAPI', function () {
         'delete',
         '/oauth/personal-access-tokens/{id}',
         '',
-        () => askAs(admin, '/oauth/personal-access-tokens/none', { method: 'DELETE' }),
+        () => sendAs(admin, '/oauth/personal-access-tokens/none', { method: 'DELETE' }),
       ],
-      [200, 'get', '/oauth/login', '', () => askKapis('/oauth/login', { headers: { accept: 'text/html' } })],
-      [200, 'get', '/oauth/style.css', '', () => askKapis('/oauth/style.css')],
-      [200, 'get', '/oauth/show-password.js', '', () => askKapis('/oauth/show-password.js')],
-      [200, 'get', '/oauth/passkey.js', '', () => askKapis('/oauth/passkey.js')],
-      [400, 'get', '/oauth/authorize', '', () => askKapis('/oauth/authorize')],
+      [
+        200,
+        'get',
+        '/oauth/login',
+        '',
+        () => sendToKapis('/oauth/login', { headers: { accept: 'text/html' } }),
+      ],
+      [200, 'get', '/oauth/style.css', '', () => sendToKapis('/oauth/style.css')],
+      [200, 'get', '/oauth/show-password.js', '', () => sendToKapis('/oauth/show-password.js')],
+      [200, 'get', '/oauth/passkey.js', '', () => sendToKapis('/oauth/passkey.js')],
+      [400, 'get', '/oauth/authorize', '', () => sendToKapis('/oauth/authorize')],
     ]
-    for (const [code, method, template, path, ask = () => askAs(admin, path)] of cases) {
-      const response = await ask()
+    for (const [code, method, template, path, send = () => sendAs(admin, path)] of cases) {
+      const response = await send()
       expect(response.code, `${method} ${template} ${path}: ${response.body.slice(0, 300)}`).to.equal(code)
       documents.expectDescribed(method, template, response)
     }
@@ -292,7 +298,7 @@ describe('OpenAPI', function () {
         const other = ['GET', 'POST', 'PUT', 'PATCH'].find(method => !taken.includes(method)) ?? ''
         const resource = template.includes('/namespaces/{') ? 'pods' : 'nodes'
         const path = template.replace('{resource}', resource).replaceAll(/\{\w+\}/g, 'x')
-        const response = await askAs(admin, path, {
+        const response = await sendAs(admin, path, {
           method: other,
           headers: json,
           body: other === 'GET' ? '' : '{}',

@@ -2,16 +2,16 @@ import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
 import {
   accessToken,
-  askKube,
   group,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKube,
   tokenOf,
   uniqueName,
   version,
 } from './cluster.ts'
-import { apply, askAs, eventually, groupDomain } from './http.ts'
+import { apply, eventually, groupDomain, sendAs } from './http.ts'
 import { setting } from './run.ts'
 
 const base = `/kapis/${group}/${version}`
@@ -45,17 +45,17 @@ describe('permissions in the platform API', function () {
       'deployments',
       'workspaces',
     ])
-      expect(await askAs(token, `${base}/${declared}`), declared).to.include({ code: 200 })
+      expect(await sendAs(token, `${base}/${declared}`), declared).to.include({ code: 200 })
     const others = ['secrets', keys, `${keys}/kapis-signing-keys`, `${keys}/kapis-initial-admin`]
     others.push('configmaps', 'serviceaccounts', 'services', 'clusterroles', 'namespaces/default/roles')
     others.push('users', 'users/admin', 'loginsessions', 'loginrecords', 'deviceauthorizations')
     for (const at of others) {
       for (const query of ['', '?watch=true&timeoutSeconds=1', '?q=a&fields=metadata.name&sortBy=name']) {
-        const response = await askAs(token, `${base}/${at}${query}`)
+        const response = await sendAs(token, `${base}/${at}${query}`)
         expect(response.code, `${at}${query} ${response.body}`).to.equal(403)
         expect(JSON.parse(response.body).message).to.not.include(`in API group "${group}"`)
       }
-      const short = await askAs(token, `/kapi/${group}/${version}/${at}`)
+      const short = await sendAs(token, `/kapi/${group}/${version}/${at}`)
       expect(short.code, at).to.equal(403)
     }
   })
@@ -64,7 +64,7 @@ describe('permissions in the platform API', function () {
     const token = await accounts.make('nothing', [])
     const who = `User "system:serviceaccount:${accounts.namespace}:nothing"`
     const what = 'in API group "" in the namespace "default"'
-    const response = await askAs(token, `${base}/namespaces/default/secrets/x`)
+    const response = await sendAs(token, `${base}/namespaces/default/secrets/x`)
     expect(JSON.parse(response.body)).to.include({
       code: 403,
       message: `secrets "x" is forbidden: ${who} cannot get resource "secrets" ${what}`,
@@ -86,9 +86,9 @@ describe('permissions in the platform API', function () {
         `--from-literal=k=${name}`,
       )
     const at = `${base}/namespaces/${accounts.namespace}/secrets`
-    expect(await askAs(token, `${at}/mine`)).to.include({ code: 200 })
+    expect(await sendAs(token, `${at}/mine`)).to.include({ code: 200 })
     for (const path of [at, `${at}/other`, `${base}/secrets`])
-      expect(await askAs(token, path), path).to.include({ code: 403 })
+      expect(await sendAs(token, path), path).to.include({ code: 403 })
   })
 
   for (const role of ['view', 'edit', 'admin'])
@@ -125,18 +125,18 @@ describe('permissions in the platform API', function () {
           for (const place of [`namespaces/${namespace}/`, 'namespaces/default/', '']) {
             // A list of the whole cluster is narrowed to the namespace.
             const asked = place || `namespaces/${namespace}/`
-            const wanted = await askKube(token, `${native}/${asked}${plural}?limit=1`)
-            const given = await askAs(token, `${base}/${place}${plural}?limit=1`)
+            const wanted = await sendToKube(token, `${native}/${asked}${plural}?limit=1`)
+            const given = await sendAs(token, `${base}/${place}${plural}?limit=1`)
             expect(given.code, `${place}${plural}: ${given.body}`).to.equal(wanted.code)
           }
         }
       }
-      const wanted = await askKube(token, `${iam}/users`)
-      expect(await askAs(token, `${base}/users`)).to.include({ code: wanted.code })
+      const wanted = await sendToKube(token, `${iam}/users`)
+      expect(await sendAs(token, `${base}/users`)).to.include({ code: wanted.code })
     })
 
   it('to read everything cause 404 for an unknown kind', async () => {
-    const response = await askAs(await accessToken(), `${base}/nothings`)
+    const response = await sendAs(await accessToken(), `${base}/nothings`)
     expect(response.code).to.equal(404)
   })
 
@@ -148,7 +148,7 @@ describe('permissions in the platform API', function () {
       const codes = () =>
         Promise.all(
           [`${base}/namespaces/${namespace}/configmaps`, `/kapi/v1/namespaces/${namespace}/configmaps`].map(
-            async path => (await askAs(token, path)).code,
+            async path => (await sendAs(token, path)).code,
           ),
         )
       expect(await codes()).to.deep.equal([403, 403])

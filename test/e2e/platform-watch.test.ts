@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
-import { askAs, eventually } from './http.ts'
+import { eventually, sendAs } from './http.ts'
 import { watch } from './watch-client.ts'
 
 const namespace = uniqueName('watch')
@@ -64,7 +64,7 @@ describe('watches of platform lists', function () {
   })
 
   it('continue from a version, with bookmarks, and end at their timeout', async () => {
-    const list = JSON.parse((await askAs(token, `/kapi/v1/namespaces/${namespace}/configmaps?limit=1`)).body)
+    const list = JSON.parse((await sendAs(token, `/kapi/v1/namespaces/${namespace}/configmaps?limit=1`)).body)
     const from = list.metadata.resourceVersion
     await make('later')
     const watching = begin(`name=later&resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=4`)

@@ -1,20 +1,19 @@
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
-  askKube,
   group,
   kubectl,
   kubectlJson,
   kubectlOutput,
   makeNamespace,
   nodes,
+  sendToKapis,
+  sendToKube,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
 import {
   apply,
-  askAs,
   askRaw,
   eventually,
   expectStatus,
@@ -25,6 +24,7 @@ import {
   makeUser,
   type NodeObject,
   platformPath,
+  sendAs,
   shortPath,
   statusBody,
 } from './http.ts'
@@ -71,39 +71,39 @@ describe('nodes in the platform API', function () {
   describe('access', () => {
     for (const path of [platformPath, shortPath]) {
       it(`${path.split('/')[1]}: is granted to a user who logs in with a password`, async () => {
-        const list = await askAs(token, `${path}?sortBy=name&ascending=true`)
+        const list = await sendAs(token, `${path}?sortBy=name&ascending=true`)
         expect(list.code).to.equal(200)
         const page = JSON.parse(list.body)
         expect(page).to.have.all.keys('items', 'totalItems')
         const [first] = page.items
-        const one = await askAs(token, `${path}/${first.metadata.name}`)
+        const one = await sendAs(token, `${path}/${first.metadata.name}`)
         expect(one.code).to.equal(200)
         expect(JSON.parse(one.body)).to.deep.equal(first)
       })
 
       it(`${path.split('/')[1]}: is granted to a service account with permission`, async () => {
-        expect((await askAs(reader, path)).code).to.equal(200)
-        expect((await askAs(reader, `${path}/${cordoned}`)).code).to.equal(200)
+        expect((await sendAs(reader, path)).code).to.equal(200)
+        expect((await sendAs(reader, `${path}/${cordoned}`)).code).to.equal(200)
       })
 
       it(`${path.split('/')[1]}: is denied to a service account without permission`, async () => {
         const user = `system:serviceaccount:${namespace}:unprivileged`
         const message = `${nodes} is forbidden: User "${user}" cannot list resource "nodes" in API group "${group}" at the cluster scope`
         expectStatus(
-          await askAs(unprivileged, path),
+          await sendAs(unprivileged, path),
           statusBody(403, 'Forbidden', message, { group, kind: 'nodes' }),
         )
         const named = `${nodes} "${cordoned}" is forbidden: User "${user}" cannot get resource "nodes" in API group "${group}" at the cluster scope`
         const details = { name: cordoned, group, kind: 'nodes' }
         expectStatus(
-          await askAs(unprivileged, `${path}/${cordoned}`),
+          await sendAs(unprivileged, `${path}/${cordoned}`),
           statusBody(403, 'Forbidden', named, details),
         )
       })
 
       it(`${path.split('/')[1]}: returns a challenge without credentials`, async () => {
         for (const target of [path, `${path}/${cordoned}`, `${path}/no-such-node`]) {
-          const response = await askKapis(target)
+          const response = await sendToKapis(target)
           expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
           expect(response.headers['www-authenticate']).to.match(/^Bearer\b/)
         }
@@ -112,7 +112,7 @@ describe('nodes in the platform API', function () {
 
     it('is denied to a token of an unknown issuer', async () => {
       for (const wrong of ['x', 'a.b.c', `${token}x`, `${token.split('.').slice(0, 2).join('.')}.`]) {
-        const response = await askAs(wrong, platformPath)
+        const response = await sendAs(wrong, platformPath)
         expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
         expect(response.headers['www-authenticate']).to.match(/^Bearer\b/)
       }
@@ -120,8 +120,8 @@ describe('nodes in the platform API', function () {
 
     it('does not depend on the content type of a GET', async () => {
       const headers = { 'content-type': 'application/json' }
-      expect((await askAs(token, platformPath, { headers })).code).to.equal(200)
-      expect((await askAs(token, `${platformPath}/${cordoned}`, { headers })).code).to.equal(200)
+      expect((await sendAs(token, platformPath, { headers })).code).to.equal(200)
+      expect((await sendAs(token, `${platformPath}/${cordoned}`, { headers })).code).to.equal(200)
     })
 
     it('does not grow with headers that assert an identity', async () => {
@@ -136,9 +136,9 @@ describe('nodes in the platform API', function () {
         // Impersonating a group requires impersonating a user.
         const isBroken = 'impersonate-group' in headers && !('impersonate-user' in headers)
         const refused = isBroken ? 400 : 403
-        expect((await askAs(unprivileged, platformPath, { headers })).code, text).to.equal(refused)
-        expect((await askKapis(platformPath, { headers })).code, text).to.be.oneOf([401, refused])
-        const metrics = await askAs(unprivileged, '/metrics', { headers })
+        expect((await sendAs(unprivileged, platformPath, { headers })).code, text).to.equal(refused)
+        expect((await sendToKapis(platformPath, { headers })).code, text).to.be.oneOf([401, refused])
+        const metrics = await sendAs(unprivileged, '/metrics', { headers })
         expect(metrics.code, text).to.equal(refused)
       }
     })
@@ -152,7 +152,7 @@ describe('nodes in the platform API', function () {
         access = JSON.parse(response.body).access_token
       }, 15_000)
       await eventually(async () => {
-        const response = await askAs(access, platformPath)
+        const response = await sendAs(access, platformPath)
         expect(response.code, response.body).to.equal(200)
       }, 15_000)
       const patch = JSON.stringify({ status: { state: 'Disabled' } })
@@ -160,7 +160,7 @@ describe('nodes in the platform API', function () {
       const args = ['--subresource=status', '--type=merge', '-p', patch]
       await kubectlOutput('patch', users, disabledUser, ...args)
       await eventually(async () => {
-        const response = await askAs(access, platformPath)
+        const response = await sendAs(access, platformPath)
         expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
       }, 2_000)
       // kapis-oauth watches users independently.
@@ -197,9 +197,9 @@ describe('nodes in the platform API', function () {
     it('contain managed fields only on request', async () => {
       const { items } = await listAs(token, '?managedFields=true')
       for (const item of items) expect(item.metadata.managedFields).to.be.an('array').that.is.not.empty
-      const one = JSON.parse((await askAs(token, `${platformPath}/${cordoned}?managedFields=true`)).body)
+      const one = JSON.parse((await sendAs(token, `${platformPath}/${cordoned}?managedFields=true`)).body)
       expect(one.metadata.managedFields).to.be.an('array').that.is.not.empty
-      const plain = JSON.parse((await askAs(token, `${platformPath}/${cordoned}?managedFields=false`)).body)
+      const plain = JSON.parse((await sendAs(token, `${platformPath}/${cordoned}?managedFields=false`)).body)
       expect(plain.metadata).to.not.have.property('managedFields')
     })
 
@@ -231,13 +231,13 @@ describe('nodes in the platform API', function () {
 
     it('to HEAD are those to GET without a body', async () => {
       for (const target of [`${platformPath}?sortBy=name`, `${platformPath}/${cordoned}`]) {
-        const get = await askAs(token, target)
-        const head = await askAs(token, target, { method: 'HEAD' })
+        const get = await sendAs(token, target)
+        const head = await sendAs(token, target, { method: 'HEAD' })
         expect([head.code, head.body]).to.deep.equal([200, ''])
         expect(head.headers['content-type']).to.equal(get.headers['content-type'])
         expect(head.headers['content-length']).to.equal(get.headers['content-length'])
       }
-      const missing = await askAs(token, `${platformPath}/no-such-node`, { method: 'HEAD' })
+      const missing = await sendAs(token, `${platformPath}/no-such-node`, { method: 'HEAD' })
       expect([missing.code, missing.body]).to.deep.equal([404, ''])
     })
   })
@@ -351,7 +351,7 @@ describe('nodes in the platform API', function () {
     const versionOf = (name: string) =>
       kubectlOutput('-n', namespace, 'get', 'configmap', name, '-o', 'jsonpath={.metadata.resourceVersion}')
     const list = async (query: string) => {
-      const { code, body } = await askAs(token, `${path}?${selector}&${query}`)
+      const { code, body } = await sendAs(token, `${path}?${selector}&${query}`)
       expect(code, body).to.equal(200)
       const { items, totalItems, metadata } = JSON.parse(body)
       const names: string[] = items.map((item: { metadata: { name: string } }) => item.metadata.name)
@@ -381,14 +381,14 @@ describe('nodes in the platform API', function () {
       expect(await list(`resourceVersion=${second}&resourceVersionMatch=Exact&limit=1&page=2`)).to.deep.equal(
         { names: ['b'], totalItems: 2, version: second },
       )
-      const one = await askAs(token, `${path}/b?resourceVersion=${second}`)
+      const one = await sendAs(token, `${path}/b?resourceVersion=${second}`)
       expect(JSON.parse(one.body).metadata.name).to.equal('b')
     })
 
     it('is rejected when it is in the future, or has expired', async () => {
-      const ahead = await askAs(token, `${path}?resourceVersion=999999999`)
+      const ahead = await sendAs(token, `${path}?resourceVersion=999999999`)
       expect(JSON.parse(ahead.body)).to.deep.include({ code: 504, reason: 'Timeout' })
-      const behind = await askAs(token, `${path}?resourceVersion=1&resourceVersionMatch=Exact`)
+      const behind = await sendAs(token, `${path}?resourceVersion=1&resourceVersionMatch=Exact`)
       expectStatus(
         behind,
         statusBody(410, 'Expired', 'The resourceVersion for the provided list is too old: 1'),
@@ -407,8 +407,8 @@ describe('nodes in the platform API', function () {
       '__proto__=x',
     ]) {
       it(`?${query} is accepted with a warning`, async () => {
-        const response = await askAs(token, `${platformPath}?${query}`)
-        const whole = JSON.parse((await askAs(token, platformPath)).body)
+        const response = await sendAs(token, `${platformPath}?${query}`)
+        const whole = JSON.parse((await sendAs(token, platformPath)).body)
         const [name, value] = query.split('=')
         expect([response.code, JSON.parse(response.body).totalItems]).to.deep.equal([200, whole.totalItems])
         expect(response.headers.warning).to.match(/^299 - "(invalid|ignored unknown) /)
@@ -428,16 +428,16 @@ describe('nodes in the platform API', function () {
     ]
     for (const query of states) {
       it(`?${query} in every list, as in kube-apiserver`, async () => {
-        const { code, body } = await askKube(token, `/api/v1/nodes?${query}`)
+        const { code, body } = await sendToKube(token, `/api/v1/nodes?${query}`)
         expect(code).to.equal(422)
         for (const list of [platformPath, usersPath, workspacesPath, '/kapis/apps/v1/deployments'])
-          expectStatus(await askAs(token, `${list}?${query}`), JSON.parse(body))
+          expectStatus(await sendAs(token, `${list}?${query}`), JSON.parse(body))
       })
     }
 
     for (const parameter of ['labelSelector', 'label', 'annotation']) {
       it(`an invalid ${parameter}, which the message names`, async () => {
-        const response = await askAs(token, `${platformPath}?${parameter}=a%3D%3D%3Db(`)
+        const response = await sendAs(token, `${platformPath}?${parameter}=a%3D%3D%3Db(`)
         const { message, ...rest } = JSON.parse(response.body)
         expect({ ...rest, message: '' }).to.deep.equal(statusBody(400, 'BadRequest', ''))
         expect(message).to.match(new RegExp(`^${parameter} "a===b\\(" cannot be parsed`))
@@ -447,7 +447,7 @@ describe('nodes in the platform API', function () {
     it('a missing node', async () => {
       const details = { name: 'no-such-node', kind: 'nodes' }
       const body = statusBody(404, 'NotFound', 'nodes "no-such-node" not found', details)
-      expectStatus(await askAs(token, `${platformPath}/no-such-node`), body)
+      expectStatus(await sendAs(token, `${platformPath}/no-such-node`), body)
     })
 
     it('an unknown resource, and a subresource of a node', async () => {
@@ -460,7 +460,7 @@ describe('nodes in the platform API', function () {
         '/kapis/nothing.example.com/v1/nodes',
         '/kapis',
       ]) {
-        const response = await askAs(token, path)
+        const response = await sendAs(token, path)
         const { message, ...rest } = JSON.parse(response.body)
         expect(message, path).to.be.a('string').that.is.not.empty
         expect({ ...rest, message: '' }, path).to.deep.equal(statusBody(404, 'NotFound', '', {}))
@@ -472,11 +472,11 @@ describe('nodes in the platform API', function () {
       it(`${method}, with the allowed methods`, async () => {
         const message = 'the server does not allow this method on the requested resource'
         for (const path of [platformPath, `${platformPath}/${cordoned}`]) {
-          const response = await askAs(token, path, { method })
+          const response = await sendAs(token, path, { method })
           expectStatus(response, statusBody(405, 'MethodNotAllowed', message, {}))
           expect(response.headers.allow).to.equal('GET, HEAD')
         }
-        expect((await askAs(reader, platformPath, { method })).code).to.equal(403)
+        expect((await sendAs(reader, platformPath, { method })).code).to.equal(403)
       })
     }
 

@@ -6,10 +6,10 @@ import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import {
   accessToken,
-  askKapis,
   collectionPath,
   kubectlOutput,
   makeNamespace,
+  sendToKapis,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
@@ -76,24 +76,24 @@ describe('Prometheus with the permissions and settings of the manifests', functi
     expect([recorded.length > 8, shown.length > 12]).to.deep.equal([true, true])
     await eventually(async () => {
       // This request increases the counters of requests, credentials and decisions.
-      await askKapis(collectionPath, { headers: { authorization: `Bearer ${token}` } })
-      const up = await ask<{ result: readonly { metric: { job: string }; value: [number, string] }[] }>(
+      await sendToKapis(collectionPath, { headers: { authorization: `Bearer ${token}` } })
+      const up = await send<{ result: readonly { metric: { job: string }; value: [number, string] }[] }>(
         'query?query=up',
       )
       const jobs = up.result.map(({ metric, value }) => `${metric.job} ${value[1]}`).sort()
       expect(jobs).to.deep.equal(['kapis 1', 'kapis-oauth 1', 'kube-apiserver 1'])
       for (const expression of [...recorded, ...shown]) {
-        const { result } = await ask<{ result: readonly unknown[] }>(
+        const { result } = await send<{ result: readonly unknown[] }>(
           `query?query=${encodeURIComponent(expression)}`,
         )
         expect(result, expression).to.not.deep.equal([])
       }
     }, 60_000)
-    const rules = (await ask<Rules>('rules')).groups.flatMap(group => group.rules)
+    const rules = (await send<Rules>('rules')).groups.flatMap(group => group.rules)
     expect(rules.filter(({ health }) => health !== 'ok')).to.deep.equal([])
   })
 
-  async function ask<Data>(query: string): Promise<Data> {
+  async function send<Data>(query: string): Promise<Data> {
     const response: PrometheusResponse<Data> = JSON.parse(
       await (await fetch(`${url}/api/v1/${query}`)).text(),
     )

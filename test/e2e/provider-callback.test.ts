@@ -9,7 +9,7 @@ import {
 } from '../peers/faulty-openid-provider.ts'
 import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
-import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { kubectlJson, kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, linkOf, openIdDocument, removeProvider, users } from './identity-provider.ts'
 import { claimsOf, createUser, credentials, patchUser, removeUser } from './oauth.ts'
@@ -42,7 +42,7 @@ describe('the callback of an identity provider', function () {
     const document = openIdDocument(provider, upstream, { displayName, ...changes }, { getUserInfo: true })
     await applyProvider(document)
     await eventually(async () => {
-      expect((await askKapis('/oauth/login')).body).to.include(displayName)
+      expect((await sendToKapis('/oauth/login')).body).to.include(displayName)
     }, 20_000)
     return displayName
   }
@@ -360,7 +360,7 @@ describe('the callback of an identity provider', function () {
   it('rejects POST (response_mode=form_post), and lets the login continue', async () => {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
-    const response = await askKapis(callback.pathname, {
+    const response = await sendToKapis(callback.pathname, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: callback.search.slice(1),
@@ -462,7 +462,7 @@ describe('the callback of an identity provider', function () {
     const callback = await untilCallback(agent, { client_id: clientId })
     await removeProvider(provider)
     await eventually(async () => {
-      expect((await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)).code).to.equal(404)
+      expect((await sendToKapis(`/oauth/login/${provider}?client_id=${clientId}`)).code).to.equal(404)
     }, 20_000)
     const response = await agent.open(callback)
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([

@@ -12,7 +12,7 @@ import {
 import { logInUpstream, startOpenIdProvider, upstreamClient } from '../peers/openid-provider.ts'
 import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
-import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { kubectlJson, kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { endsWithinSeconds, eventually } from './http.ts'
 import {
   applyProvider,
@@ -31,7 +31,7 @@ const base = discoverOrigin()
 const clientId = setting('KAPIS_CLIENT_ID')
 
 async function discoverOrigin(): Promise<string> {
-  const { body } = await askKapis('/oauth/.well-known/openid-configuration')
+  const { body } = await sendToKapis('/oauth/.well-known/openid-configuration')
   return new URL(JSON.parse(body).issuer).origin
 }
 
@@ -46,7 +46,7 @@ async function open(agent: UserAgent, provider: string, until?: (url: URL) => bo
 async function configure(document: { readonly name: string } & object): Promise<void> {
   await applyProvider(document)
   await eventually(async () => {
-    expect((await askKapis(`/oauth/login/${document.name}`)).code).to.not.equal(404)
+    expect((await sendToKapis(`/oauth/login/${document.name}`)).code).to.not.equal(404)
   }, 10_000)
 }
 
@@ -100,7 +100,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   const logIn = async (agent: UserAgent, sub: string) => agent.open(await untilCallback(agent, sub))
 
   it('redirect the browser with a new state, PKCE and a nonce', async () => {
-    const response = await askKapis(`/oauth/login/${provider}?client_id=${clientId}&scope=openid`)
+    const response = await sendToKapis(`/oauth/login/${provider}?client_id=${clientId}&scope=openid`)
     expect(response.code).to.equal(303)
     expect(response.headers['cache-control']).to.equal('no-store')
     const location = new URL(String(response.headers.location))
@@ -131,7 +131,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
     it(`reauthenticate at the provider as the client requires: ${new URLSearchParams(demand)}`, async () => {
       const request = new URLSearchParams({ client_id: clientId, response_type: 'code', ...demand })
       const query = new URLSearchParams({ return_to: `/oauth/authorize?${request}` })
-      const response = await askKapis(`/oauth/login/${provider}?${query}`)
+      const response = await sendToKapis(`/oauth/login/${provider}?${query}`)
       expect(new URL(String(response.headers.location)).searchParams.get('prompt')).to.equal(prompt)
     })
   }
@@ -291,7 +291,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   ]
   for (const [what, parameters, error_description] of starts) {
     it(`do not start with ${what}`, async () => {
-      const response = await askKapis(`/oauth/login/${provider}?${new URLSearchParams(parameters)}`)
+      const response = await sendToKapis(`/oauth/login/${provider}?${new URLSearchParams(parameters)}`)
       expect(response.code).to.equal(400)
       expect(JSON.parse(response.body)).to.deep.include({ error_description })
     })
@@ -417,7 +417,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
       // An invalid Secret of a provider ends no login.
       await applyProvider(document({ mappingMethod: 'typo' }))
       await eventually(async () => {
-        expect((await askKapis(`/oauth/login/${provider}`)).code).to.equal(404)
+        expect((await sendToKapis(`/oauth/login/${provider}`)).code).to.equal(404)
       }, 20_000)
       expect((await bearer(access_token, '/api')).code).to.equal(200)
       await end()
@@ -449,7 +449,7 @@ describe('logins at an OpenID provider through kapis-apiserver', function () {
   it('fail while their provider is down, and no others do', async () => {
     await configure(document({}, { issuer: 'https://localhost:1' }))
     await eventually(async () => {
-      const response = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)
+      const response = await sendToKapis(`/oauth/login/${provider}?client_id=${clientId}`)
       expect(rejection(response)).to.deep.equal([
         503,
         {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { askKapis, uniqueName } from './cluster.ts'
+import { sendToKapis, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, openIdDocument, removeProvider } from './identity-provider.ts'
 import { credentials } from './oauth.ts'
@@ -16,7 +16,7 @@ describe('a redirect to an identity provider', function () {
   before(async () => {
     await applyProvider(openIdDocument(provider, { url: 'https://localhost:1' }))
     await eventually(async () => {
-      expect((await askKapis(`/oauth/login/${provider}`)).code).to.equal(400)
+      expect((await sendToKapis(`/oauth/login/${provider}`)).code).to.equal(400)
     }, 20_000)
   })
   after(() => removeProvider(provider))
@@ -78,14 +78,14 @@ describe('a redirect to an identity provider', function () {
     it(`returns ${code} for ${what}`, async () => {
       const before = linesOf().length
       const path = `/oauth/login/${provider}?${query}`
-      const response = await askKapis(path)
+      const response = await sendToKapis(path)
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([code, { error, error_description }])
       expect(response.headers).to.include({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
         pragma: 'no-cache',
       })
-      const page = await askKapis(path, { headers: { accept: 'text/html' } })
+      const page = await sendToKapis(path, { headers: { accept: 'text/html' } })
       expect([page.code, page.headers['content-type']]).to.deep.equal([code, 'text/html; charset=utf-8'])
       expect(page.headers['cache-control']).to.equal('no-store')
       expect(page.body)
@@ -107,7 +107,7 @@ describe('a redirect to an identity provider', function () {
     const nonexistent = uniqueName('nonexistent')
     for (const accept of ['application/json', 'text/html']) {
       const path = `/oauth/login/${nonexistent}?${new URLSearchParams(client)}`
-      const response = await askKapis(path, { headers: { accept } })
+      const response = await sendToKapis(path, { headers: { accept } })
       expect(response.code).to.equal(404)
       const text = accept === 'text/html' ? 'Unknown identity provider.' : 'unknown identity provider'
       expect(response.body).to.include(text)

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKapis,
   tokenOf,
   uniqueName,
   withToken,
 } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import { apply, eventually, sendAs } from './http.ts'
 import { type CommandResult, follow, run, setting } from './run.ts'
 
 const namespace = uniqueName('proxy')
@@ -167,7 +167,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   for (const [expected, headers] of claims) {
     it(`${Object.keys(headers).join(' and ')} by themselves grant no permission`, async () => {
       const authorization = `Bearer ${await tokenOf(namespace, 'unprivileged')}`
-      const { code } = await askKapis('/api/v1/pods', { headers: { ...headers, authorization } })
+      const { code } = await sendToKapis('/api/v1/pods', { headers: { ...headers, authorization } })
       expect(code).to.equal(expected)
     })
   }
@@ -187,7 +187,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
       const uid = await kubectlOutput('get', 'flowschema', name, '-o', 'jsonpath={.metadata.uid}')
       const unprivileged = await tokenOf(namespace, 'unprivileged')
       const flowOf = async (bearer: string) =>
-        (await askAs(bearer, '/api/v1/namespaces/default')).headers['x-kubernetes-pf-flowschema-uid']
+        (await sendAs(bearer, '/api/v1/namespaces/default')).headers['x-kubernetes-pf-flowschema-uid']
       await eventually(async () => expect(await flowOf(unprivileged)).to.equal(uid), 10_000)
       expect(await flowOf(token))
         .to.be.a('string')
@@ -198,7 +198,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   })
 
   it('a caller without credentials receives a challenge', async () => {
-    const { code, headers } = await askKapis('/api/v1/pods')
+    const { code, headers } = await sendToKapis('/api/v1/pods')
     expect({ code, challenge: headers['www-authenticate'] }).to.deep.equal({
       code: 401,
       challenge: 'Bearer realm="kapis"',

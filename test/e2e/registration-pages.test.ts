@@ -5,7 +5,7 @@ import { startOpenIdProvider, upstreamClient } from '../peers/openid-provider.ts
 import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent } from '../peers/user-agent.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
-import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { kubectlJson, kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import {
   applyProvider,
@@ -46,7 +46,9 @@ describe('pages for first logins through an identity provider, in a browser', fu
     const shown = { displayName: 'Corp account', disableLoginConfirmation: false }
     await applyProvider(openIdDocument(provider, upstream, { ...shown, mappingMethod, ...changes }, oidc))
     await eventually(async () => {
-      const { body } = await askKapis(`/kapis/config.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha2/configs/oauth`)
+      const { body } = await sendToKapis(
+        `/kapis/config.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha2/configs/oauth`,
+      )
       const known = JSON.parse(body).identityProviders.find(({ name }: { name: string }) => name === provider)
       expect(known).to.include({ mappingMethod })
     }, 20_000)

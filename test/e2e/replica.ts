@@ -62,7 +62,7 @@ export async function stop({ child }: Replica, signal: NodeJS.Signals = 'SIGTERM
   return child.exitCode
 }
 
-export function ask(
+export function send(
   { socket }: Replica,
   path: string,
   form?: Readonly<Record<string, string>>,
@@ -91,7 +91,7 @@ export function ask(
 export async function ready(replica: Replica): Promise<Replica> {
   const deadline = Date.now() + readyWithinMs
   for (;;) {
-    const code = await ask(replica, '/healthz').then(
+    const code = await send(replica, '/healthz').then(
       response => response.code,
       () => 0,
     )
@@ -108,7 +108,7 @@ type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body
 export function alternating(replicas: readonly Replica[]) {
   let turn = 0
   return {
-    ask(method: string, path: string, { headers = {}, body }: Sent = {}) {
+    send(method: string, path: string, { headers = {}, body }: Sent = {}) {
       const { socket } = replicas[turn++ % replicas.length] as Replica
       const { promise, resolve, reject } = Promise.withResolvers<{
         code: number

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKube,
   kubectl,
   kubectlOutput,
   makeNamespace,
   nodeNames,
+  sendToKube,
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { apply, askAs, askRaw, eventually, groupDomain } from './http.ts'
+import { apply, askRaw, eventually, groupDomain, sendAs } from './http.ts'
 import { watch } from './watch-client.ts'
 
 const namespace = uniqueName('reading')
@@ -98,7 +98,7 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
       const names = [`${encoded(mine())}`, `%66ieldSelector=metadata.name%3D%3D${mine()}`]
       for (const query of [...names, `${encoded(mine())}%2Cmetadata.name!%3Dx`]) {
         await eventually(async () => {
-          const response = await askAs(named, `${path()}?${query}`)
+          const response = await sendAs(named, `${path()}?${query}`)
           expect(response.code, response.body).to.equal(200)
           expect(namesIn(response.body)).to.deep.equal([mine()])
         }, 5_000)
@@ -126,7 +126,7 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
       for (const query of [...queries, ...broken, `fieldSelector=&${first}`]) {
         for (const prefix of ['', 'watch=true&']) {
           for (const token of [named, admin]) {
-            const response = await askAs(token, `${path()}?${prefix}${query}`)
+            const response = await sendAs(token, `${path()}?${prefix}${query}`)
             expect(response.code, `${prefix}${query}: ${response.body}`).to.equal(400)
             expect(JSON.parse(response.body).message).to.match(
               / is given more than once$|^the query contains /,
@@ -150,12 +150,12 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
       ].map(text => (text === '' || text.startsWith('?') ? text : `?fieldSelector=${text}`))
       const more = [`/${name}/status?${encoded(name)}`, `/${name}/x`, `/other`, `/?labelSelector=x`]
       for (const rest of [...lists, ...more, `?labelSelector=metadata.name%3D${name}`]) {
-        const response = await askAs(named, path() + rest)
+        const response = await sendAs(named, path() + rest)
         expect(response.code, `${rest}: ${response.body}`).to.be.oneOf([400, 403, 404])
       }
       // A selector with two names selects no object.
       const both = `${path()}?${encoded(name)}%2Cmetadata.name%3Dother`
-      const response = await askAs(named, both)
+      const response = await sendAs(named, both)
       if (response.code === 200) expect(namesIn(response.body)).to.deep.equal([])
       else expect(response.code).to.equal(403)
     })
@@ -186,7 +186,7 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
         `${root}?${encoded(mine())}`,
         `${root}/other?${encoded(mine())}`,
       ]) {
-        const response = await askAs(named, target)
+        const response = await sendAs(named, target)
         expect(response.code, target).to.equal(403)
       }
     })
@@ -214,7 +214,7 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
       spec: { ...pod, volumes: [{ name: 'mine', secret: { secretName: 'mine' } }] },
     })
     const headers = { 'impersonate-user': `system:node:${node}`, 'impersonate-group': 'system:nodes' }
-    const askNode = (path: string) => askAs(admin, path, { headers })
+    const askNode = (path: string) => sendAs(admin, path, { headers })
     const secrets = `/kapi/v1/namespaces/${namespace}/secrets`
     const ours = `fieldSelector=spec.nodeName%3D${node}`
     await eventually(async () => {
@@ -275,19 +275,19 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
       ]) {
         for (const query of ['', '?watch=true', `?${encoded('default')}`]) {
           const path = `${root}/${rest}${query}`
-          const { code, body } = await askAs(viewer, path)
+          const { code, body } = await sendAs(viewer, path)
           expect(code, `${path}: ${body}`).to.equal(404)
           expect(JSON.parse(body)).to.not.have.property('items')
         }
       }
     }
-    const kept = await askKube(viewer, `/api/v1/namespaces/${namespace}/namespaces`)
+    const kept = await sendToKube(viewer, `/api/v1/namespaces/${namespace}/namespaces`)
     expect(kept.code).to.equal(404)
   })
 
   it('finds no namespaced object at a cluster-scoped path', async () => {
     for (const root of ['/kapi/v1/', '/kapi/v1/watch/', `/kapis/${resources}/v1alpha3/`]) {
-      const response = await askAs(admin, `${root}secrets/mine`)
+      const response = await sendAs(admin, `${root}secrets/mine`)
       expect(response.code, `${root}: ${response.body}`).to.equal(404)
     }
   })
@@ -310,7 +310,7 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
         const headers = { 'content-type': 'application/json' }
         const body = JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'new' } })
         for (const query of ['', '?watch=true']) {
-          const response = await askAs(watcher, path + query, { method, headers, body })
+          const response = await sendAs(watcher, path + query, { method, headers, body })
           expect(response.code, `${method} ${path}${query}: ${response.body}`).to.be.oneOf([403, 404, 405])
         }
       }
@@ -343,6 +343,6 @@ describe('a request that Kapis and kube-apiserver interpret in the same way', fu
   it('treats the parameter secret as the name of a Secret, and never as a path', async () => {
     const root = `/kapis/${resources}/v1alpha3/namespaces/${namespace}/imageconfig?image=localhost/x`
     for (const secret of ['mine/../other', 'mine%2f..%2fother', '../secrets/other', 'other'])
-      expect((await askAs(viewer, `${root}&secret=${secret}`)).code, secret).to.be.oneOf([400, 404])
+      expect((await sendAs(viewer, `${root}&secret=${secret}`)).code, secret).to.be.oneOf([400, 404])
   })
 })

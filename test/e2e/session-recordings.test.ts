@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createPerson } from './kapis.ts'
 import { run, scratch, setting } from './run.ts'
 
@@ -58,7 +58,7 @@ describe('session recordings', function () {
   })
 
   async function list(as = administrator): Promise<readonly Item[]> {
-    const response = await askAs(as, `${replica.server}${path}`)
+    const response = await sendAs(as, `${replica.server}${path}`)
     expect(response.code, response.body).to.equal(200)
     return JSON.parse(response.body).items
   }
@@ -75,7 +75,7 @@ describe('session recordings', function () {
   }
 
   async function outputOf({ metadata }: Item): Promise<string> {
-    const { code, body } = await askAs(administrator, `${replica.server}${path}/${metadata.name}`)
+    const { code, body } = await sendAs(administrator, `${replica.server}${path}/${metadata.name}`)
     expect(code, body).to.equal(200)
     const [header, ...events] = body
       .trimEnd()
@@ -204,7 +204,7 @@ describe('session recordings', function () {
   it('cannot be bypassed through the kubelet', async () => {
     for (const prefix of ['/api', '/kapi', '/clusters/host/kapi']) {
       const path = `${prefix}/v1/nodes/worker-1/proxy/run/${namespace}/web/web?cmd=id`
-      const { code, body } = await askAs(administrator, `${replica.server}${path}`, { method: 'POST' })
+      const { code, body } = await sendAs(administrator, `${replica.server}${path}`, { method: 'POST' })
       expect([code, JSON.parse(body).message]).to.deep.equal([
         403,
         'sessions of this user must be recorded, which is not possible for commands that the kubelet runs: use exec of the pod',
@@ -214,7 +214,7 @@ describe('session recordings', function () {
 
   it('can be read only with permission', async () => {
     expect((await list(await tokenOf(namespace, 'reviewer'))).length).to.be.greaterThan(0)
-    const refused = await askAs(token, `${replica.server}${path}`)
+    const refused = await sendAs(token, `${replica.server}${path}`)
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([
       403,
       `sessionrecordings.logging.${groupDomain} is forbidden: User "system:serviceaccount:${namespace}:operator" cannot list resource "sessionrecordings" in API group "logging.${groupDomain}" in the namespace "${namespace}"`,

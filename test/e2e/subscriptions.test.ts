@@ -12,7 +12,7 @@ import {
   uniqueName,
   version,
 } from './cluster.ts'
-import { apply, askAs, eventually } from './http.ts'
+import { apply, eventually, sendAs } from './http.ts'
 import { setting } from './run.ts'
 
 const path = `/kapis/${group}/${version}/subscriptions`
@@ -121,7 +121,7 @@ describe('several subscriptions over one connection', function () {
       subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace }],
     })
     await eventually(async () => {
-      const { code } = await askAs(reader, `/kapi/v1/namespaces/${namespace}/configmaps`)
+      const { code } = await sendAs(reader, `/kapi/v1/namespaces/${namespace}/configmaps`)
       expect(code).to.equal(200)
     }, 10_000)
     const { send, of, names } = await connect(reader)
@@ -245,7 +245,7 @@ describe('several subscriptions over one connection', function () {
       ['?subscriptions=x', 'invalid subscriptions: expected a JSON array of'],
       ['?subscriptions=[]', 'invalid subscriptions: expected a JSON array of'],
     ]) {
-      const response = await askAs(token, `${path}${query}`)
+      const response = await sendAs(token, `${path}${query}`)
       expect(response.code).to.equal(400)
       expect(response.body).to.contain(text)
     }

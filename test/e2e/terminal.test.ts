@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { type Accounts, createAccounts } from './account.ts'
 import { accessToken, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
-import { apply, askAs, eventually, groupDomain } from './http.ts'
+import { apply, eventually, groupDomain, sendAs } from './http.ts'
 import { setting } from './run.ts'
 
 type Message = { readonly Op: string; readonly Data: string }
@@ -118,13 +118,13 @@ describe('terminals and jobs for KubeSphere 3.4 consoles', function () {
   })
 
   it('are not available to plain HTTP requests', async () => {
-    const { code, body } = await askAs(admin, `/kapis/terminal.${groupDomain}/v1alpha2${exec}`)
+    const { code, body } = await sendAs(admin, `/kapis/terminal.${groupDomain}/v1alpha2${exec}`)
     expect([code, JSON.parse(body).message]).to.deep.equal([400, 'a terminal requires a WebSocket'])
   })
 
   it('name the replacement for kubectl in a user’s pod', async () => {
     const path = `/kapis/resources.${groupDomain}/v1alpha2/users/admin/kubectl`
-    const { code, body } = await askAs(admin, path)
+    const { code, body } = await sendAs(admin, path)
     expect(code).to.equal(404)
     expect(JSON.parse(body).message).to.contain('kubectl')
   })
@@ -143,14 +143,14 @@ describe('terminals and jobs for KubeSphere 3.4 consoles', function () {
       }
     const before = (await read()).metadata.uid
     const path = `/kapis/operations.${groupDomain}/v1alpha2/namespaces/default/jobs/${job}?action=rerun&resourceVersion=`
-    expect((await askAs(admin, `${path}1`, { method: 'POST' })).code).to.equal(409)
+    expect((await sendAs(admin, `${path}1`, { method: 'POST' })).code).to.equal(409)
     await eventually(async () => {
       const { resourceVersion } = (await read()).metadata
-      const { code, body } = await askAs(admin, path + resourceVersion, { method: 'POST' })
+      const { code, body } = await sendAs(admin, path + resourceVersion, { method: 'POST' })
       expect([code, body]).to.deep.equal([200, '{"message":"success"}\n'])
     }, 10_000)
     expect((await read()).metadata.uid).not.to.equal(before)
     const plain = await accounts.make('plain', [])
-    expect((await askAs(plain, `${path}1`, { method: 'POST' })).code).to.equal(403)
+    expect((await sendAs(plain, `${path}1`, { method: 'POST' })).code).to.equal(403)
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
-import { accessToken, askKube, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
-import { apply, askAs, groupDomain } from './http.ts'
+import { accessToken, type HttpResponse, kubectl, sendToKube, uniqueName } from './cluster.ts'
+import { apply, groupDomain, sendAs } from './http.ts'
 import { claimsOf } from './oauth.ts'
 
 const group = `iam.${groupDomain}`
@@ -22,7 +22,7 @@ const impersonate = (resource: string, ...resourceNames: readonly string[]): Rul
 })
 const administrator = [rule(['users', 'users/status'], writing), rule(['users/password'], ['update'])]
 
-type Ask = (method: string, path: string, body?: object, type?: string) => Promise<HttpResponse>
+type Send = (method: string, path: string, body?: object, type?: string) => Promise<HttpResponse>
 
 /**
  * Rules for users that admission of kube-apiserver enforces: writing a User directly must not give
@@ -52,9 +52,9 @@ describe('admission of users in kube-apiserver', function () {
     return name
   }
   const askerOf =
-    (ask: typeof askKube, token: string): Ask =>
+    (send: typeof sendToKube, token: string): Send =>
     (method, path, body, type = json) =>
-      ask(token, path, {
+      send(token, path, {
         method,
         ...(body === undefined ? {} : { headers: { 'content-type': type }, body: JSON.stringify(body) }),
       })
@@ -68,13 +68,13 @@ describe('admission of users in kube-apiserver', function () {
   const noPassword = `cannot update resource "users/password" in API group "${group}" at the cluster scope`
   const applyType = 'application/apply-patch+yaml'
 
-  for (const [way, ask] of [
-    ['directly', askKube],
-    ['through Kapis', askAs],
+  for (const [way, send] of [
+    ['directly', sendToKube],
+    ['through Kapis', sendAs],
   ] as const) {
     describe(way, () => {
       const account = async (name: string, ...rules: readonly Rule[]) =>
-        askerOf(ask, await accounts.make(`${way === 'directly' ? 'a' : 'b'}-${name}`, rules))
+        askerOf(send, await accounts.make(`${way === 'directly' ? 'a' : 'b'}-${name}`, rules))
 
       it('creates no user without permission to impersonate it, with any verb', async () => {
         const plain = await account('plain', ...administrator)

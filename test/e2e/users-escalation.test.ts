@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
 import { accessToken, type HttpResponse, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain, logIn } from './http.ts'
+import { eventually, groupDomain, logIn, sendAs } from './http.ts'
 
 const group = `iam.${groupDomain}`
 const base = `/kapis/${group}/v1alpha2/users`
@@ -39,7 +39,7 @@ describe('callers who write users', function () {
   let plain: string
 
   const send = (token: string, method: string, path: string, body: unknown, type = 'application/json') =>
-    askAs(token, path, { method, headers: { 'content-type': type }, body: JSON.stringify(body) })
+    sendAs(token, path, { method, headers: { 'content-type': type }, body: JSON.stringify(body) })
   const patch = (token: string, name: string, body: unknown) =>
     send(token, 'PATCH', `${base}/${name}`, body, merge)
   function draft(name: string, spec: object = {}, more: object = {}) {
@@ -72,12 +72,12 @@ describe('callers who write users', function () {
     const name = uniqueName('ordinary')
     expectCode(await send(plain, 'POST', base, draft(name, { password, displayName: 'O' })), 201)
     expectCode(await patch(plain, name, { spec: { lang: 'de' } }), 200)
-    const read = JSON.parse((await askAs(plain, `${base}/${name}`)).body)
+    const read = JSON.parse((await sendAs(plain, `${base}/${name}`)).body)
     const changed = { ...read, spec: { ...read.spec, displayName: 'P' } }
     expectCode(await send(plain, 'PUT', `${base}/${name}`, changed), 200)
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
     expectCode(await send(plain, 'PUT', `${base}/${name}/status`, { status: { state: 'Disabled' } }), 200)
-    expectCode(await askAs(plain, `${base}/${name}`, { method: 'DELETE' }), 200)
+    expectCode(await sendAs(plain, `${base}/${name}`, { method: 'DELETE' }), 200)
   })
 
   it('cannot assign a group without permission to impersonate it', async () => {
@@ -88,12 +88,12 @@ describe('callers who write users', function () {
     const fresh = uniqueName('grouped')
     for (const query of ['', '?dryRun=All'])
       refused(await send(plain, 'POST', base + query, draft(fresh, { groups })))
-    expectCode(await askAs(admin, `${base}/${fresh}`), 404)
+    expectCode(await sendAs(admin, `${base}/${fresh}`), 404)
     const name = await newUser({ groups: ['kept'] })
     refused(await patch(plain, name, { spec: { groups: ['kept', ...groups] } }))
-    const read = JSON.parse((await askAs(plain, `${base}/${name}`)).body)
+    const read = JSON.parse((await sendAs(plain, `${base}/${name}`)).body)
     refused(await send(plain, 'PUT', `${base}/${name}`, { ...read, spec: { ...read.spec, groups } }))
-    expect(JSON.parse((await askAs(admin, `${base}/${name}`)).body).spec.groups).to.deep.equal(['kept'])
+    expect(JSON.parse((await sendAs(admin, `${base}/${name}`)).body).spec.groups).to.deep.equal(['kept'])
     // Sending or removing existing groups requires no permission.
     expectCode(await patch(plain, name, { spec: { groups: ['kept'], lang: 'en' } }), 200)
     const giver = await accounts.make('giver', [...administrator, impersonate('groups', 'developers')])
@@ -121,7 +121,7 @@ describe('callers who write users', function () {
         `users "${name}"`,
         'cannot impersonate resource "users"',
       )
-      expectCode(await askAs(admin, `${base}/${name}`), 404)
+      expectCode(await sendAs(admin, `${base}/${name}`), 404)
     }
     const namer = await accounts.make('namer', [...administrator, impersonate('users', bound)])
     expectCode(await send(namer, 'POST', base, draft(bound)), 201)
@@ -168,7 +168,7 @@ describe('callers who write users', function () {
     for (const user of drafts) {
       forbidden(await send(plain, 'POST', base, user), `users "${user.metadata.name}"`, 'cannot impersonate')
       forbidden(await send(named, 'POST', base, user), 'groups', `cannot impersonate ${anyGroup}`)
-      expectCode(await askAs(admin, `${base}/${user.metadata.name}`), 404)
+      expectCode(await sendAs(admin, `${base}/${user.metadata.name}`), 404)
       expectCode(await send(admin, 'POST', base, user), 201)
     }
   })
@@ -240,7 +240,7 @@ describe('callers who write users', function () {
         `users.${group} "${fresh}"`,
         why,
       )
-      const read = JSON.parse((await askAs(writer, `${base}/${name}`)).body)
+      const read = JSON.parse((await sendAs(writer, `${base}/${name}`)).body)
       expect(read.status.state).to.equal('Active')
       expectCode(await send(writer, 'PUT', `${base}/${name}`, read), 200)
       expectCode(await patch(writer, name, { spec: { lang: 'en' }, status: { state: 'Active' } }), 200)

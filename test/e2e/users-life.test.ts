@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
-import { askAs, expectStatus, groupDomain, logIn, statusBody } from './http.ts'
+import { expectStatus, groupDomain, logIn, sendAs, statusBody } from './http.ts'
 
 const group = `iam.${groupDomain}`
 const base = `/kapis/${group}/v1alpha2/users`
@@ -18,11 +18,11 @@ describe('a user throughout its life', function () {
 
   const send = (method: string, path: string, body?: unknown, type = json) => {
     const url = `${base}${path}`
-    if (body === undefined) return askAs(admin, url, { method, headers: { 'content-type': type } })
+    if (body === undefined) return sendAs(admin, url, { method, headers: { 'content-type': type } })
     const text = JSON.stringify(body)
     // Node.js sends a DELETE with a body without Content-Length by default.
     const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
-    return askAs(admin, url, { method, headers, body: text })
+    return sendAs(admin, url, { method, headers, body: text })
   }
 
   before(async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
 import { type Accounts, createAccounts } from './account.ts'
-import { accessToken, askKube, kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain, logIn } from './http.ts'
+import { accessToken, kubectl, kubectlJson, kubectlOutput, sendToKube, uniqueName } from './cluster.ts'
+import { eventually, groupDomain, logIn, sendAs } from './http.ts'
 import { createUser, iamVersion, loginAs, removeUser } from './oauth.ts'
 import { output, setting } from './run.ts'
 
@@ -41,7 +41,7 @@ describe('password hashes', function () {
     const name = uniqueName(`hashed${made.length}`)
     made.push(name)
     const body = JSON.stringify({ metadata: { name }, spec: { email: `${name}@e2e.test`, ...spec } })
-    const response = await askAs(admin, platform, {
+    const response = await sendAs(admin, platform, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
@@ -57,12 +57,12 @@ describe('password hashes', function () {
       native + watch,
       `/apis/${group}/v1alpha2/loginsessions`,
     ]) {
-      const { code, body } = await askKube(reader, path)
+      const { code, body } = await sendToKube(reader, path)
       expect(code, body).to.equal(200)
       expect(body, path).to.not.match(hash)
     }
     for (const path of [`${platform}/${name}`, platform, `/kapis/resources.${groupDomain}/v1alpha3/users`]) {
-      const { body } = await askAs(reader, path)
+      const { body } = await sendAs(reader, path)
       expect(body, path).to.not.match(hash).and.not.include('"credential')
     }
   }
@@ -83,7 +83,7 @@ describe('password hashes', function () {
     const name = await newUser()
     const token = (await loginAs({ username: name, password })).access_token
     const put = (path: string, body: object, as = admin, type = 'application/json', method = 'PUT') =>
-      askAs(as, `${platform}/${name}${path}`, {
+      sendAs(as, `${platform}/${name}${path}`, {
         method,
         headers: { 'content-type': type },
         body: JSON.stringify(body),
@@ -106,7 +106,7 @@ describe('password hashes', function () {
       await expectNone(name)
       last = next
     }
-    expect((await askAs(token, `${platform}/${name}`)).code).to.equal(401)
+    expect((await sendAs(token, `${platform}/${name}`)).code).to.equal(401)
     // Changes of other fields keep the password.
     expect((await put('', { spec: { email, lang: 'de' } })).code).to.equal(200)
     expect((await logIn(name, last)).code).to.equal(200)
@@ -123,14 +123,14 @@ describe('password hashes', function () {
       expect(JSON.stringify(metadata)).to.not.match(hash)
     }, 10_000)
     await expectNone(name)
-    expect((await askAs(token, `${platform}/${name}`)).code).to.equal(200)
+    expect((await sendAs(token, `${platform}/${name}`)).code).to.equal(200)
     expect((await logIn(name, password)).code).to.equal(200)
     // Applying the same manifest again keeps the password; a manifest with another hash changes it.
     await createUser({ username: name, password: 'Another horse 2' })
     await eventually(async () => expect((await logIn(name, 'Another horse 2')).code).to.equal(200), 3_000)
     expect((await logIn(name, password)).code).to.equal(400)
     await eventually(
-      async () => expect((await askAs(token, `${platform}/${name}`)).code).to.equal(401),
+      async () => expect((await sendAs(token, `${platform}/${name}`)).code).to.equal(401),
       2_000,
     )
     await eventually(() => expectNone(name), 10_000)
@@ -190,7 +190,7 @@ describe('password hashes', function () {
     const name = await newUser()
     const candidates = Array.from({ length: 6 }, (_, i) => `Raced horse ${i}`)
     const set = (next: string) =>
-      askAs(admin, `${platform}/${name}/password`, {
+      sendAs(admin, `${platform}/${name}/password`, {
         method: 'PUT',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ password: next }),
@@ -211,7 +211,7 @@ describe('password hashes', function () {
     await eventually(async () => expect((await logIn(name, password)).code).to.equal(400), 5_000)
     const body = JSON.stringify({ password: 'Another horse 3' })
     const headers = { 'content-type': 'application/json' }
-    const { code } = await askAs(admin, `${platform}/${name}/password`, { method: 'PUT', headers, body })
+    const { code } = await sendAs(admin, `${platform}/${name}/password`, { method: 'PUT', headers, body })
     expect(code).to.equal(200)
     await eventually(async () => expect((await logIn(name, 'Another horse 3')).code).to.equal(200), 5_000)
   })

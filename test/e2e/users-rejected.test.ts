@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, kubectl, uniqueName } from './cluster.ts'
-import { askAs, expectStatus, groupDomain, statusBody } from './http.ts'
+import { expectStatus, groupDomain, sendAs, statusBody } from './http.ts'
 
 const group = `iam.${groupDomain}`
 const base = `/kapis/${group}/v1alpha2/users`
@@ -17,7 +17,7 @@ describe('invalid requests for users', function () {
   let admin: string
 
   const send = (method: string, path: string, body?: unknown, type = json) =>
-    askAs(admin, `${base}${path}`, {
+    sendAs(admin, `${base}${path}`, {
       method,
       ...(body === undefined
         ? {}
@@ -180,9 +180,9 @@ describe('invalid requests for users', function () {
       ),
     ],
   ]
-  for (const [what, ask, body, headers = {}] of rows) {
+  for (const [what, send, body, headers = {}] of rows) {
     it(`respond to ${what} with ${body.code}`, async () => {
-      const response = await ask()
+      const response = await send()
       expectStatus(response, body)
       expect(response.headers).to.include(headers)
     })

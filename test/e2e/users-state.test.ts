@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, uniqueName } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
 
 const group = `iam.${groupDomain}`
@@ -21,7 +21,7 @@ describe('the state of a user', function () {
   after(() => removeUser(user.username))
 
   const write = (path: string, body: object): Promise<HttpResponse> =>
-    askAs(admin, `${base}/${user.username}/${path}`, {
+    sendAs(admin, `${base}/${user.username}/${path}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -62,7 +62,7 @@ describe('the state of a user', function () {
     expectUser(tried, 'Disabled', 'Disabled by an administrator')
     const set = await write('password?dryRun=All', { password: 'Another horse 1' })
     expect(set).to.include({ code: 200 })
-    const { status } = JSON.parse((await askAs(admin, `${base}/${user.username}`)).body)
+    const { status } = JSON.parse((await sendAs(admin, `${base}/${user.username}`)).body)
     expect(status.state).to.equal('Active')
     expect(await login()).to.include({ code: 200 })
   })

@@ -3,14 +3,22 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   type HttpResponse,
   kubectl,
   kubectlJson,
   kubectlOutput,
+  sendToKapis,
   uniqueName,
 } from './cluster.ts'
-import { askAs, endsWithinSeconds, eventually, expectStatus, groupDomain, logIn, statusBody } from './http.ts'
+import {
+  endsWithinSeconds,
+  eventually,
+  expectStatus,
+  groupDomain,
+  logIn,
+  sendAs,
+  statusBody,
+} from './http.ts'
 import { loginAs } from './oauth.ts'
 import { setting } from './run.ts'
 
@@ -41,7 +49,7 @@ describe('users', function () {
     path: string,
     body: unknown,
     headers: Readonly<Record<string, string>> = json,
-  ) => askAs(token, path, { method, headers, body: JSON.stringify(body) })
+  ) => sendAs(token, path, { method, headers, body: JSON.stringify(body) })
   const parse = (response: HttpResponse, code = 200): UserObject => {
     expect(response.code, response.body).to.equal(code)
     return JSON.parse(response.body)
@@ -101,7 +109,7 @@ describe('users', function () {
   it('are created with a password that is hashed, and read and listed without it', async () => {
     const group = uniqueName('group')
     const name = await newUser({ displayName: 'E2E', groups: [group] })
-    const user = parse(await askAs(admin, `${base}/${name}`))
+    const user = parse(await sendAs(admin, `${base}/${name}`))
     const { metadata, ...rest } = user
     expect(rest).to.deep.include({
       kind: 'User',
@@ -120,7 +128,7 @@ describe('users', function () {
       'credentialNamespace',
     )
     await eventually(async () => {
-      const listed = JSON.parse((await askAs(admin, `${base}?ingroup=${group}`)).body)
+      const listed = JSON.parse((await sendAs(admin, `${base}?ingroup=${group}`)).body)
       expect(listed).to.have.property('totalItems', 1)
       expect(listed.items[0]).to.deep.equal(user)
     }, 3_000)
@@ -134,10 +142,10 @@ describe('users', function () {
     const { spec } = Object(await kubectlJson('get', users, name))
     const applied = JSON.stringify({ spec })
     await kubectlOutput('annotate', users, name, `${annotation}=${applied}`)
-    const { metadata } = parse(await askAs(admin, `${base}/${name}`))
+    const { metadata } = parse(await sendAs(admin, `${base}/${name}`))
     expect(metadata.annotations).to.not.have.property(annotation)
     await eventually(async () => {
-      const [listed] = JSON.parse((await askAs(admin, `${base}?ingroup=${spec.groups[0]}`)).body).items
+      const [listed] = JSON.parse((await sendAs(admin, `${base}?ingroup=${spec.groups[0]}`)).body).items
       expect(listed.metadata).to.deep.equal(metadata)
     }, 20_000)
     const changes = { spec: { lang: 'de' } }
@@ -152,7 +160,7 @@ describe('users', function () {
     const group = uniqueName('group')
     const names = [await newUser({ groups: [group] }), await newUser({ groups: [group, 'x'] })].sort()
     const list = async (query: string) => {
-      const { items, totalItems } = JSON.parse((await askAs(admin, `${base}?${query}`)).body)
+      const { items, totalItems } = JSON.parse((await sendAs(admin, `${base}?${query}`)).body)
       return [items.map(({ metadata }: UserObject) => metadata.name), totalItems]
     }
     await eventually(async () => {
@@ -163,7 +171,7 @@ describe('users', function () {
     expect(await list(`email=${names[0]}@e2e.test`)).to.deep.equal([[names[0]], 1])
     expect(await list(`ingroup=${group}&status=active`)).to.have.nested.property('[1]', 2)
     expect(await list(`names=${names.join(',')}&status=disabled`)).to.deep.equal([[], 0])
-    const warned = await askAs(admin, `${base}?ingroup=${group}&page=0`)
+    const warned = await sendAs(admin, `${base}?ingroup=${group}&page=0`)
     expect([warned.code, warned.headers.warning]).to.deep.equal([
       200,
       '299 - "invalid page \\"0\\": expected a whole number of at least 1; using 1"',
@@ -175,15 +183,15 @@ describe('users', function () {
     const path = `${base}/${name}`
     const patch = { 'content-type': 'application/merge-patch+json' }
     const responses = [
-      await askAs(admin, path),
-      await askAs(admin, `${path}?managedFields=true`),
-      await askAs(admin, base),
-      await askAs(admin, `/kapis/resources.${groupDomain}/v1alpha3/users`),
-      await askAs(admin, `/kapi/iam.${groupDomain}/v1alpha2/users/${name}`),
+      await sendAs(admin, path),
+      await sendAs(admin, `${path}?managedFields=true`),
+      await sendAs(admin, base),
+      await sendAs(admin, `/kapis/resources.${groupDomain}/v1alpha3/users`),
+      await sendAs(admin, `/kapi/iam.${groupDomain}/v1alpha2/users/${name}`),
       await send(admin, 'PATCH', path, { spec: { lang: 'en' } }, patch),
       await send(admin, 'PUT', `${path}/status`, { status: { state: 'Disabled' } }),
       await send(admin, 'PUT', path, { spec: { email: `${name}@e2e.test` } }),
-      await askAs(admin, path, { method: 'DELETE' }),
+      await sendAs(admin, path, { method: 'DELETE' }),
     ]
     for (const { code, body } of responses) {
       expect(code, body).to.equal(200)
@@ -194,7 +202,7 @@ describe('users', function () {
   it('are replaced at the version that was read, and keep their password', async () => {
     const name = await newUser()
     const path = `${base}/${name}`
-    const before = parse(await askAs(admin, path))
+    const before = parse(await sendAs(admin, path))
     const changed = { ...before, spec: { ...before.spec, displayName: 'Other' } }
     expect(parse(await send(admin, 'PUT', path, changed)).spec).to.include({ displayName: 'Other' })
     const conflict = await send(admin, 'PUT', path, changed)
@@ -207,9 +215,9 @@ describe('users', function () {
     const name = await newUser()
     const token = await tokenOf(name)
     const self = `${base}/${name}`
-    expect((await askAs(token, self)).code).to.equal(200)
+    expect((await sendAs(token, self)).code).to.equal(200)
     parse(await send(admin, 'PUT', `${self}/status`, { status: { state: 'Disabled' } }))
-    const seconds = await eventually(async () => expectCode(await askAs(token, self), 401), 20_000, 20)
+    const seconds = await eventually(async () => expectCode(await sendAs(token, self), 401), 20_000, 20)
     expect(seconds).to.be.below(endsWithinSeconds)
     expect(JSON.parse((await logIn(name, password)).body)).to.deep.equal({
       error: 'invalid_grant',
@@ -220,7 +228,7 @@ describe('users', function () {
     )
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
     // The login from before the change remains ended.
-    expectCode(await askAs(token, self), 401)
+    expectCode(await sendAs(token, self), 401)
   })
 
   it('are unlocked by an administrator', async () => {
@@ -228,13 +236,13 @@ describe('users', function () {
     for (let i = 0; i < 10; i++) await logIn(name, `wrong ${i}`)
     expect((await logIn(name, password)).code).to.equal(429)
     await eventually(async () => {
-      expect(parse(await askAs(admin, `${base}/${name}`)).status).to.include({ state: 'AuthLimitExceeded' })
+      expect(parse(await sendAs(admin, `${base}/${name}`)).status).to.include({ state: 'AuthLimitExceeded' })
     }, 3_000)
     parse(await send(admin, 'PUT', `${base}/${name}/status`, { status: { state: 'Active' } }))
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
     // Repeated, since records are written after the responses.
     await eventually(async () => {
-      const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
+      const records = JSON.parse((await sendAs(admin, `${base}/${name}/loginrecords`)).body)
       expect(records.totalItems).to.equal(11)
       // All records may have the same time in seconds, so their order is undefined.
       const specs = records.items.map(({ spec }: UserObject) => spec)
@@ -254,9 +262,9 @@ describe('users', function () {
     const spec = { email: `${name}@e2e.test`, password }
     const body = { metadata: { name, annotations: { [annotation]: 'platform-admin' } }, spec }
     const roleOf = ({ metadata }: UserObject) => metadata.annotations?.[annotation]
-    const shown = (path: string) => askAs(admin, path).then(response => JSON.parse(response.body))
+    const shown = (path: string) => sendAs(admin, path).then(response => JSON.parse(response.body))
     expect(roleOf(parse(await send(admin, 'POST', base, body), 201))).to.equal('platform-admin')
-    const user = parse(await askAs(admin, `${base}/${name}`))
+    const user = parse(await sendAs(admin, `${base}/${name}`))
     expect(roleOf(user)).to.equal('platform-admin')
     const found = await shown(`${base}?globalrole=platform-admin&name=${name}`)
     expect(found.items.map(roleOf)).to.deep.equal(['platform-admin'])
@@ -267,7 +275,7 @@ describe('users', function () {
     }
     expect(roleOf(parse(await send(admin, 'PUT', `${base}/${name}`, next)))).to.equal('platform-regular')
     expect((await shown(`${base}?globalrole=platform-admin&name=${name}`)).items).to.deep.equal([])
-    const { metadata } = parse(await askAs(await tokenOf(name), `${base}/${name}`))
+    const { metadata } = parse(await sendAs(await tokenOf(name), `${base}/${name}`))
     expect(metadata.annotations?.[annotation]).to.equal('platform-regular')
   })
 
@@ -275,13 +283,13 @@ describe('users', function () {
     it('may read themselves, but no others', async () => {
       const name = await newUser()
       const token = await tokenOf(name)
-      expect(parse(await askAs(token, `${base}/${name}`)).metadata.name).to.equal(name)
+      expect(parse(await sendAs(token, `${base}/${name}`)).metadata.name).to.equal(name)
       for (const path of [base, `${base}/admin`, `${base}/${name}/loginrecords`])
-        expectCode(await askAs(token, path), 403)
+        expectCode(await sendAs(token, path), 403)
       const message =
         `users.iam.${groupDomain} "admin" is forbidden: User "${name}" cannot get resource "users" ` +
         `in API group "iam.${groupDomain}" at the cluster scope`
-      expect(JSON.parse((await askAs(token, `${base}/admin`)).body)).to.include({
+      expect(JSON.parse((await sendAs(token, `${base}/admin`)).body)).to.include({
         reason: 'Forbidden',
         message,
       })
@@ -324,10 +332,10 @@ describe('users', function () {
       expect([weak.code, weak.body.includes('weak"')]).to.deep.equal([422, false])
       const changed = await send(token, 'PUT', path, { currentPassword: password, password: next })
       expect([changed.code, JSON.parse(changed.body)]).to.deep.equal([200, { message: 'success' }])
-      await eventually(async () => expectCode(await askAs(token, `${base}/${name}`), 401), 2_000)
+      await eventually(async () => expectCode(await sendAs(token, `${base}/${name}`), 401), 2_000)
       await eventually(async () => expectCode(await logIn(name, next), 200), 3_000)
       expectCode(await logIn(name, password), 400)
-      const { metadata } = parse(await askAs(admin, `${base}/${name}`))
+      const { metadata } = parse(await sendAs(admin, `${base}/${name}`))
       expect(metadata.annotations).to.not.have.property(`iam.${groupDomain}/uninitialized`)
       expectCode(await send(await tokenOf(name, next), 'PUT', `${base}/admin/password`, { password }), 403)
     })
@@ -340,7 +348,7 @@ describe('users', function () {
       const email = `own-${name}@e2e.test`
       // Repeated after a conflict, while the watch has not delivered the latest version.
       await eventually(async () => {
-        const { status: _, metadata, ...user } = parse(await askAs(token, `${base}/${name}`))
+        const { status: _, metadata, ...user } = parse(await sendAs(token, `${base}/${name}`))
         const body = { ...user, metadata, spec: { ...user.spec, email, lang: 'de' } }
         const changed = await send(token, 'PUT', `${base}/${name}`, body)
         expectCode(changed, 200)
@@ -355,7 +363,7 @@ describe('users', function () {
       expectCode(await patch({ op: 'add', path: '/spec/groups', value: ['platform-admins'] }), 403)
       expectCode(await patch(remove, { op: 'replace', path: '/spec/password', value: next }), 200)
       await eventually(async () => expectCode(await logIn(name, next), 200), 3_000)
-      const { metadata: left } = parse(await askAs(admin, `${base}/${name}`))
+      const { metadata: left } = parse(await sendAs(admin, `${base}/${name}`))
       expect(left.annotations).to.not.have.property(mark)
     })
 
@@ -378,7 +386,7 @@ describe('users', function () {
 
     it('are not returned without a login', async () => {
       const name = await newUser()
-      const response = await askKapis(`${base}/${name}`)
+      const response = await sendToKapis(`${base}/${name}`)
       expect(response.code).to.equal(401)
     })
   })
@@ -408,9 +416,9 @@ describe('users', function () {
     expectCode(tried, 201)
     const { metadata, spec: shown } = JSON.parse(tried.body)
     expect([metadata.name, shown]).to.deep.equal([name, spec])
-    expectCode(await askAs(admin, `${base}/${name}`), 404)
+    expectCode(await sendAs(admin, `${base}/${name}`), 404)
     expectCode(await send(admin, 'POST', base, { metadata: { name }, spec: { ...spec, password } }), 201)
-    expectCode(await askAs(admin, `${base}/${name}`, { method: 'DELETE' }), 200)
+    expectCode(await sendAs(admin, `${base}/${name}`, { method: 'DELETE' }), 200)
   })
 
   it('are rejected with the reason when they are malformed', async () => {
@@ -418,15 +426,15 @@ describe('users', function () {
     const user = { metadata: { name: setting('KAPIS_USER') }, spec: { email: 'x@y.z' } }
     expectCode(await send(admin, 'POST', base, user, { 'content-type': 'text/plain' }), 415)
     expectCode(await send(admin, 'PATCH', `${base}/admin`, {}, patch), 415)
-    expectCode(await askAs(admin, base, { method: 'POST', headers: json, body: '{' }), 400)
-    expectCode(await askAs(admin, base, { method: 'POST', headers: json, body: 'x'.repeat(300_000) }), 413)
+    expectCode(await sendAs(admin, base, { method: 'POST', headers: json, body: '{' }), 400)
+    expectCode(await sendAs(admin, base, { method: 'POST', headers: json, body: 'x'.repeat(300_000) }), 413)
     expectCode(await send(admin, 'POST', base, user), 409)
     expectCode(await send(admin, 'PUT', base, user), 405)
-    expectCode(await askAs(admin, `${base}/nonexistent`), 404)
-    expectCode(await askAs(admin, `${base}/nonexistent`, { method: 'DELETE' }), 404)
+    expectCode(await sendAs(admin, `${base}/nonexistent`), 404)
+    expectCode(await sendAs(admin, `${base}/nonexistent`, { method: 'DELETE' }), 404)
     expectCode(await send(admin, 'PUT', `${base}/nonexistent/password`, { password }), 404)
     expectCode(await send(admin, 'PUT', `${base}/nonexistent/status`, { status: { state: 'Active' } }), 404)
-    expectCode(await askAs(admin, `${base}/admin/nothing`), 404)
+    expectCode(await sendAs(admin, `${base}/admin/nothing`), 404)
   })
 })
 

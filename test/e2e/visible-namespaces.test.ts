@@ -11,7 +11,7 @@ import {
   version,
   withToken,
 } from './cluster.ts'
-import { askAs, eventually, groupDomain } from './http.ts'
+import { eventually, groupDomain, sendAs } from './http.ts'
 import { follow, output, run } from './run.ts'
 
 const prefix = uniqueName('team')
@@ -37,7 +37,7 @@ describe('visible namespaces', function () {
       `--serviceaccount=${home}:two`,
     )
   const listed = async (path: string) => {
-    const response = await askAs(token, `${path}?sortBy=name&ascending=true&fields=metadata.name`)
+    const response = await sendAs(token, `${path}?sortBy=name&ascending=true&fields=metadata.name`)
     expect(response.code, response.body).to.equal(200)
     const { items, totalItems } = JSON.parse(response.body)
     expect(totalItems).to.equal(items.length)
@@ -111,7 +111,7 @@ describe('visible namespaces', function () {
 
   it('hide all others with 404', async () => {
     for (const path of [`${base}/namespaces/${team(5)}`, `${base}/namespaces/${prefix}-none`]) {
-      expect((await askAs(token, path)).code).to.equal(404)
+      expect((await sendAs(token, path)).code).to.equal(404)
     }
     const { stderr } = await run('kubectl', [...caller, 'get', names, team(5)])
     expect(stderr).to.equal(`Error from server (NotFound): ${names} "${team(5)}" not found\n`)
@@ -201,10 +201,10 @@ describe('visible namespaces', function () {
     )
     try {
       await eventually(async () => {
-        expect((await askAs(token, `${base}/namespaces/${name}`)).code).to.equal(200)
+        expect((await sendAs(token, `${base}/namespaces/${name}`)).code).to.equal(200)
       }, 15_000)
       expect(await byKubectl(name)).to.deep.equal([name])
-      expect((await askAs(token, `${base}/namespaces/${team(5)}`)).code).to.equal(404)
+      expect((await sendAs(token, `${base}/namespaces/${team(5)}`)).code).to.equal(404)
       expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
     } finally {
       await kubectl('delete', 'clusterrolebinding,clusterrole', prefix)
@@ -234,10 +234,10 @@ describe('visible namespaces', function () {
     expect(await listed(`${old}/workspaces/${prefix}-w0/namespaces`)).to.deep.equal([team(4)])
     expect(await listed(`${old}/workspaces/${prefix}-w1/namespaces`)).to.deep.equal([])
     const others = `${old}/workspaces/${prefix}-w0/workspacemembers/admin/namespaces`
-    expect((await askAs(token, others)).code).to.equal(403)
+    expect((await sendAs(token, others)).code).to.equal(403)
     const write = async (as: string, method: string, path: string, body: object) => {
       const headers = { 'content-type': 'application/json' }
-      const response = await askAs(as, path, { method, headers, body: JSON.stringify(body) })
+      const response = await sendAs(as, path, { method, headers, body: JSON.stringify(body) })
       return { code: response.code, body: JSON.parse(response.body) }
     }
     const refused = await write(token, 'DELETE', `${templates}/${own}`, {})
@@ -252,7 +252,7 @@ describe('visible namespaces', function () {
     })
     expect(made.code, JSON.stringify(made.body)).to.equal(201)
     expect(made.body.metadata.labels[`${groupDomain}/workspace`]).to.equal(own)
-    const renamed = await askAs(admin, `${templates}/${own}`, {
+    const renamed = await sendAs(admin, `${templates}/${own}`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/merge-patch+json' },
       body: JSON.stringify({ spec: { template: { spec: { description: 'ours' } } } }),
@@ -260,15 +260,15 @@ describe('visible namespaces', function () {
     expect(JSON.parse(renamed.body).spec.template.spec).to.include({ description: 'ours' })
     // The manager can still read the current state.
     await eventually(async () => {
-      const { body } = await askAs(token, `${templates}/${own}`)
+      const { body } = await sendAs(token, `${templates}/${own}`)
       expect(JSON.parse(body).spec.template.spec).to.include({ description: 'ours' })
     }, 10_000)
   })
 
   it('are none without permissions, and all for an administrator', async () => {
-    const none = await askAs(await tokenOf(home, 'none'), `${base}/namespaces`)
+    const none = await sendAs(await tokenOf(home, 'none'), `${base}/namespaces`)
     expect(JSON.parse(none.body)).to.deep.equal({ items: [], totalItems: 0 })
-    const all = await askAs(await accessToken(), `${base}/namespaces?name=${prefix}&limit=1`)
+    const all = await sendAs(await accessToken(), `${base}/namespaces?name=${prefix}&limit=1`)
     expect(JSON.parse(all.body).totalItems).to.equal(201)
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { accessToken, askKapis, type HttpResponse, kubectl, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, groupDomain } from '../e2e/http.ts'
+import { accessToken, type HttpResponse, kubectl, sendToKapis, uniqueName } from '../e2e/cluster.ts'
+import { eventually, groupDomain, sendAs } from '../e2e/http.ts'
 import { createUser, removeUser } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
@@ -28,12 +28,12 @@ describe('HTTP Basic on the APIs', function () {
     await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${username}`)
   })
 
-  function ask(path: string, secret: string, url = on.url): Promise<HttpResponse> {
+  function send(path: string, secret: string, url = on.url): Promise<HttpResponse> {
     const authorization = `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
-    return askKapis(`${url}${path}`, { headers: { authorization } })
+    return sendToKapis(`${url}${path}`, { headers: { authorization } })
   }
   const change = (path: string, body: object) =>
-    askAs(admin, `${own}/${username}${path}`, {
+    sendAs(admin, `${own}/${username}${path}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -41,10 +41,10 @@ describe('HTTP Basic on the APIs', function () {
 
   it('authenticates the user, for the platform API and proxied paths', async () => {
     await eventually(async () => {
-      const { code, body } = await ask(`${own}/${username}`, password)
+      const { code, body } = await send(`${own}/${username}`, password)
       expect(code, body).to.equal(200)
     }, 10_000)
-    const { code, body } = await ask('/api/v1/secrets', password)
+    const { code, body } = await send('/api/v1/secrets', password)
     expect([code, JSON.parse(body).message]).to.deep.equal([
       403,
       `secrets is forbidden: User "${username}" cannot list resource "secrets" in API group "" at the cluster scope`,
@@ -52,20 +52,20 @@ describe('HTTP Basic on the APIs', function () {
   })
 
   it('is off by default, and for all other paths', async () => {
-    const { code, headers } = await askKapis(`${own}/${username}`, {
+    const { code, headers } = await sendToKapis(`${own}/${username}`, {
       headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
     })
     expect([code, headers['www-authenticate']]).to.deep.equal([401, 'Bearer realm="kapis"'])
-    expect((await ask('/metrics', password)).code).to.be.oneOf([401, 403])
+    expect((await send('/metrics', password)).code).to.be.oneOf([401, 403])
   })
 
   it('is offered only to clients that have sent it', async () => {
-    const wrong = await ask(`${own}/${username}`, 'wrong')
+    const wrong = await send(`${own}/${username}`, 'wrong')
     expect([wrong.code, wrong.headers['www-authenticate']]).to.deep.equal([
       401,
       'Basic realm="kapis", charset="UTF-8"',
     ])
-    expect((await askKapis(`${on.url}${own}/${username}`)).headers['www-authenticate']).to.equal(
+    expect((await sendToKapis(`${on.url}${own}/${username}`)).headers['www-authenticate']).to.equal(
       'Bearer realm="kapis"',
     )
   })
@@ -73,7 +73,7 @@ describe('HTTP Basic on the APIs', function () {
   it('is rejected from a cross-site page, for which a browser may send it', async () => {
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
     const from = (headers: Readonly<Record<string, string>>, path = `${own}/${username}`) =>
-      askKapis(`${on.url}${path}`, { headers: { authorization, ...headers } })
+      sendToKapis(`${on.url}${path}`, { headers: { authorization, ...headers } })
     const upgrade = {
       ...{ connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
@@ -91,27 +91,27 @@ describe('HTTP Basic on the APIs', function () {
   })
 
   it('ends with a password change, and when the user is disabled', async () => {
-    expect((await ask(`${own}/${username}`, password)).code).to.equal(200)
+    expect((await send(`${own}/${username}`, password)).code).to.equal(200)
     expect((await change('/password', { password: another })).code).to.equal(200)
     await eventually(
-      async () => expect((await ask(`${own}/${username}`, another)).code).to.equal(200),
+      async () => expect((await send(`${own}/${username}`, another)).code).to.equal(200),
       10_000,
     )
     expect((await change('/status', { status: { state: 'Disabled' } })).code).to.equal(200)
     await eventually(
-      async () => expect((await ask(`${own}/${username}`, another)).code).to.equal(401),
+      async () => expect((await send(`${own}/${username}`, another)).code).to.equal(401),
       10_000,
     )
     expect((await change('/status', { status: { state: 'Active' } })).code).to.equal(200)
     await eventually(
-      async () => expect((await ask(`${own}/${username}`, another)).code).to.equal(200),
+      async () => expect((await send(`${own}/${username}`, another)).code).to.equal(200),
       10_000,
     )
   })
 
   it('locks as logins do, and reports for how long', async () => {
     const responses: HttpResponse[] = []
-    for (let i = 0; i < 6; i++) responses.push(await ask(`${own}/${username}`, `wrong ${i}`))
+    for (let i = 0; i < 6; i++) responses.push(await send(`${own}/${username}`, `wrong ${i}`))
     const last = responses.at(-1)
     expect(last?.code, last?.body).to.equal(429)
     expect(Number(last?.headers['retry-after'])).to.be.greaterThan(0)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from '../e2e/cluster.ts'
-import { askAs, groupDomain, platformPath } from '../e2e/http.ts'
+import { groupDomain, platformPath, sendAs } from '../e2e/http.ts'
 import { output, setting } from '../e2e/run.ts'
 import { apiserverUsage } from './process.ts'
 
@@ -91,7 +91,7 @@ describe('cheap requests', function () {
         // A subscription does not end, so the corresponding list is requested first to fill the
         // cache.
         const list = path(0).includes('/subscriptions?') ? `/kapi/v1/${inNamespace}` : path(0)
-        await askAs(admin, list.replace('watch=true', ''))
+        await sendAs(admin, list.replace('watch=true', ''))
         await withstands(async () => {
           await hold(count, i => get(path(i), tokens[i % tokens.length] ?? '', headers))
           await sleep(isLong ? 10_000 : 3_000)
@@ -130,7 +130,7 @@ describe('cheap requests', function () {
     ]
     for (const [what, path] of rows) {
       it(`for ${what} by one user do not delay others`, async () => {
-        await askAs(admin, `${list}?limit=1`)
+        await sendAs(admin, `${list}?limit=1`)
         await withstands(() => flood(isLong ? 100 : 40, isLong ? 15 : 4, path, tokens[0] ?? ''))
       })
     }
@@ -226,7 +226,7 @@ describe('cheap requests', function () {
       let slowestMs = 0
       while (!isOver) {
         const began = performance.now()
-        const { code, body } = await askAs(admin, path)
+        const { code, body } = await sendAs(admin, path)
         slowestMs = Math.max(slowestMs, performance.now() - began)
         expect(code, body).to.equal(200)
         most = Math.max(most, apiserverUsage().megabytes)
@@ -272,7 +272,7 @@ describe('cheap requests', function () {
     })
     const over = AbortSignal.timeout(seconds * 1_000)
     let i = 0
-    const ask = () =>
+    const send = () =>
       new Promise<void>(resolve => {
         const headers = { authorization: `Bearer ${token}` }
         const req = request({ hostname, port, agent, path: pathOf(i++), headers, signal: over }, res =>
@@ -282,7 +282,7 @@ describe('cheap requests', function () {
       })
     const loop = async () => {
       while (!over.aborted) {
-        await ask()
+        await send()
         // Pauses, so that the load does not slow down the test process itself.
         await sleep(500)
       }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { accessToken, askKapis, kubectl, kubectlOutput } from '../e2e/cluster.ts'
-import { askAs, eventually, groupDomain, logIn, platformPath } from '../e2e/http.ts'
+import { accessToken, kubectl, kubectlOutput, sendToKapis } from '../e2e/cluster.ts'
+import { eventually, groupDomain, logIn, platformPath, sendAs } from '../e2e/http.ts'
 import { setting } from '../e2e/run.ts'
 import { apiserverUsage } from './process.ts'
 
@@ -87,7 +87,7 @@ describe('misbehaving clients', function () {
     for (let i = 0; i < rounds; i++) {
       const body = JSON.stringify({ metadata: { annotations: { pad: `${i}-${pad}` } } })
       const headers = { 'content-type': 'application/merge-patch+json' }
-      const patched = await askAs(token, `/api/v1/nodes/${name}`, { method: 'PATCH', headers, body })
+      const patched = await sendAs(token, `/api/v1/nodes/${name}`, { method: 'PATCH', headers, body })
       expect(patched.code, patched.body.slice(0, 300)).to.equal(200)
     }
     await eventually(async () => expect(seen).to.include(`"pad":"${rounds - 1}-`), 30_000, 250)
@@ -100,9 +100,9 @@ describe('misbehaving clients', function () {
   })
 
   async function served(): Promise<void> {
-    expect((await askKapis('/readyz')).code).to.equal(200)
-    expect((await askAs(token, platformPath)).code).to.equal(200)
-    expect((await askAs(token, '/api/v1/namespaces/default')).code).to.equal(200)
+    expect((await sendToKapis('/readyz')).code).to.equal(200)
+    expect((await sendAs(token, platformPath)).code).to.equal(200)
+    expect((await sendAs(token, '/api/v1/namespaces/default')).code).to.equal(200)
   }
 
   async function dial(bytes: string): Promise<TLSSocket> {

@@ -178,7 +178,7 @@ if (process.env.FAULTS === 'long') {
       const agent = new Agent({ ...credentials, keepAlive: true, maxSockets: 1 })
       undo.push(() => agent.destroy())
       const codes: number[] = []
-      const ask = async () => {
+      const send = async () => {
         const { promise, resolve, reject } = Promise.withResolvers<number>()
         const url = new URL('/api/v1/namespaces/default', setting('KAPIS_URL'))
         request(url, { agent }, res => {
@@ -188,13 +188,13 @@ if (process.env.FAULTS === 'long') {
           .end()
         codes.push(await promise)
       }
-      await ask()
+      await send()
       await eventually(async () => {
-        await ask()
+        await send()
         expect(codes.at(-1)).to.equal(401)
       }, 20_000)
       await sleep(500)
-      await ask()
+      await send()
       expect(new Set(codes)).to.deep.equal(new Set([200, 401]))
       expect(codes.lastIndexOf(200)).to.be.below(codes.indexOf(401))
     })

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { accessToken, askKapis, type HttpResponse, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { accessToken, type HttpResponse, kubectlOutput, sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import {
-  askAs,
   endsWithinSeconds,
   eventually,
   expectStatus,
   groupDomain,
   platformPath,
+  sendAs,
   statusBody,
 } from '../e2e/http.ts'
 import {
@@ -58,7 +58,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
   })
 
   const fronts = () => [setting('KAPIS_URL'), replica.url]
-  const read = (url: string, { access_token }: Tokens) => askAs(access_token, `${url}${platformPath}`)
+  const read = (url: string, { access_token }: Tokens) => sendAs(access_token, `${url}${platformPath}`)
   async function isTaken(given: Tokens): Promise<void> {
     for (const url of fronts()) expect(await read(url, given), url).to.include({ code: 403 })
   }
@@ -66,16 +66,16 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
     expectStatus(await read(url, given), statusBody(401, 'Unauthorized', 'Unauthorized'))
 
   const send = (method: string, path: string, body?: object): Promise<HttpResponse> =>
-    askAs(admin, `${users}/${user.username}${path}`, {
+    sendAs(admin, `${users}/${user.username}${path}`, {
       method,
       ...(body === undefined
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
   const ends: readonly [string, () => Promise<unknown>][] = [
-    ['a logout', () => askAs(tokens.access_token, '/oauth/logout')],
+    ['a logout', () => sendAs(tokens.access_token, '/oauth/logout')],
     ['a revocation', () => form('/oauth/revoke', { ...credentials, token: tokens.refresh_token })],
-    ['the end of all sessions of its user', () => askAs(tokens.access_token, '/oauth/logout?all=true')],
+    ['the end of all sessions of its user', () => sendAs(tokens.access_token, '/oauth/logout?all=true')],
     ['the disabling of its user', () => send('PUT', '/status', { status: { state: 'Disabled' } })],
     ['a password change', () => send('PUT', '/password', { password: 'Other-Horse-22' })],
     ['the deletion of its user', () => send('DELETE', '')],
@@ -104,7 +104,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
 
   it('is rejected by a restarted replica from its first response on', async () => {
     await replica.kill('apiserver')
-    expect(await askAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
+    expect(await sendAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
     await eventually(() => isRejected(setting('KAPIS_URL'), tokens), 20_000)
     // Until the replica is ready it returns 503; it must never accept the token.
     const codes = new Set<number>()
@@ -130,9 +130,9 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
   })
 
   it('has ended for the refresh token too, on both replicas', async () => {
-    expect(await askAs(tokens.access_token, `${replica.url}/oauth/logout`)).to.include({ code: 200 })
+    expect(await sendAs(tokens.access_token, `${replica.url}/oauth/logout`)).to.include({ code: 200 })
     for (const url of fronts()) {
-      const response = await askKapis(`${url}/oauth/token`, {
+      const response = await sendToKapis(`${url}/oauth/token`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: String(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { askKapis, kubectlOutput } from '../e2e/cluster.ts'
+import { kubectlOutput, sendToKapis } from '../e2e/cluster.ts'
 import { eventually, groupDomain } from '../e2e/http.ts'
 import { readProcessUsage } from './process.ts'
 import { startTraffic, type TrafficOptions } from './traffic.ts'
@@ -69,7 +69,7 @@ export async function runFault(fault: Fault, options: TrafficOptions): Promise<v
 
 async function hasLines({ url, token, namespace }: TrafficOptions, lines: readonly string[]): Promise<void> {
   const path = `/kapis/tenant.${groupDomain}/v1alpha2/logs?operation=export&namespaces=${namespace}`
-  const { code, body } = await askKapis(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+  const { code, body } = await sendToKapis(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
   expect(code, body).to.equal(200)
   const found = new Set(body.split('\n').map(line => line.trim()))
   expect(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { accessToken, askKapis, type HttpResponse, kubectl, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, groupDomain } from '../e2e/http.ts'
+import { accessToken, type HttpResponse, kubectl, sendToKapis, uniqueName } from '../e2e/cluster.ts'
+import { eventually, groupDomain, sendAs } from '../e2e/http.ts'
 import { createUser, credentials, parsed, removeUser } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
@@ -47,7 +47,7 @@ describe('the source address of a login', function () {
   type From = { readonly at?: Replica; readonly localAddress: string; readonly says?: Record<string, string> }
   function logIn(name: string, secret: string, { at = behind, localAddress, says = {} }: From) {
     const form = { grant_type: 'password', ...credentials, username: name, password: secret }
-    return askKapis(`${at.url}/oauth/token`, {
+    return sendToKapis(`${at.url}/oauth/token`, {
       method: 'POST',
       headers: { ...says, 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams(form)),
@@ -67,7 +67,7 @@ describe('the source address of a login', function () {
     const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/loginrecords?limit=100`
     let spec: Readonly<Record<string, unknown>> = {}
     await eventually(async () => {
-      const { items } = JSON.parse((await askAs(admin, path)).body)
+      const { items } = JSON.parse((await sendAs(admin, path)).body)
       spec = items.find((item: { spec: { userAgent: string } }) => item.spec.userAgent === userAgent)?.spec
       expect(spec).to.be.an('object')
     }, 20_000)

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { forge } from '../../pkg/jwt/fixtures.ts'
 import { generateKey } from '../../pkg/jwt/key-set.ts'
 import { retire } from '../../pkg/jwt/retired-keys.ts'
-import { askKapis, askKube, type HttpResponse, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
+import { type HttpResponse, kubectlOutput, sendToKapis, sendToKube, uniqueName } from '../e2e/cluster.ts'
+import { eventually, expectStatus, platformPath, sendAs, statusBody } from '../e2e/http.ts'
 import {
   claimsOf,
   createUser,
@@ -15,7 +15,7 @@ import {
   type Tokens,
 } from '../e2e/oauth.ts'
 import { issuerUrl } from '../e2e/oauth-clients.ts'
-import { ask, type Replica, ready, start, stop } from '../e2e/replica.ts'
+import { type Replica, ready, send, start, stop } from '../e2e/replica.ts'
 import { setting } from '../e2e/run.ts'
 
 type Key = { readonly kid: string; readonly alg: string }
@@ -32,7 +32,7 @@ describe('signing keys that are rotated on a schedule', function () {
     await createUser(user)
     old = await loginAs({ ...user, scope: 'openid' })
     await setBack()
-    first = await keysOf(askKapis('/oauth/keys'))
+    first = await keysOf(sendToKapis('/oauth/keys'))
     replica = start('rotating', {
       namespace: setting('KAPIS_NAMESPACE'),
       issuer: await issuerUrl(),
@@ -71,30 +71,30 @@ describe('signing keys that are rotated on a schedule', function () {
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }
-  const logInThere = () => tokensOf(ask(replica, '/oauth/token', grant({ grant_type: 'password', ...user })))
+  const logInThere = () => tokensOf(send(replica, '/oauth/token', grant({ grant_type: 'password', ...user })))
   const refreshThere = ({ refresh_token }: Tokens) =>
-    tokensOf(ask(replica, '/oauth/token', grant({ grant_type: 'refresh_token', refresh_token })))
+    tokensOf(send(replica, '/oauth/token', grant({ grant_type: 'refresh_token', refresh_token })))
 
   async function isGoodEverywhere({ access_token: token }: Tokens): Promise<void> {
     // The token is valid, but the user has no permissions.
-    expect(await askAs(token, platformPath)).to.include({ code: 403 })
+    expect(await sendAs(token, platformPath)).to.include({ code: 403 })
     const object = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const headers = { 'content-type': 'application/json' }
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-    const response = await askKube(token, path, { method: 'POST', headers, body: JSON.stringify(object) })
+    const response = await sendToKube(token, path, { method: 'POST', headers, body: JSON.stringify(object) })
     expect(response.code, response.body).to.equal(201)
     expect(JSON.parse(response.body).status.userInfo.username).to.equal(user.username)
-    const asked = await ask(replica, '/oauth/introspect', grant({ token }))
+    const asked = await send(replica, '/oauth/introspect', grant({ token }))
     expect(JSON.parse(asked.body)).to.include({ active: true, sub: user.username })
   }
 
   it('are published by both replicas before they sign, next to the active ones', async () => {
     await eventually(
       async () => {
-        const keys = await keysOf(askKapis('/oauth/keys'))
+        const keys = await keysOf(sendToKapis('/oauth/keys'))
         expect(keys).to.have.length(first.length + 2)
         expect(keys).to.deep.include.members([...first])
-        expect(await keysOf(ask(replica, '/oauth/keys'))).to.deep.equal(keys)
+        expect(await keysOf(send(replica, '/oauth/keys'))).to.deep.equal(keys)
       },
       90_000,
       250,
@@ -132,30 +132,30 @@ describe('signing keys that are rotated on a schedule', function () {
     await kubectlOutput(...args, '--type=merge', '-p', JSON.stringify({ data }))
     const claims = { iss: await issuerUrl(), sub: user.username, sid, exp }
     const forged = await forge(key, { ...claims, ...claimsOf(access_token) })
-    expectStatus(await askAs(forged, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
-    const published = await keysOf(askKapis('/oauth/keys'))
+    expectStatus(await sendAs(forged, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
+    const published = await keysOf(sendToKapis('/oauth/keys'))
     expect(published.map(({ kid }) => kid)).to.not.include(key.kid)
     const aud = credentials.client_id
     const hint = await forge(key, { ...claims, aud, exp: 1, token_type: undefined }, { typ: 'JWT' })
     await eventually(async () => {
-      const response = await askKapis(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`)
+      const response = await sendToKapis(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`)
       expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
     }, 10_000)
     await eventually(async () => {
-      expectStatus(await askAs(access_token, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
+      expectStatus(await sendAs(access_token, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
     }, 10_000)
   })
 
   it('become invalid with all their tokens when their Secret is deleted', async () => {
-    const [gone, before] = [await loginAs(user), await keysOf(askKapis('/oauth/keys'))]
+    const [gone, before] = [await loginAs(user), await keysOf(sendToKapis('/oauth/keys'))]
     await isGoodEverywhere(gone)
     await kubectlOutput('-n', setting('KAPIS_NAMESPACE'), 'delete', 'secret', 'kapis-signing-keys')
     await eventually(async () => {
-      const keys = await keysOf(askKapis('/oauth/keys'))
+      const keys = await keysOf(sendToKapis('/oauth/keys'))
       expect(keys.map(({ alg }) => alg)).to.deep.equal(['ES256', 'RS256'])
       expect(before).to.not.deep.include.members([...keys])
-      expect(await keysOf(ask(replica, '/oauth/keys'))).to.deep.equal(keys)
-      const response = await askAs(gone.access_token, platformPath)
+      expect(await keysOf(send(replica, '/oauth/keys'))).to.deep.equal(keys)
+      const response = await sendAs(gone.access_token, platformPath)
       expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     }, 20_000)
     expect(parsed(await refresh(gone.refresh_token))).to.deep.equal([
@@ -167,7 +167,7 @@ describe('signing keys that are rotated on a schedule', function () {
     // kube-apiserver fetches the keys again for an unknown key ID, and caches a token for ten
     // seconds.
     await eventually(
-      async () => expect(await askKube(gone.access_token, '/api')).to.include({ code: 401 }),
+      async () => expect(await sendToKube(gone.access_token, '/api')).to.include({ code: 401 }),
       40_000,
       500,
     )

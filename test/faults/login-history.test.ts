@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { accessToken, kubectl, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, groupDomain } from '../e2e/http.ts'
+import { eventually, groupDomain, sendAs } from '../e2e/http.ts'
 import { createUser, loginAs, parsed, removeUser, token } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
@@ -48,7 +48,7 @@ describe('the login records', function () {
   type Kept = { readonly metadata: { readonly name: string }; readonly spec: { readonly success: boolean } }
   async function recordsOf({ username }: { readonly username: string }): Promise<readonly Kept[]> {
     const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/loginrecords?limit=100`
-    const { items } = JSON.parse((await askAs(admin, path)).body)
+    const { items } = JSON.parse((await sendAs(admin, path)).body)
     return items
   }
   const names = (records: readonly Kept[]) => records.map(({ metadata }) => metadata.name)

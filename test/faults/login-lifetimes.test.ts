@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { askKapis, type HttpResponse, kubectl, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, expectStatus, groupDomain, platformPath, statusBody } from '../e2e/http.ts'
+import { type HttpResponse, kubectl, kubectlOutput, sendToKapis, uniqueName } from '../e2e/cluster.ts'
+import { eventually, expectStatus, groupDomain, platformPath, sendAs, statusBody } from '../e2e/http.ts'
 import { claimsOf, createUser, credentials, loginAs, parsed, removeUser } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { type Replica, startReplica } from './replica.ts'
@@ -42,10 +42,10 @@ describe('lifetimes', function () {
     await sleep(500)
   }
   type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  const ask = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
-    askKapis(`${replica.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+  const send = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
+    sendToKapis(`${replica.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
   const form = (path: string, fields: Readonly<Record<string, string>>) =>
-    ask('POST', path, {
+    send('POST', path, {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams(fields)),
     })
@@ -64,7 +64,7 @@ describe('lifetimes', function () {
     response_type: 'code',
   })}`
   async function loggedIn() {
-    const browser = createBrowser({ ask })
+    const browser = createBrowser({ send })
     const response = await browser.logIn(user.username, user.password)
     expect([response.code, response.headers.location]).to.deep.equal([303, '/oauth/session'])
     return browser
@@ -127,7 +127,7 @@ describe('lifetimes', function () {
     )
     expect(parsed(await refresh(second))).to.deep.equal(invalid('the login has ended'))
     await eventually(async () => {
-      const response = await askAs(second.access_token, `${replica.url}${platformPath}`)
+      const response = await sendAs(second.access_token, `${replica.url}${platformPath}`)
       expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     }, 20_000)
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { askKapis, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, platformPath } from '../e2e/http.ts'
+import { sendToKapis, uniqueName } from '../e2e/cluster.ts'
+import { eventually, platformPath, sendAs } from '../e2e/http.ts'
 import { claimsOf, createUser, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { setting } from '../e2e/run.ts'
@@ -36,10 +36,10 @@ describe('pending work of a killed kapis-oauth', function () {
   /** URL that all clients use: that of kapis-apiserver. */
   let at = ''
   type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  const ask = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
-    askKapis(`${at}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+  const send = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
+    sendToKapis(`${at}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
   const token = (fields: Readonly<Record<string, string>>) =>
-    ask('POST', '/oauth/token', {
+    send('POST', '/oauth/token', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams(fields)),
     })
@@ -59,7 +59,7 @@ describe('pending work of a killed kapis-oauth', function () {
       state: 'some state',
     })}`
   /** Returns the code in the redirect to the client. */
-  function codeOf(response: Awaited<ReturnType<typeof ask>>): string {
+  function codeOf(response: Awaited<ReturnType<typeof send>>): string {
     const { origin, pathname, searchParams } = locationOf(response)
     expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, 'some state'])
     return searchParams.get('code') ?? ''
@@ -67,7 +67,7 @@ describe('pending work of a killed kapis-oauth', function () {
   const exchange = (client: typeof web, code: string) =>
     given({ ...own(client), grant_type: 'authorization_code', code, redirect_uri: redirectUri })
   async function loggedIn() {
-    const browser = createBrowser({ ask })
+    const browser = createBrowser({ send })
     // A kapis-oauth that has just started may not have loaded the user or the client yet.
     await eventually(async () => {
       const response = await browser.logIn(user.username, user.password)
@@ -79,14 +79,14 @@ describe('pending work of a killed kapis-oauth', function () {
   async function device(): Promise<Device> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = String(new URLSearchParams(own(web)))
-    return JSON.parse((await ask('POST', '/oauth/device_authorization', { headers, body })).body)
+    return JSON.parse((await send('POST', '/oauth/device_authorization', { headers, body })).body)
   }
   const poll = ({ device_code }: Device) => ({ ...own(web), grant_type: deviceGrant, device_code })
 
   async function begin(asks: typeof web) {
     at = replica.url
     const browser = await loggedIn()
-    const newcomer = createBrowser({ ask })
+    const newcomer = createBrowser({ send })
     const toLogin = await newcomer.get(authorize(web))
     const loginPage = await newcomer.get(String(toLogin.headers.location))
     const consent = await browser.get(authorize(asks))
@@ -119,7 +119,7 @@ describe('pending work of a killed kapis-oauth', function () {
         begun = await begin(asks)
         await replica.kill('oauth')
         // The restart must not cause the rejection of any request.
-        expect(await askAs(begun.tokens.access_token, `${at}${platformPath}`)).to.include({ code: 403 })
+        expect(await sendAs(begun.tokens.access_token, `${at}${platformPath}`)).to.include({ code: 403 })
         if (other === undefined) await replica.start('oauth')
         else at = other
       })
@@ -189,7 +189,7 @@ describe('pending work of a killed kapis-oauth', function () {
         })
         expect(claimsOf(refreshed.access_token).sid).to.equal(claimsOf(begun.tokens.access_token).sid)
         for (const { access_token } of [begun.tokens, refreshed])
-          expect(await askAs(access_token, `${at}${platformPath}`)).to.include({ code: 403 })
+          expect(await sendAs(access_token, `${at}${platformPath}`)).to.include({ code: 403 })
       })
     })
   }

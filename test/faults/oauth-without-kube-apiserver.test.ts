@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { askKapis, type HttpResponse, uniqueName } from '../e2e/cluster.ts'
+import { type HttpResponse, sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import { part } from '../e2e/control-plane-process.ts'
-import { askAs, eventually, platformPath } from '../e2e/http.ts'
+import { eventually, platformPath, sendAs } from '../e2e/http.ts'
 import {
   claimsOf,
   createUser,
@@ -42,15 +42,15 @@ describe('/oauth while kube-apiserver is down', function () {
   let loginPage: HttpResponse
   let stranger: ReturnType<typeof createBrowser>
 
-  const ask = (method: string, path: string, sent: object = {}) => askKapis(path, { method, ...sent })
+  const send = (method: string, path: string, sent: object = {}) => sendToKapis(path, { method, ...sent })
   before(async () => {
     await createUser(user)
     await createClient(client)
     tokens = await loginAs(user)
-    browser = createBrowser({ ask })
+    browser = createBrowser({ send })
     await browser.logIn(user.username, user.password)
     code = locationOf(await browser.get(authorize)).searchParams.get('code') ?? ''
-    stranger = createBrowser({ ask })
+    stranger = createBrowser({ send })
     loginPage = await stranger.get('/oauth/login?return_to=/oauth/session')
     device_code = JSON.parse((await form('/oauth/device_authorization', own)).body).device_code
     await part('stop', 'kube-apiserver')
@@ -63,7 +63,7 @@ describe('/oauth while kube-apiserver is down', function () {
 
   const unavailable = { error: 'temporarily_unavailable', error_description: 'try again in a moment' }
   const device = 'urn:ietf:params:oauth:grant-type:device_code'
-  const bearer = (path: string, method = 'GET') => askAs(tokens.access_token, path, { method })
+  const bearer = (path: string, method = 'GET') => sendAs(tokens.access_token, path, { method })
   const refused: readonly [string, () => Promise<HttpResponse>][] = [
     ['a login with the right password', () => token({ grant_type: 'password', ...user })],
     ['a login with a wrong password', () => token({ grant_type: 'password', ...user, password: 'wrong' })],
@@ -109,7 +109,7 @@ describe('/oauth while kube-apiserver is down', function () {
       { active: true, token_type: 'Bearer', ...claims },
     ])
     for (const path of ['/oauth/keys', '/oauth/.well-known/openid-configuration'])
-      expect(await askKapis(path)).to.include({ code: 200 })
+      expect(await sendToKapis(path)).to.include({ code: 200 })
   })
 
   it('rejects an unauthorized client as before', async () => {

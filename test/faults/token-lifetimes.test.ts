@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { askKapis, type HttpResponse, uniqueName } from '../e2e/cluster.ts'
+import { type HttpResponse, sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import { eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
 import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
@@ -69,7 +69,7 @@ describe('token lifetimes', function () {
     await sleep(500)
   }
   const form = (path: string, fields: Readonly<Record<string, string>>) =>
-    askKapis(`${replica.url}${path}`, {
+    sendToKapis(`${replica.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams(fields)),
@@ -88,9 +88,9 @@ describe('token lifetimes', function () {
     form('/oauth/token', { ...client, grant_type: 'refresh_token', refresh_token })
   const goOn = (client: Client, tokens: Tokens) => given(refresh(client, tokens), lifeOf(client))
   const bearer = ({ access_token }: Tokens, path: string) =>
-    askKapis(`${replica.url}${path}`, { headers: { authorization: `Bearer ${access_token}` } })
+    sendToKapis(`${replica.url}${path}`, { headers: { authorization: `Bearer ${access_token}` } })
   const review = async ({ access_token: token }: Tokens) => {
-    const response = await askKapis(`${replica.url}/oauth/authenticate`, {
+    const response = await sendToKapis(`${replica.url}/oauth/authenticate`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...tokenReview, spec: { token } }),

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createRandom } from '../../pkg/resourcecache/fixtures.ts'
 import { accessToken, group, kubectl, makeNamespace, uniqueName, version } from '../e2e/cluster.ts'
-import { askAs, eventually } from '../e2e/http.ts'
+import { eventually, sendAs } from '../e2e/http.ts'
 import { output } from '../e2e/run.ts'
 import { fuzzSeconds } from './fuzz-parameters.ts'
 
@@ -70,12 +70,12 @@ describe('a narrowed list equals the union of the namespaces’ lists', function
     const wanted: string[] = []
     let granted = 0
     for (const namespace of places) {
-      const { code, body } = await askAs(token, inNamespace(namespace), as)
+      const { code, body } = await sendAs(token, inNamespace(namespace), as)
       if (code !== 200) continue
       granted++
       wanted.push(...namesIn(body))
     }
-    const { code, body, headers } = await askAs(token, path, as)
+    const { code, body, headers } = await sendAs(token, path, as)
     const context = `${user} ${path}: ${body.slice(0, 300)}`
     expect(code, context).to.equal(granted === 0 ? 403 : 200)
     if (granted === 0) return

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { accessToken, type HttpResponse, kubectl, uniqueName } from '../e2e/cluster.ts'
-import { askAs, askRaw, groupDomain } from '../e2e/http.ts'
+import { askRaw, groupDomain, sendAs } from '../e2e/http.ts'
 import { loginAs } from '../e2e/oauth.ts'
 import { type Documents, readDocuments } from '../e2e/openapi-documents.ts'
 import { setting } from '../e2e/run.ts'
@@ -35,7 +35,7 @@ describe('valid bodies with one changed field', function () {
     for (const name of [owner, other]) {
       const body = { metadata: { name }, spec: { email: `${name}@fuzz.test`, password } }
       const headers = { 'content-type': 'application/json' }
-      const made = await askAs(tokens.admin, users, { method: 'POST', headers, body: JSON.stringify(body) })
+      const made = await sendAs(tokens.admin, users, { method: 'POST', headers, body: JSON.stringify(body) })
       expect(made.code, made.body).to.equal(201)
     }
     tokens.owner = (await loginAs({ username: owner, password })).access_token

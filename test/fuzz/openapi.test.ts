@@ -117,7 +117,7 @@ describe('generated requests', function () {
         const isHarmless = given.method === 'GET' && !given.target.startsWith('/oauth/')
         // These requests are skipped: image registries are outside of this machine.
         if (given.target.includes('/registry/')) return
-        const response = await askAs(isHarmless ? who : 1, given)
+        const response = await sendAs(isHarmless ? who : 1, given)
         expectWellFormed(response, `${given.method} ${given.target} ${given.body ?? ''}`)
         look(given, response)
       }),
@@ -125,7 +125,7 @@ describe('generated requests', function () {
     )
   }
 
-  function askAs(who: number, { method, target, contentType, body }: Generated) {
+  function sendAs(who: number, { method, target, contentType, body }: Generated) {
     const headers = {
       authorization: `Bearer ${callers[who]}`,
       ...(body === undefined

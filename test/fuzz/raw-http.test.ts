@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { accessToken, askKapis } from '../e2e/cluster.ts'
+import { accessToken, sendToKapis } from '../e2e/cluster.ts'
 import { sendRaw } from '../e2e/raw-https.ts'
 import { pidOf } from '../faults/process.ts'
 import { corpus } from './corpus.ts'
@@ -129,7 +129,7 @@ describe('kapis-apiserver with random bytes', function () {
   after(async () => {
     // The process must not have been restarted either.
     expect(pidOf('apiserver')).to.equal(pid)
-    expect((await askKapis('/livez')).code).to.equal(200)
+    expect((await sendToKapis('/livez')).code).to.equal(200)
   })
 
   it('never parses a second request out of the first, and answers no 5xx but for unsupported features', () =>

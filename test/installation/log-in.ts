@@ -25,15 +25,15 @@ export async function readAdministrator(cluster: Cluster, namespace: string): Pr
 
 /** Logs in a user. Waits for kapis-oauth, since kapis-apiserver becomes ready without it. */
 export function logIn(pod: Pod, login: Login): Promise<Tokens> {
-  return ask(pod, { grant_type: 'password', ...login })
+  return send(pod, { grant_type: 'password', ...login })
 }
 
 /** Refreshes the tokens of a login, at any replica. */
 export function refresh(pod: Pod, { refresh }: Tokens): Promise<Tokens> {
-  return ask(pod, { grant_type: 'refresh_token', refresh_token: refresh })
+  return send(pod, { grant_type: 'refresh_token', refresh_token: refresh })
 }
 
-async function ask(pod: Pod, grant: Readonly<Record<string, string>>): Promise<Tokens> {
+async function send(pod: Pod, grant: Readonly<Record<string, string>>): Promise<Tokens> {
   const form = { ...grant, client_id: 'kapis', client_secret: 'kapis' }
   let body = ''
   await eventually(async () => {

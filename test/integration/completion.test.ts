@@ -71,8 +71,8 @@ describe('shell completion', function () {
 
   it('completes the same in fish', async () => {
     const source = 'kapis completion fish | source'
-    const asked = lines.map(([, keys]) => `complete -C ${JSON.stringify(keys.trimEnd())}; echo ---`)
-    const script = [`set -x PATH '${folder}' $PATH`, source, ...asked].join('\n')
+    const requests = lines.map(([, keys]) => `complete -C ${JSON.stringify(keys.trimEnd())}; echo ---`)
+    const script = [`set -x PATH '${folder}' $PATH`, source, ...requests].join('\n')
     const options = { env, cwd: join(folder, 'files'), timeoutMs: 170_000 }
     const ran = await run('fish', ['--no-config', '-c', script], options)
     const found = ran.stdout.split('---\n').map(text => text.split('\n', 1)[0]?.split('\t', 1)[0])

@@ -74,7 +74,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   }
 
   async function ofPeer(query: string, scope: Scope): Promise<readonly string[]> {
-    return toRows(await peer.ask('query', { query, ...(scope === 'everything' ? {} : onlyFew) }))
+    return toRows(await peer.send('query', { query, ...(scope === 'everything' ? {} : onlyFew) }))
   }
 
   /** Returns the rows of VictoriaLogs. */
@@ -128,7 +128,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
       for (let i = 0; i < Math.min(queries / 10, 100); i++) {
         const query = makeFilter(random, 1, firstNs)
         const span = { start: isoOf(600n), end: isoOf(3000n) }
-        const asked: readonly [string, Record<string, string>][] = [
+        const requests: readonly [string, Record<string, string>][] = [
           ['hits', { query, ...span, step: '5m' }],
           ['hits', { query, ...span, step: '7m', offset: '2m', field: 'level' }],
           ['facets', { query, ...span, limit: '2000', max_value_len: '300' }],
@@ -142,10 +142,10 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
           ],
           ['query', { query: `${query} | fields _time, _msg`, ...span, limit: '1000000' }],
         ]
-        for (const [endpoint, parameters] of asked) {
+        for (const [endpoint, parameters] of requests) {
           const [ours, theirs] = await Promise.all([
-            kapis.ask(endpoint, parameters),
-            peer.ask(endpoint, { ...parameters, ...extra }),
+            kapis.send(endpoint, parameters),
+            peer.send(endpoint, { ...parameters, ...extra }),
           ])
           expect(sorted(endpoint, ours), `${endpoint} ${JSON.stringify(parameters)}`).to.deep.equal(
             sorted(endpoint, theirs),

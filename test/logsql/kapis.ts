@@ -8,7 +8,7 @@ import { createLogsqlApi } from '../../pkg/platformapi/logsql/serve.ts'
 import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 
 export type KapisLogsql = {
-  readonly ask: (endpoint: string, parameters: Readonly<Record<string, string>>) => Promise<string>
+  readonly send: (endpoint: string, parameters: Readonly<Record<string, string>>) => Promise<string>
   readonly stop: () => Promise<void>
 }
 
@@ -39,7 +39,7 @@ export async function startKapisLogsql(
     }
   })
   return {
-    ask: async (endpoint, parameters) => {
+    send: async (endpoint, parameters) => {
       const url = `http://127.0.0.1:${loopback.port}/kapis/logging.kapis.io/v1alpha2/select/logsql/${endpoint}`
       const response = await fetch(url, { method: 'POST', body: new URLSearchParams(parameters) })
       const text = await response.text()

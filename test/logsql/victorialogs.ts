@@ -25,7 +25,7 @@ export async function victoriaLogs(): Promise<string> {
 export type VictoriaLogs = {
   readonly url: string
   /** Returns the response to a request below /select/logsql/. */
-  readonly ask: (path: string, parameters: Readonly<Record<string, string>>) => Promise<string>
+  readonly send: (path: string, parameters: Readonly<Record<string, string>>) => Promise<string>
   readonly load: (records: readonly LogRecord[]) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -56,7 +56,7 @@ export async function startVictoriaLogs(
   }
   return {
     url,
-    ask: async (path, parameters) => {
+    send: async (path, parameters) => {
       const body = new URLSearchParams(parameters)
       const response = await fetch(`${url}/select/logsql/${path}`, { method: 'POST', body })
       const text = await response.text()

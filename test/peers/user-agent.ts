@@ -14,7 +14,7 @@ export type Page = {
 export function createUserAgent(ca: readonly string[], accept = 'application/json') {
   const jars = new Map<string, Map<string, string>>()
 
-  function ask(url: URL, form?: Readonly<Record<string, string>>): Promise<Page> {
+  function send(url: URL, form?: Readonly<Record<string, string>>): Promise<Page> {
     const { promise, resolve, reject } = Promise.withResolvers<Page>()
     const jar = jars.get(url.host) ?? new Map<string, string>()
     jars.set(url.host, jar)
@@ -47,7 +47,7 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
       if (page.code < 300 || page.code >= 400 || location === undefined) return page
       const next = new URL(location, page.url)
       if (until(next)) return page
-      page = await ask(next)
+      page = await send(next)
     }
     throw new Error(`too many redirects: ${page.url.href}`)
   }
@@ -55,7 +55,7 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
   return {
     /** Opens a URL and follows redirects, to the end or until `until` returns true for a target. */
     open: async (url: string | URL, until: (url: URL) => boolean = () => false) =>
-      follow(await ask(new URL(url)), until),
+      follow(await send(new URL(url)), until),
     /** Submits a form of a page with the given fields, to the action of the form. */
     async submit(
       page: Page,
@@ -63,7 +63,7 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
       until: (url: URL) => boolean = () => false,
     ) {
       const [, action = ''] = /<form[^>]*action="([^"]+)"/.exec(page.body) ?? []
-      return follow(await ask(new URL(action.replaceAll('&amp;', '&'), page.url), fields), until)
+      return follow(await send(new URL(action.replaceAll('&amp;', '&'), page.url), fields), until)
     },
     cookies: (host: string) => jars.get(host) ?? new Map<string, string>(),
   }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
   kubectl,
   kubectlOutput,
   makeNamespace,
+  sendToKapis,
   tokenOf,
   uniqueName,
 } from '../e2e/cluster.ts'
@@ -58,9 +58,9 @@ export async function startShipperScene(): Promise<ShipperScene> {
   const replica = await startReplica({ config: { logs: { store: 'embedded', embedded: { folder } } } })
   const relay = await startRelay(Number(new URL(replica.url).port))
   const admin = await accessToken()
-  const ask = async (parameters: string) => {
+  const send = async (parameters: string) => {
     const path = `/kapis/tenant.${groupDomain}/v1alpha2/logs?${parameters}`
-    const { code, body } = await askKapis(`${replica.url}${path}`, {
+    const { code, body } = await sendToKapis(`${replica.url}${path}`, {
       headers: { authorization: `Bearer ${admin}` },
     })
     expect(code, body).to.equal(200)
@@ -92,12 +92,12 @@ export async function startShipperScene(): Promise<ShipperScene> {
       const statistics = `operation=statistics&namespaces=${namespace}`
       await eventually(
         async () =>
-          expect(JSON.parse(await ask(statistics)).statistics.logs).to.be.within(count, count + repeats),
+          expect(JSON.parse(await send(statistics)).statistics.logs).to.be.within(count, count + repeats),
         withinMs,
         1000,
       )
       // Empty text is omitted.
-      const text = await ask(`operation=export&format=jsonl&sort=asc&namespaces=${namespace}`)
+      const text = await send(`operation=export&format=jsonl&sort=asc&namespaces=${namespace}`)
       return text
         .trimEnd()
         .split('\n')

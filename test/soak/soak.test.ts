@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import {
   accessToken,
-  askKapis,
-  askKube,
   type HttpResponse,
   kubectl,
   kubectlOutput,
   nodeNames,
+  sendToKapis,
+  sendToKube,
   uniqueName,
 } from '../e2e/cluster.ts'
-import { askAs, eventually, groupDomain, listAs } from '../e2e/http.ts'
+import { eventually, groupDomain, listAs, sendAs } from '../e2e/http.ts'
 import { token as askForToken } from '../e2e/oauth.ts'
 import { setting } from '../e2e/run.ts'
 import { apiserverUsage, pidOf, readProcessUsage } from '../faults/process.ts'
@@ -84,15 +84,15 @@ describe(`${seconds} s of mixed load`, function () {
         const name = nodes[beats++ % nodes.length] ?? ''
         return heartbeat(name)
       }),
-      repeat('page', 50, () => askAs(token, `${nodesPath}?limit=10&page=${(beats % 5) + 1}&sortBy=name`)),
+      repeat('page', 50, () => sendAs(token, `${nodesPath}?limit=10&page=${(beats % 5) + 1}&sortBy=name`)),
       repeat('filtered list', 200, () =>
-        askAs(token, `${nodesPath}?labelSelector=kubernetes.io%2Fos%3Dlinux&limit=10`),
+        sendAs(token, `${nodesPath}?labelSelector=kubernetes.io%2Fos%3Dlinux&limit=10`),
       ),
-      repeat('chunk', 100, () => askAs(token, `${aggregated}?limit=100`)),
-      repeat('whole list', 5_000, () => askAs(token, aggregated)),
-      repeat('proxy', 100, () => askAs(token, `/api/v1/namespaces/${namespace}`)),
+      repeat('chunk', 100, () => sendAs(token, `${aggregated}?limit=100`)),
+      repeat('whole list', 5_000, () => sendAs(token, aggregated)),
+      repeat('proxy', 100, () => sendAs(token, `/api/v1/namespaces/${namespace}`)),
       repeat('write and delete', 1_000, writeAndDelete),
-      repeat('log query', 500, () => askAs(token, `/kapis/tenant.${groupDomain}/v1alpha2/logs?size=10`)),
+      repeat('log query', 500, () => sendAs(token, `/kapis/tenant.${groupDomain}/v1alpha2/logs?size=10`)),
       repeat('login and logout', 2_000, loginAndLogout),
       ...Array.from({ length: 5 }, () =>
         repeat('watch', 100, async () => {
@@ -159,7 +159,7 @@ describe(`${seconds} s of mixed load`, function () {
 
   async function sample(at: number): Promise<Sample> {
     const { megabytes, handles } = apiserverUsage()
-    const response = await askAs(token, '/metrics')
+    const response = await sendAs(token, '/metrics')
     if (response.code !== 200) throw new Error(`/metrics responded with ${response.code}`)
     const read = (name: string) => metric(response.body, name)
     return {
@@ -176,7 +176,7 @@ describe(`${seconds} s of mixed load`, function () {
    * records a heap profile.
    */
   async function live(): Promise<number> {
-    const profile = await askAs(token, '/debug/profile/heap?seconds=1')
+    const profile = await sendAs(token, '/debug/profile/heap?seconds=1')
     expect(profile.code, profile.body.slice(0, 200)).to.equal(200)
     const { heapMegabytes, externalMegabytes } = await sample(0)
     return heapMegabytes + externalMegabytes
@@ -194,7 +194,7 @@ describe(`${seconds} s of mixed load`, function () {
   function heartbeat(name: string): Promise<HttpResponse> {
     const time = `${new Date().toISOString().slice(0, 19)}Z`
     const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: time }
-    return askKube(kubeToken, `/api/v1/nodes/${name}/status`, {
+    return sendToKube(kubeToken, `/api/v1/nodes/${name}/status`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/strategic-merge-patch+json' },
       body: JSON.stringify({ status: { conditions: [condition] } }),
@@ -205,8 +205,8 @@ describe(`${seconds} s of mixed load`, function () {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ metadata: { name: 'soaked' } })
-    const made = await askAs(token, path, { method: 'POST', headers, body })
-    return made.code === 201 ? askAs(token, `${path}/soaked`, { method: 'DELETE' }) : made
+    const made = await sendAs(token, path, { method: 'POST', headers, body })
+    return made.code === 201 ? sendAs(token, `${path}/soaked`, { method: 'DELETE' }) : made
   }
 
   async function loginAndLogout(): Promise<HttpResponse> {
@@ -214,6 +214,6 @@ describe(`${seconds} s of mixed load`, function () {
     const given = await askForToken({ grant_type: 'password', ...login })
     if (given.code !== 200) return given
     const { access_token: own } = JSON.parse(given.body)
-    return askKapis('/oauth/logout', { method: 'POST', headers: { authorization: `Bearer ${own}` } })
+    return sendToKapis('/oauth/logout', { method: 'POST', headers: { authorization: `Bearer ${own}` } })
   }
 })

@@ -68,13 +68,13 @@ describe('a store in a secured Elasticsearch', function () {
     return store
   }
   async function makeKey(roles: object): Promise<{ readonly id: string; readonly apiKey: string }> {
-    const made = await engine.ask('POST', '/_security/api_key', { name: 'kapis', role_descriptors: roles })
+    const made = await engine.send('POST', '/_security/api_key', { name: 'kapis', role_descriptors: roles })
     return { id: String(made.id), apiKey: String(made.encoded) }
   }
   async function keepsAndFinds(store: LogStore, log: string): Promise<void> {
     const kept = record({ log, timeNs: BigInt(Date.now()) * 1_000_000n })
     expect(await store.append({ records: [kept] })).to.deep.equal({ duplicate: false, rejected: [] })
-    await engine.ask('POST', '/_refresh')
+    await engine.send('POST', '/_refresh')
     const { hits } = await store.query(everything, limits)
     expect(hits.map(hit => hit.record)).to.deep.include(kept)
     expect(await store.check()).to.equal(undefined)
@@ -99,7 +99,7 @@ describe('a store in a secured Elasticsearch', function () {
     await keepsAndFinds(store, 'with a key')
     const counted = await store.statistics({ scope: 'everything' }, limits)
     expect(counted.logs).to.be.greaterThan(0)
-    const template = await engine.ask('GET', '/_index_template/kapis-kept')
+    const template = await engine.send('GET', '/_index_template/kapis-kept')
     expect(JSON.stringify(template)).to.include('kept-*')
     // A query without an index returns no lines and no error.
     const none = await open({ apiKey, prefix: 'events.kept' }).query(everything, limits)
@@ -108,10 +108,10 @@ describe('a store in a secured Elasticsearch', function () {
 
   it('deletes expired days with these privileges', async () => {
     const [old, other] = ['events.kept-2020.01.01', 'kept-2020.01.01']
-    for (const name of [old, other]) await engine.ask('PUT', `/${name}`)
+    for (const name of [old, other]) await engine.send('PUT', `/${name}`)
     open({ apiKey: (await makeKey({ kapis: permissions })).apiKey, prefix: 'events.kept', retentionDays: 2 })
     const names = async () =>
-      Object.keys(await engine.ask('GET', '/*kept-2020*/_alias?ignore_unavailable=true'))
+      Object.keys(await engine.send('GET', '/*kept-2020*/_alias?ignore_unavailable=true'))
     for (const until = Date.now() + 30_000; (await names()).includes(old) && Date.now() < until; )
       await sleep(50)
     expect(await names()).to.deep.equal([other])
@@ -123,13 +123,13 @@ describe('a store in a secured Elasticsearch', function () {
     const store = open({ apiKey, prefix: 'late', setUpAgainMs: 500 })
     await keepsAndFinds(store, 'before the template')
     const isSet = () =>
-      engine.ask('GET', '/_index_template/kapis-late').then(
+      engine.send('GET', '/_index_template/kapis-late').then(
         () => true,
         () => false,
       )
     expect(await isSet()).to.equal(false)
     const role_descriptors = { kapis: { cluster: ['manage_index_templates'], indices } }
-    await engine.ask('PUT', `/_security/api_key/${id}`, { role_descriptors })
+    await engine.send('PUT', `/_security/api_key/${id}`, { role_descriptors })
     await sleep(600)
     await keepsAndFinds(store, 'behind the template')
     expect(await isSet()).to.equal(true)
@@ -153,7 +153,7 @@ describe('a store in a secured Elasticsearch', function () {
 
   it('fails with a revoked key', async () => {
     const { id, apiKey } = await makeKey({ kapis: permissions })
-    await engine.ask('DELETE', '/_security/api_key', { ids: [id] })
+    await engine.send('DELETE', '/_security/api_key', { ids: [id] })
     await isRejected(open({ apiKey }), apiKey)
   })
 

@@ -16,7 +16,7 @@ export type SecuredElasticsearch = {
   readonly username: string
   readonly password: string
   /** Sends a request as the superuser. @throws Error for any response other than 2xx */
-  readonly ask: (method: string, path: string, body?: object) => Promise<Readonly<Record<string, unknown>>>
+  readonly send: (method: string, path: string, body?: object) => Promise<Readonly<Record<string, unknown>>>
   readonly stop: () => Promise<void>
 }
 
@@ -53,8 +53,8 @@ export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch>
     isReady: async url => isRecord(await call(url, 'GET', '/_cluster/health')),
   })
   const { url, stop } = node
-  const ask: SecuredElasticsearch['ask'] = (method, path, body) => call(url, method, path, body)
-  return { url, ca: authority.certPem, username, password, ask, stop }
+  const ask: SecuredElasticsearch['send'] = (method, path, body) => call(url, method, path, body)
+  return { url, ca: authority.certPem, username, password, send: ask, stop }
 }
 
 /** Hashes a password in the format of Elasticsearch's file realm. */

@@ -17,12 +17,12 @@ describe('discover', () => {
     version: '0',
   }
   const said: string[] = []
-  const asked: string[] = []
+  const requests: string[] = []
   let device: Record<string, unknown> = {}
 
   before(async () => {
     server = createServer((req, res) => {
-      asked.push(req.url ?? '')
+      requests.push(req.url ?? '')
       const body = req.url === '/oauth/.well-known/openid-configuration' ? document : device
       res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     })
@@ -37,7 +37,7 @@ describe('discover', () => {
   })
   beforeEach(() => {
     said.length = 0
-    asked.length = 0
+    requests.length = 0
     document = {
       issuer: `${url}/oauth`,
       authorization_endpoint: `${url}/oauth/authorize`,
@@ -54,7 +54,7 @@ describe('discover', () => {
     expect(issuer.identifier).to.equal(`${url}/oauth`)
     expect(issuer.endpoint('authorization').href).to.equal(`${url}/oauth/authorize`)
     await issuer.post('token', { id: 'c', secret: '' }, {})
-    expect(asked).to.deep.equal(['/oauth/.well-known/openid-configuration', '/oauth/token?a=b'])
+    expect(requests).to.deep.equal(['/oauth/.well-known/openid-configuration', '/oauth/token?a=b'])
   })
 
   it('treats loopback names with the same port as equal', async () => {
@@ -91,7 +91,7 @@ describe('discover', () => {
     const issuer = await find(own)
     expect(issuer.endpoint('authorization').href).to.equal(`${own}/authorize`)
     await issuer.post('token', { id: 'c', secret: 's' }, {})
-    expect(asked.at(-1)).to.equal('/oauth/token?a=b')
+    expect(requests.at(-1)).to.equal('/oauth/token?a=b')
     expect(await rejection('https://other.example.org/oauth')).to.include(
       'and not https://other.example.org/oauth',
     )

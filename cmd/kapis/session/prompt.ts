@@ -23,8 +23,8 @@ export class Prompt {
   }
 
   /** @throws Error if the password is empty, or the prompt was interrupted */
-  async password(question: string): Promise<string> {
-    if (this.#lines.isTerminal) this.#io.err(question)
+  async password(prompt: string): Promise<string> {
+    if (this.#lines.isTerminal) this.#io.err(prompt)
     const line = await this.#lines.next()
     if (this.#lines.isTerminal) this.#io.err('\n')
     if (line === undefined || line === '') throw new Error('the password is empty')
@@ -32,8 +32,8 @@ export class Prompt {
   }
 
   /** Prompts for a new password, on a terminal twice. @throws Error */
-  async newPassword(question: string): Promise<string> {
-    const password = await this.password(question)
+  async newPassword(prompt: string): Promise<string> {
+    const password = await this.password(prompt)
     if (!this.#lines.isTerminal) return password
     const again = await this.password('Repeat the password: ')
     if (again !== password) throw new Error('the passwords do not match; nothing was changed')

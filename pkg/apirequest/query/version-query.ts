@@ -27,8 +27,8 @@ export function parseVersionQuery(query: QueryParameters, options: VersionOption
   const resourceVersion = parseVersion(query)
   const match = query.get('resourceVersionMatch') ?? ''
   const isContinued = (query.get('continue') ?? '') !== ''
-  const asked = { resourceVersion, match, isContinued, sendInitialEvents: options.sendInitialEvents }
-  const causes = options.verb === 'watch' ? watchCauses(asked) : listCauses(asked)
+  const parameters = { resourceVersion, match, isContinued, sendInitialEvents: options.sendInitialEvents }
+  const causes = options.verb === 'watch' ? watchCauses(parameters) : listCauses(parameters)
   if (causes.length > 0) throw invalid(listOptionsKind, causes)
   return { resourceVersion, match: match === 'Exact' || match === 'NotOlderThan' ? match : '' }
 }
@@ -42,7 +42,7 @@ export function parseVersion(query: QueryParameters): string {
   )
 }
 
-type Asked = {
+type VersionParameters = {
   readonly resourceVersion: string
   readonly match: string
   readonly isContinued: boolean
@@ -52,7 +52,12 @@ type Asked = {
 const field = 'resourceVersionMatch'
 const withContinue = 'resourceVersionMatch is forbidden when continue is provided'
 
-function listCauses({ resourceVersion, match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
+function listCauses({
+  resourceVersion,
+  match,
+  isContinued,
+  sendInitialEvents,
+}: VersionParameters): readonly Cause[] {
   const causes: Cause[] = []
   if (match !== '') {
     if (resourceVersion === '')
@@ -69,7 +74,7 @@ function listCauses({ resourceVersion, match, isContinued, sendInitialEvents }: 
 }
 
 /** Checks KEP-3157: sendInitialEvents requires resourceVersionMatch, in watches conversely too. */
-function watchCauses({ match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
+function watchCauses({ match, isContinued, sendInitialEvents }: VersionParameters): readonly Cause[] {
   const causes: Cause[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
     causes.push(forbidden(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))

@@ -40,9 +40,9 @@ function deadlineMs(query: QueryParameters, seconds: number): number {
   const given = query.first('timeout')
   const most = seconds * 1_000
   if (given === null || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(given)) return most
-  let asked = 0
+  let requestedMs = 0
   for (const [, amount, unit = ''] of given.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
-    asked += Number(amount) * (units[unit] ?? 0)
+    requestedMs += Number(amount) * (units[unit] ?? 0)
   }
-  return asked > 0 ? Math.min(asked, most) : most
+  return requestedMs > 0 ? Math.min(requestedMs, most) : most
 }

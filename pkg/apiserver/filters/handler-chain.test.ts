@@ -104,9 +104,9 @@ describe('createHandlerChain', () => {
 
   it('closes only long-running responses and exports when their session ends', async () => {
     let isEnded = false
-    const asked: string[] = []
+    const requests: string[] = []
     const hasEnded = ({ username }: { readonly username: string }) => {
-      asked.push(username)
+      requests.push(username)
       return isEnded
     }
     const { open, get } = await start({
@@ -125,7 +125,7 @@ describe('createHandlerChain', () => {
       const failure = await response.toArray().catch(error => error)
       expect(failure).to.have.property('code', 'ECONNRESET')
     }
-    expect(new Set(asked)).to.deep.equal(new Set(['jane']))
+    expect(new Set(requests)).to.deep.equal(new Set(['jane']))
     expect((await get('/api/v1/nodes')).text).to.equal('whole')
   })
 
@@ -329,47 +329,46 @@ describe('createHandlerChain', () => {
         completed: code => audited.push(`completed ${code}`),
       }),
     }
-    const ask = async (path: string, overrides: Partial<HandlerChainOptions> = {}) => {
+    const send = async (path: string, overrides: Partial<HandlerChainOptions> = {}) => {
       audited.length = 0
       const { get, close } = await start({ auditor, ...overrides })
       await get(path)
       await close()
       return [...audited]
     }
-    expect(await ask('/api/v1/nodes')).to.deep.equal([
+    expect(await send('/api/v1/nodes')).to.deep.equal([
       'list /api/v1/nodes: jane as undefined',
       'allowed',
       'completed 200',
     ])
     // kube-apiserver authorizes proxied requests, and its audit log contains the decision.
-    expect(await ask('/api/v1/nodes', { authorize: () => 'delegated' })).to.not.include('allowed')
+    expect(await send('/api/v1/nodes', { authorize: () => 'delegated' })).to.not.include('allowed')
     const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
-    expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
+    expect(await send('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
       'list /api/v1/nodes: jane as undefined',
       'failed: no',
       'completed 403',
     ])
-    expect(await ask('/api/v1/nodes', { impersonate: refuse })).to.include(
+    expect(await send('/api/v1/nodes', { impersonate: refuse })).to.include(
       'list /api/v1/nodes: jane as undefined',
     )
-    expect(await ask('/api/v1/nodes', { authenticate: () => Promise.reject(unauthorized()) })).to.deep.equal([
-      'failed: Unauthorized',
-      'completed 401',
-    ])
+    expect(await send('/api/v1/nodes', { authenticate: () => Promise.reject(unauthorized()) })).to.deep.equal(
+      ['failed: Unauthorized', 'completed 401'],
+    )
     // The caller is known, although headers cannot carry the identity to an upstream server.
     const unusable = () => {
       throw new UnusableIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
     }
-    expect(await ask('/api/v1/nodes', { authenticate: unusable })).to.deep.equal([
+    expect(await send('/api/v1/nodes', { authenticate: unusable })).to.deep.equal([
       'list /api/v1/nodes:  eve as undefined',
       'failed: the identity from token-review authentication cannot be used: it has blanks',
       'completed 403',
     ])
-    expect(await ask('/api//v1')).to.deep.equal([
+    expect(await send('/api//v1')).to.deep.equal([
       'failed: the path contains an empty segment ("//")',
       'completed 400',
     ])
-    expect(await ask('/livez')).to.deep.equal([])
+    expect(await send('/livez')).to.deep.equal([])
   })
 
   it('aborts a request whose authorization or response takes too long', async () => {

@@ -139,10 +139,10 @@ async function handle(
     const { identified, allowed } = audit(exchange)
     if (isPublic) return await options.publicRoutes.handle(exchange)
 
-    const asked = exchange
-    const found = withAuthentication(options.authenticate, req, onRejected => {
-      user = onRejected.identity.username
-      identified(toAuthenticated(asked, onRejected), undefined)
+    const unauthenticated = exchange
+    const found = withAuthentication(options.authenticate, req, rejected => {
+      user = rejected.identity.username
+      identified(toAuthenticated(unauthenticated, rejected), undefined)
     })
     const caller = found instanceof Promise ? await found : found
     user = caller.identity.username

@@ -9,7 +9,7 @@ describe('createProbes', () => {
   const good: Check = { name: 'cache', problem: () => undefined }
   const bad: Check = { name: 'authn', problem: () => 'dial tcp 10.0.0.1: refused' }
 
-  async function ask(path: string, checks: readonly Check[] = [good], waitForDrain = false) {
+  async function send(path: string, checks: readonly Check[] = [good], waitForDrain = false) {
     const probes = createProbes(checks)
     if (waitForDrain) probes.drain()
     loopback = await startLoopback((req, res) => probes.handle(toExchange(req, res)))
@@ -64,21 +64,21 @@ describe('createProbes', () => {
   ]
   for (const [path, checks, code, text] of table) {
     it(`returns ${code} to ${path} with ${checks.map(({ name }) => name).join(' and ') || 'no check'}`, async () => {
-      expect(await ask(path.replace('"', '%22'), checks)).to.deep.equal({ code, text })
+      expect(await send(path.replace('"', '%22'), checks)).to.deep.equal({ code, text })
     })
   }
 
   it('never includes the reason in the response', async () => {
-    expect((await ask('/readyz?verbose', [bad])).text).to.not.contain('10.0.0.1')
+    expect((await send('/readyz?verbose', [bad])).text).to.not.contain('10.0.0.1')
   })
 
   it('makes only /readyz fail during shutdown', async () => {
-    expect(await ask('/readyz', [good], true)).to.deep.equal({
+    expect(await send('/readyz', [good], true)).to.deep.equal({
       code: 500,
       text: '[+]ping ok\n[+]cache ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n',
     })
     for (const path of ['/livez', '/healthz'])
-      expect(await ask(path, [good], true)).to.deep.equal({ code: 200, text: 'ok' })
+      expect(await send(path, [good], true)).to.deep.equal({ code: 200, text: 'ok' })
   })
 
   const handled: readonly [string, boolean][] = [

@@ -36,12 +36,12 @@ describe('drain', () => {
 
   it('serves requests during the shutdown delay, and closes the connection with the response', async () => {
     const { socket, stop } = await start((_req, res) => res.end('here'), 2)
-    const ask = () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-    ask()
+    const send = () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    send()
     const [first] = await once(socket, 'data')
     expect(String(first)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: keep-alive[\s\S]*here/)
     const stopped = stop()
-    ask()
+    send()
     const rest = Buffer.concat(await socket.toArray()).toString()
     expect(rest).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close[\s\S]*here/)
     await stopped

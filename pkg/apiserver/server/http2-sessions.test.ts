@@ -60,7 +60,7 @@ describe('HTTP/2', () => {
     return session
   }
 
-  async function ask(headers: OutgoingHttpHeaders, body?: Buffer): Promise<Heard> {
+  async function send(headers: OutgoingHttpHeaders, body?: Buffer): Promise<Heard> {
     const stream = client2.request(headers, { endStream: body === undefined })
     if (body !== undefined) stream.end(body)
     const [response] = await once(stream, 'response')
@@ -95,7 +95,7 @@ describe('HTTP/2', () => {
         JSON.stringify({ ...seen, protocol: tlsSocketOf(req)?.alpnProtocol, isTls: 'encrypted' in socket }),
       )
     }
-    const { headers, text } = await ask(
+    const { headers, text } = await send(
       {
         ...{
           ':method': 'POST',
@@ -130,25 +130,25 @@ describe('HTTP/2', () => {
 
   for (const value of [' system:masters', 'system:masters ', '\tsystem:masters', ' ']) {
     it(`rejects a header that HTTP/1.1 would alter: ${JSON.stringify(value)}`, async () => {
-      const asked: unknown[] = []
+      const requests: unknown[] = []
       listener = (req, res) => {
-        asked.push(req.rawHeaders)
+        requests.push(req.rawHeaders)
         res.end()
       }
-      const { headers, text } = await ask({ ':path': '/', 'x-remote-group': ['dev', value] })
+      const { headers, text } = await send({ ':path': '/', 'x-remote-group': ['dev', value] })
       expect(headers[':status']).to.equal(400)
       expect(JSON.parse(text)).to.include({
         ...{ kind: 'Status', code: 400, reason: 'BadRequest' },
         message: 'the header x-remote-group begins or ends with a space or a tab',
       })
-      expect(asked).to.deep.equal([])
+      expect(requests).to.deep.equal([])
     })
   }
 
   it('responds to CONNECT, which requests a tunnel', async () => {
-    const { headers, text } = await ask({ ':method': 'CONNECT', ':authority': 'a:443' })
+    const { headers, text } = await send({ ':method': 'CONNECT', ':authority': 'a:443' })
     expect([headers[':status'], JSON.parse(text).reason]).to.deep.equal([405, 'MethodNotAllowed'])
-    expect((await ask({ ':path': '/' })).text).to.equal('ok')
+    expect((await send({ ':path': '/' })).text).to.equal('ok')
   })
 
   for (const [method, code] of [
@@ -158,7 +158,7 @@ describe('HTTP/2', () => {
   ] as const) {
     it(`ends a response without a body: ${code} to ${method}`, async () => {
       listener = (_req, res) => res.writeHead(code).end()
-      const { headers, text } = await ask({ ':path': '/', ':method': method })
+      const { headers, text } = await send({ ':path': '/', ':method': method })
       expect([headers[':status'], text]).to.deep.equal([code, ''])
     })
   }
@@ -166,7 +166,7 @@ describe('HTTP/2', () => {
   it('transfers large bodies in both directions at the speed of the reader', async () => {
     listener = (req, res) => void req.pipe(res)
     const body = Buffer.alloc(20_000_000, 'a')
-    expect((await ask({ ':path': '/', ':method': 'POST' }, body)).text.length).to.equal(body.length)
+    expect((await send({ ':path': '/', ':method': 'POST' }, body)).text.length).to.equal(body.length)
   })
 
   it('counts the bytes that the client reads, which detects a client that reads nothing', async () => {
@@ -234,7 +234,7 @@ describe('HTTP/2', () => {
       if (i % 100 === 0) await new Promise(setImmediate)
     }
     listener = (_req, res) => res.end('ok')
-    expect((await ask({ ':path': '/' })).text).to.equal('ok')
+    expect((await send({ ':path': '/' })).text).to.equal('ok')
     while (open > 0) await new Promise(resolve => setTimeout(resolve, 10))
     expect(asked).to.be.at.most(5_000)
     flood.destroy()
@@ -242,7 +242,7 @@ describe('HTTP/2', () => {
 
   it('ends a connection after a 401, since a CA may be newer than its handshake', async () => {
     listener = (_req, res) => res.writeHead(401, { connection: 'close' }).end('no')
-    const { headers, text } = await ask({ ':path': '/' })
+    const { headers, text } = await send({ ':path': '/' })
     expect([headers[':status'], text]).to.deep.equal([401, 'no'])
     if (!client2.closed) await once(client2, 'close')
   })

@@ -70,15 +70,15 @@ describe('createHttpsListener', () => {
   })
 
   it('serves a complete request although invalid bytes follow it, and closes the connection', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const { tls } = await start((req, res) => {
-      asked.push(`${req.method}`)
+      requests.push(`${req.method}`)
       setTimeout(() => res.writeHead(201).end('made'), 200)
     })
     const socket = await handshake(tls)
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}no request at all\r\n\r\n')
     const text = Buffer.concat(await socket.toArray()).toString()
-    expect(asked).to.deep.equal(['POST'])
+    expect(requests).to.deep.equal(['POST'])
     expect(text).to.match(/^HTTP\/1\.1 201 Created\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*made/)
     expect(text).to.not.include('400')
   })
@@ -157,7 +157,7 @@ describe('createHttpsListener', () => {
   it('reads further requests after one that arrived while the previous response was being sent', async () => {
     const { tls } = await start((req, res) => res.end(req.url === '/large' ? Buffer.alloc(8_000_000) : 'ok'))
     const socket = await handshake(tls)
-    const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    const send = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
     let text = ''
     socket.on('data', chunk => {
       text += chunk.toString('latin1')
@@ -165,13 +165,13 @@ describe('createHttpsListener', () => {
     const answered = (count: number) => until(() => text.split('HTTP/1.1 200 OK').length > count)
     for (let round = 1; round <= 3; round++) {
       socket.pause()
-      ask('/large')
+      send('/large')
       await new Promise(resolve => setTimeout(resolve, 100))
-      ask('/small')
+      send('/small')
       await new Promise(resolve => setTimeout(resolve, 100))
       socket.resume()
       await answered(3 * round - 1)
-      ask('/next')
+      send('/next')
       await answered(3 * round)
     }
     socket.destroy()

@@ -78,9 +78,9 @@ export function trackUnusedConnections(server: Server | HttpsServer): UnusedConn
     socket.once('close', () => sockets.delete(socket))
   }
   server.on('setSecureContext' in server ? 'secureConnection' : 'connection', opened)
-  const asked = ({ socket }: IncomingMessage) => sockets.delete(socket)
-  server.on('request', asked)
-  server.on('upgrade', asked)
+  const markUsed = ({ socket }: IncomingMessage) => sockets.delete(socket)
+  server.on('request', markUsed)
+  server.on('upgrade', markUsed)
   return {
     close() {
       for (const socket of sockets) socket.destroy()

@@ -9,7 +9,7 @@ import { createLogger } from '../../telemetry/logger.ts'
 import { createMembers } from './member-clusters.ts'
 
 describe('createMembers', () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const unused = async () => {
     throw new Error('not asked')
   }
@@ -18,7 +18,7 @@ describe('createMembers', () => {
     config: { ...defaults, groupDomain: 'kubesphere.io' },
     access: {
       authorize({ verb, group, resource, subresource, name, namespace }, { username }) {
-        asked.push([username, verb, group, resource, subresource, namespace, name].join(' '))
+        requests.push([username, verb, group, resource, subresource, namespace, name].join(' '))
         if (name === 'forbidden') throw new Status(403, 'Forbidden', 'no')
       },
     },
@@ -40,7 +40,7 @@ describe('createMembers', () => {
     upgrade: host('upgrade'),
   })
   beforeEach(() => {
-    asked.length = 0
+    requests.length = 0
     served.length = 0
   })
 
@@ -70,7 +70,7 @@ describe('createMembers', () => {
       'GET /kapis/clusters/m/version',
     ]) {
       await over.authorize(toExchange(target))
-      expect(asked.splice(0)).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
+      expect(requests.splice(0)).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
     }
     const refused = await errorFrom(() => over.authorize(toExchange('GET /clusters/forbidden/api')))
     expect(refused).to.deep.equal([403, 'no'])
@@ -99,9 +99,9 @@ describe('createMembers', () => {
       const [code] = [await errorFrom(() => over.authorize(toExchange(target, changes)))].flat()
       expect(code, target).to.equal(403)
     }
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
     await over.authorize(toExchange('GET /clusters/m/api/v1/pods', { identity: readOnly }))
-    expect(asked).to.have.length(1)
+    expect(requests).to.have.length(1)
   })
 
   it('validates a Cluster after the request was authorized like its creation', async () => {
@@ -135,7 +135,7 @@ describe('createMembers', () => {
     const target = 'GET /clusters/m/kapis/resources.kubesphere.io/v1alpha3/pods'
     const limits = { maxBytes: 1, signal: AbortSignal.timeout(1_000) }
     await members.authorize(toExchange(target))
-    expect(asked).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
+    expect(requests).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
     const readOnly: Identity = { ...jane, isReadOnly: true }
     const [code] = [
       await errorFrom(() => members.authorize(toExchange(target, { identity: readOnly }))),

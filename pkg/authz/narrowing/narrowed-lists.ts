@@ -61,7 +61,7 @@ const maxConfirmed = 1024
 const maxName = 253
 
 type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string>; readonly isAll?: true }
-type Asked = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
+type AccessQuery = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
 /** The namespaces that RBAC grants. */
 type Given = AllowedNamespaces & { readonly generation: number; readonly key: string }
 /** The namespaces that a caller may see for a request; `givenKey` identifies the bindings. */
@@ -108,13 +108,13 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
   let generation = 0
   reader.onChange(() => generation++)
 
-  function toAsked(attributes: RequestInfo, identity: Identity): Asked {
+  function toAccessQuery(attributes: RequestInfo, identity: Identity): AccessQuery {
     const { verb, group, version, resource, name } = attributes
     const key = JSON.stringify([identityKey(identity), verb, group, version, resource, name])
     return { key, identity, attributes }
   }
 
-  function givenTo({ key, identity, attributes }: Asked): Given {
+  function givenTo({ key, identity, attributes }: AccessQuery): Given {
     const known = given.get(key)
     if (known?.generation === generation) return known
     const allowed = allowedNamespaces(reader, identity, { ...attributes, isResource: true })
@@ -123,17 +123,17 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return found
   }
 
-  async function find(asked: Asked, granted: Given): Promise<NamespaceSet> {
-    const key = `${asked.key} ${granted.key}`
+  async function find(access: AccessQuery, granted: Given): Promise<NamespaceSet> {
+    const key = `${access.key} ${granted.key}`
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
-    const found = await share(key, () => confirm(asked, granted))
+    const found = await share(key, () => confirm(access, granted))
     sets.set(found.key, found)
     confirmed.set(key, found.key, found.key === granted.key ? confirmedMs : deniedMs)
     return found
   }
 
-  async function confirm({ identity, attributes }: Asked, granted: Given): Promise<NamespaceSet> {
+  async function confirm({ identity, attributes }: AccessQuery, granted: Given): Promise<NamespaceSet> {
     const { verb, group, version, resource, name: listed } = attributes
     const mayList = async (namespace: string, name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
@@ -155,19 +155,20 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
   }
 
   /** Returns the list for a watch, which needs namespaces in which the caller may also list. */
-  const listOf = ({ attributes, identity }: Asked) => toAsked({ ...attributes, verb: 'list' }, identity)
+  const listOf = ({ attributes, identity }: AccessQuery) =>
+    toAccessQuery({ ...attributes, verb: 'list' }, identity)
 
-  function givenKeyOf(asked: Asked): string {
-    const { key } = givenTo(asked)
-    return asked.attributes.verb === 'watch' ? `${key} ${givenTo(listOf(asked)).key}` : key
+  function givenKeyOf(access: AccessQuery): string {
+    const { key } = givenTo(access)
+    return access.attributes.verb === 'watch' ? `${key} ${givenTo(listOf(access)).key}` : key
   }
 
-  async function see(asked: Asked): Promise<VisibleNamespaces> {
-    const granted = givenTo(asked)
-    const set = await find(asked, granted)
-    if (asked.attributes.verb !== 'watch')
+  async function see(access: AccessQuery): Promise<VisibleNamespaces> {
+    const granted = givenTo(access)
+    const set = await find(access, granted)
+    if (access.attributes.verb !== 'watch')
       return { set, givenKey: granted.key, isAsGiven: set.key === granted.key }
-    const list = listOf(asked)
+    const list = listOf(access)
     const listGrants = givenTo(list)
     const listed = await find(list, listGrants)
     const both = listed.isAll ? set : toSet([...set.names].filter(name => listed.names.has(name)))
@@ -177,17 +178,17 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       set: both,
       givenKey: `${granted.key} ${listGrants.key}`,
       isAsGiven: set.key === granted.key && listed.key === listGrants.key,
-      unfollowed: forbidWatch(asked, unwatched),
+      unfollowed: forbidWatch(access, unwatched),
     }
   }
 
-  function toVisible(exchange: Exchange, asked: Asked, seen: VisibleNamespaces): Visible {
+  function toVisible(exchange: Exchange, access: AccessQuery, seen: VisibleNamespaces): Visible {
     const { set, givenKey, isAsGiven, unfollowed } = seen
     const { key, names } = set
-    const isCurrent = () => givenKeyOf(asked) === givenKey
+    const isCurrent = () => givenKeyOf(access) === givenKey
     // The narrowing role may be bound by now, so the caller's own permissions must be checked
     // instead of the role's.
-    const own = () => toAsked(role.narrowedBy(asked.attributes, asked.identity), asked.identity)
+    const own = () => toAccessQuery(role.narrowedBy(access.attributes, access.identity), access.identity)
     return {
       key,
       has: ({ namespace }) => names.has(namespace),
@@ -205,7 +206,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
           if (seen !== undefined) return seen
           const granted = givenTo(again)
           if (!granted.allNamespaces || !(await find(again, granted)).isAll)
-            throw forbidden(asked.attributes, asked.identity, '')
+            throw forbidden(access.attributes, access.identity, '')
           narrowed.delete(exchange.res)
           exchange.res.removeHeader(narrowedHeader)
           return undefined
@@ -217,7 +218,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
           if (!isStopped && !isCurrent()) listener()
         })
         const recheck = async () => {
-          const now = await see(asked).catch(() => undefined)
+          const now = await see(access).catch(() => undefined)
           if (!isStopped && now?.set.key !== key) listener()
         }
         const stop = reader.onChange(update)
@@ -230,26 +231,26 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
           stop()
         }
       },
-      fixed: { ...shown.of(asked, key), ...(unfollowed && { unfollowed }) },
+      fixed: { ...shown.of(access, key), ...(unfollowed && { unfollowed }) },
     }
   }
 
-  async function show(exchange: Exchange, asked: Asked): Promise<Visible | undefined> {
-    if (givenTo(asked).namespaces.length === 0) return undefined
-    const seen = await see(asked)
+  async function show(exchange: Exchange, access: AccessQuery): Promise<Visible | undefined> {
+    if (givenTo(access).namespaces.length === 0) return undefined
+    const seen = await see(access)
     if (seen.set.names.size === 0) return undefined
     const { res } = exchange
     if (!res.headersSent) res.setHeader(narrowedHeader, String(seen.set.names.size))
-    const visible = toVisible(exchange, asked, seen)
+    const visible = toVisible(exchange, access, seen)
     narrowed.set(res, visible)
     return visible
   }
 
   return {
     async narrow(exchange, attributes, isNamespaced) {
-      const asked = toAsked(attributes, exchange.identity)
-      if (givenTo(asked).namespaces.length === 0 || !(await isNamespaced())) return false
-      return (await show(exchange, asked)) !== undefined
+      const access = toAccessQuery(attributes, exchange.identity)
+      if (givenTo(access).namespaces.length === 0 || !(await isNamespaced())) return false
+      return (await show(exchange, access)) !== undefined
     },
     of: ({ res }) => narrowed.get(res),
   }
@@ -270,7 +271,10 @@ const maxNames = 3
  *
  * @param unwatched namespaces in which the caller may list but not watch; '' for all namespaces
  */
-function forbidWatch({ attributes, identity }: Asked, unwatched: readonly string[]): Status | undefined {
+function forbidWatch(
+  { attributes, identity }: AccessQuery,
+  unwatched: readonly string[],
+): Status | undefined {
   const [first] = unwatched
   if (first === undefined) return undefined
   const named = unwatched.slice(0, maxNames).map(name => JSON.stringify(name))

@@ -100,12 +100,12 @@ describe('createNarrowingRole', () => {
   })
 
   it('prefers the permission on the kind itself, and otherwise narrows', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const authorize = createAuthorizer({
       client: {
         async call({ body }) {
           const { group: of, namespace } = fieldsOf(fieldsOf(fieldsOf(body).spec).resourceAttributes)
-          asked.push(`${textOf(of)}/${textOf(namespace)}`)
+          requests.push(`${textOf(of)}/${textOf(namespace)}`)
           return {
             status: { allowed: of === group || namespace === 'a', reason: of === group ? reason : '' },
           }
@@ -126,6 +126,6 @@ describe('createNarrowingRole', () => {
       return true
     })
     expect(narrowed).to.deep.equal(['/pods'])
-    expect(asked).to.deep.equal([`${group}/a`, '/a', `${group}/`, '/', `${group}/b`, '/b'])
+    expect(requests).to.deep.equal([`${group}/a`, '/a', `${group}/`, '/', `${group}/b`, '/b'])
   })
 })

@@ -10,7 +10,7 @@ type Fixed = Pick<NonNullable<Visible['fixed']>, 'versionShown' | 'show'>
 
 export type ShownVersions = {
   readonly of: (
-    asked: { readonly identity: Identity; readonly attributes: RequestInfo },
+    access: { readonly identity: Identity; readonly attributes: RequestInfo },
     key: string,
   ) => Fixed
 }

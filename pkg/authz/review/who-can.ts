@@ -115,8 +115,8 @@ const maxNamed = 10
  * Returns notes on subjects that can escalate or impersonate: in the whole cluster, and in the
  * namespace of the request.
  */
-function escalationNotes(reader: Reader, asked: AccessAttributes): readonly string[] {
-  const inside = asked.isResource ? asked.namespace : ''
+function escalationNotes(reader: Reader, attributes: AccessAttributes): readonly string[] {
+  const inside = attributes.isResource ? attributes.namespace : ''
   return escalations.flatMap(({ verb, group, resource, subresource = '', isNamespaced, text }) => {
     const place = { subresource, name: '', namespace: isNamespaced ? inside : '' }
     const keys = [...subjectsWith(reader, { isResource: true, verb, group, resource, ...place }).keys()]

@@ -13,22 +13,22 @@ const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${S
  * reviews.
  */
 function kubeApiserver(isAllowed: (namespace: string) => boolean) {
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const client: KubeClient = {
     call: async ({ body }) => {
       const spec = isRecord(body) && isRecord(body.spec) ? body.spec : {}
       const attributes = isRecord(spec.resourceAttributes) ? spec.resourceAttributes : {}
-      asked.push(attributes)
+      requests.push(attributes)
       return { status: { allowed: isAllowed(String(attributes.namespace ?? '')) } }
     },
     stream: () => Promise.reject(new Error('nothing is streamed here')),
     close: () => undefined,
   }
-  return { client, asked }
+  return { client, requests }
 }
 
 function finder(isAllowed: (namespace: string) => boolean, bound: readonly string[]) {
-  const { client, asked } = kubeApiserver(isAllowed)
+  const { client, requests } = kubeApiserver(isAllowed)
   const granted = { names: bound, isEverywhere: false, generation: 0 }
   const index = {
     grantsOf: () => [
@@ -42,20 +42,20 @@ function finder(isAllowed: (namespace: string) => boolean, bound: readonly strin
     Object.assign(granted, what)
     granted.generation++
   }
-  return { find: createNamespaceFinder({ client, index, permission, rbac }), asked, change }
+  return { find: createNamespaceFinder({ client, index, permission, rbac }), requests, change }
 }
 
 describe('createNamespaceFinder', () => {
   it('sends no review for a superuser', async () => {
-    const { find, asked } = finder(() => false, [])
+    const { find, requests } = finder(() => false, [])
     expect(await find({ ...jane, groups: ['system:masters'] })).to.equal('everywhere')
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
   })
 
   it('reviews access to the whole cluster first', async () => {
-    const { find, asked } = finder(() => true, ['a'])
+    const { find, requests } = finder(() => true, ['a'])
     expect(await find(jane)).to.equal('everywhere')
-    expect(asked).to.deep.equal([{ verb: 'get', resource: 'pods', subresource: 'log' }])
+    expect(requests).to.deep.equal([{ verb: 'get', resource: 'pods', subresource: 'log' }])
   })
 
   it('expires entries after ten seconds, also after a change of the system time', async () => {
@@ -69,9 +69,9 @@ describe('createNamespaceFinder', () => {
   })
 
   it('reviews each of a few namespaces that bindings name', async () => {
-    const { find, asked } = finder(namespace => namespace === 'b', ['a', 'b'])
+    const { find, requests } = finder(namespace => namespace === 'b', ['a', 'b'])
     expect(await find(jane)).to.deep.equal(['b'])
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       { verb: 'get', resource: 'pods', subresource: 'log' },
       { verb: 'get', resource: 'pods', subresource: 'log', namespace: 'a' },
       { verb: 'get', resource: 'pods', subresource: 'log', namespace: 'b' },
@@ -79,9 +79,9 @@ describe('createNamespaceFinder', () => {
   })
 
   it('reviews 64 of 10,000 namespaces if they agree', async () => {
-    const { find, asked } = finder(namespace => namespace !== '', names(10_000))
+    const { find, requests } = finder(namespace => namespace !== '', names(10_000))
     expect(await find(jane)).to.deep.equal(names(10_000))
-    expect(asked).to.have.length(65)
+    expect(requests).to.have.length(65)
   })
 
   it('reviews every namespace when kube-apiserver contradicts a binding', async () => {
@@ -91,21 +91,21 @@ describe('createNamespaceFinder', () => {
   })
 
   it('caches the result, and sends one review for concurrent callers', async () => {
-    const { find, asked } = finder(() => true, [])
+    const { find, requests } = finder(() => true, [])
     await Promise.all([find(jane), find(jane), find({ ...jane })])
     await find(jane)
-    expect(asked).to.have.length(1)
+    expect(requests).to.have.length(1)
     await find({ ...jane, groups: [] })
-    expect(asked).to.have.length(2)
+    expect(requests).to.have.length(2)
   })
 
   it('reviews again as soon as a change of roles or bindings affects the caller', async () => {
     let allowed: readonly string[] = ['a', 'b']
-    const { find, asked, change } = finder(namespace => allowed.includes(namespace), ['a', 'b'])
+    const { find, requests, change } = finder(namespace => allowed.includes(namespace), ['a', 'b'])
     const first = await find(jane)
     change({})
     expect(await find(jane)).to.equal(first)
-    expect(asked).to.have.length(3)
+    expect(requests).to.have.length(3)
     allowed = ['a']
     change({ names: ['a'] })
     expect(await find(jane)).to.deep.equal(['a'])

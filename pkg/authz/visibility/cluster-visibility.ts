@@ -18,7 +18,7 @@ export type VisibilityRequest = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 /** Reports whether a caller may list all namespaces, or access the requested one. */
 export type ClusterVisibility = {
   /** @throws Status 503 if kube-apiserver is not responding */
-  readonly of: (asked: VisibilityRequest, identity: Identity) => Promise<boolean>
+  readonly of: (attributes: VisibilityRequest, identity: Identity) => Promise<boolean>
   /** Returns the generation of the cache, which counts its invalidations. */
   readonly round: () => number
   /** Calls listeners after each invalidation, in sequence. @returns its removal */

@@ -42,17 +42,17 @@ function object(
  */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
-  let respond: (asked: unknown) => boolean = () => mayList
+  let respond: (requests: unknown) => boolean = () => mayList
   const clusterListeners: (() => void)[] = []
   const listeners = new Set<() => void>()
   /** Names of workspaces in a ClusterRoleBinding. */
   let recorded: readonly string[] = []
   const recordListeners = new Set<() => void>()
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const client: KubeClient = {
     call: async ({ body }) => {
       const spec = isRecord(body) && isRecord(body.spec) ? body.spec : {}
-      asked.push(spec.resourceAttributes)
+      requests.push(spec.resourceAttributes)
       return { status: { allowed: respond(spec.resourceAttributes) } }
     },
     stream: () => Promise.reject(new Error('nothing is streamed here')),
@@ -112,7 +112,7 @@ function start(bound: readonly string[], mayList = false) {
     recorded = names
     for (const listener of recordListeners) listener()
   }
-  return { find, asked, bind, record, changeCluster, store, listeners }
+  return { find, requests, bind, record, changeCluster, store, listeners }
 }
 
 const list = (resource: string) => ({ verb: 'list', resource, name: '' })
@@ -123,14 +123,14 @@ const workspace = (name: string, manager?: string) =>
 
 describe('createVisibility', () => {
   it('sends no review for kinds that every user sees in the same way', async () => {
-    const { find, asked } = start([])
+    const { find, requests } = start([])
     expect(await find(list('nodes'), jane)).to.equal(undefined)
     expect(await find(list('pods'), jane)).to.equal(undefined)
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
   })
 
   it('shows nothing to a caller whose name may have lost blanks in transit', async () => {
-    const { find, asked } = start([], true)
+    const { find, requests } = start([], true)
     for (const kind of ['namespaces', 'workspaces']) {
       const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
       expect(await rejectedStatus(Promise.resolve(find(list(kind), trimmed)))).to.include({
@@ -138,7 +138,7 @@ describe('createVisibility', () => {
         reason: 'Forbidden',
       })
     }
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
   })
 
   it('shows everything to superusers, and to callers who may list everything', async () => {
@@ -146,12 +146,12 @@ describe('createVisibility', () => {
     expect(
       await withoutNamespaces.find(list('namespaces'), { ...jane, groups: ['system:masters'] }),
     ).to.equal(undefined)
-    expect(withoutNamespaces.asked).to.deep.equal([])
+    expect(withoutNamespaces.requests).to.deep.equal([])
     const everybody = start([], true)
     expect(await everybody.find(list('namespaces'), jane)).to.equal(undefined)
     expect(await everybody.find(list('workspaces'), jane)).to.equal(undefined)
     await everybody.find(list('workspaces'), jane)
-    expect(everybody.asked).to.deep.equal([
+    expect(everybody.requests).to.deep.equal([
       { verb: 'list', resource: 'namespaces' },
       { verb: 'list', group: 'tenant.kapis.io', resource: 'workspaces' },
     ])
@@ -251,7 +251,7 @@ describe('createVisibility', () => {
   })
 
   it('shows a workspace that is requested by name to any caller with the permission, but in no list', async () => {
-    const { find, asked, changeCluster } = start(['a'])
+    const { find, requests, changeCluster } = start(['a'])
     changeCluster(attributes => isRecord(attributes) && attributes.name === 'b' && attributes.verb === 'get')
     const get = (resource: string, name: string) => find({ verb: 'get', resource, name }, jane)
     for (const resource of ['namespaces', 'workspaces']) {
@@ -268,7 +268,7 @@ describe('createVisibility', () => {
     ).to.equal(false)
     const all = { verb: 'list', resource: 'namespaces' }
     const b = { resource: 'namespaces', namespace: 'b', name: 'b' }
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       all,
       { ...b, verb: 'get' },
       { verb: 'list', group: 'tenant.kapis.io', resource: 'workspaces' },
@@ -361,13 +361,13 @@ describe('createVisibility', () => {
 
     it('is checked again because kube-apiserver may receive the change late', async () => {
       const { find, changeCluster } = start(['a'])
-      let asked = 0
+      let requests = 0
       const visible = await find(watch('namespaces'), jane)
       const notified = Promise.withResolvers<void>()
       visible?.onChange(notified.resolve)
-      changeCluster(() => ++asked > 1)
+      changeCluster(() => ++requests > 1)
       await notified.promise
-      expect(asked).to.equal(2)
+      expect(requests).to.equal(2)
     })
   })
 })

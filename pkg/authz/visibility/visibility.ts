@@ -30,7 +30,7 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
  * may no longer see all.
  */
 export type FindVisible = (
-  asked: VisibilityRequest,
+  attributes: VisibilityRequest,
   identity: Identity,
 ) => Promise<Visible | undefined> | undefined
 
@@ -50,12 +50,12 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
   index.onChange(() => changes.count++)
   reader.onChange(() => changes.count++)
 
-  async function find(asked: VisibilityRequest, identity: Identity): Promise<Visible | undefined> {
-    const { verb, resource, name } = asked
+  async function find(attributes: VisibilityRequest, identity: Identity): Promise<Visible | undefined> {
+    const { verb, resource, name } = attributes
     if (identity.isTrimmed) throw trimmed(resource)
     const round = seesAll.round()
     const all: All = {
-      is: () => seesAll.of(asked, identity),
+      is: () => seesAll.of(attributes, identity),
       onRound(listener) {
         // Checks once, since notifications before this call had no listener.
         if (seesAll.round() !== round) void listener()
@@ -73,12 +73,14 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
         : visibleWorkspaces(options, changes, identity, await namespaces())
     const seen = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
     const { isCurrent, mayStillSee } = visible
-    return { ...seen, permissions: { isCurrent, mayStillSee, renew: () => find(asked, identity) } }
+    return { ...seen, permissions: { isCurrent, mayStillSee, renew: () => find(attributes, identity) } }
   }
 
   // Nearly all reads are of other kinds, which are not restricted and return synchronously.
-  return (asked, identity) =>
-    asked.resource === 'namespaces' || asked.resource === 'workspaces' ? find(asked, identity) : undefined
+  return (attributes, identity) =>
+    attributes.resource === 'namespaces' || attributes.resource === 'workspaces'
+      ? find(attributes, identity)
+      : undefined
 }
 
 /**
@@ -185,8 +187,8 @@ function namedWorkspaces(
   { reader, groupDomain }: Pick<VisibilityOptions, 'reader' | 'groupDomain'>,
   identity: Identity,
 ): readonly string[] {
-  const asked = { verb: 'get', group: `tenant.${groupDomain}`, resource: 'workspaces', subresource: '' }
-  const attributes = { ...asked, isResource: true, name: '', namespace: '' } as const
+  const permission = { verb: 'get', group: `tenant.${groupDomain}`, resource: 'workspaces', subresource: '' }
+  const attributes = { ...permission, isResource: true, name: '', namespace: '' } as const
   const roles = reader.bindingsOf(identity).flatMap(({ namespace, role }) => (namespace === '' ? role : []))
   return roles
     .flatMap(role => reader.rulesOf(role) ?? [])

@@ -208,13 +208,13 @@ function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
 
 const assertionMembers = ['jwks', 'jwksURI', 'serviceAccounts'] as const
 
-function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyof Given, string][] {
+function grantProblems({ grantTypes: configured = [], user, ...given }: Given): [keyof Given, string][] {
   const problems: [keyof Given, string][] = []
-  if (asked.includes('password') && (given.public || !given.trusted))
+  if (configured.includes('password') && (given.public || !given.trusted))
     problems.push(['grantTypes', 'password is only for clients that are trusted and not public'])
-  if (asked.includes('client_credentials') && given.public)
+  if (configured.includes('client_credentials') && given.public)
     problems.push(['grantTypes', 'client_credentials is not for a public client, which cannot prove itself'])
-  if (asked.includes('client_credentials') && !user)
+  if (configured.includes('client_credentials') && !user)
     problems.push(['user', 'is required: the User that the client acts as with client_credentials'])
   return problems
 }
@@ -230,13 +230,13 @@ function backchannelProblems({
   return wrong === undefined ? [] : [['backchannelLogoutURI', `${wrong}, not ${JSON.stringify(uri)}`]]
 }
 
-function toRegistered({ secret, user, grantTypes: asked, ...given }: Given): RegisteredClient {
+function toRegistered({ secret, user, grantTypes: configured, ...given }: Given): RegisteredClient {
   const usual = usualGrantTypes.filter(type => type !== 'password' || (given.trusted && !given.public))
   return {
     client: {
       ...given,
       ...(user ? { user } : {}),
-      grantTypes: asked === undefined ? usual : grantTypes.filter(type => asked.includes(type)),
+      grantTypes: configured === undefined ? usual : grantTypes.filter(type => configured.includes(type)),
     },
     secret,
   }

@@ -18,22 +18,22 @@ function documentOf(description: string) {
 }
 
 describe('createKindSchemas', () => {
-  let asked: string[] = []
+  let requests: string[] = []
   const read = async (path: string) => {
-    asked.push(path)
+    requests.push(path)
     return path === root ? indexOf('A') : documentOf('A widget.')
   }
   beforeEach(() => {
-    asked = []
+    requests = []
   })
 
   it('reads the index and the documents of its kinds once for concurrent requests', async () => {
     const schemas = createKindSchemas({ kinds, read })
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
     const [one, other] = await Promise.all([schemas(), schemas()])
     expect(one).to.equal(other)
     expect(await schemas()).to.equal(one)
-    expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`])
+    expect(requests).to.deep.equal([root, `${root}/${key}?hash=A`])
     expect(one).to.deep.equal({ Widget: { description: 'A widget.' } })
   })
 
@@ -73,7 +73,7 @@ describe('createKindSchemas', () => {
     release()
     await pause()
     expect(await schemas()).to.have.property('Widget')
-    expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`])
+    expect(requests).to.deep.equal([root, `${root}/${key}?hash=A`])
   })
 
   it('returns what is loaded while kube-apiserver does not respond', async () => {
@@ -95,7 +95,7 @@ describe('createKindSchemas', () => {
       kinds,
       freshMs: 0,
       async read(path) {
-        asked.push(path)
+        requests.push(path)
         if (hash === '') throw new Error('down')
         return path === root ? indexOf(hash) : documentOf(hash)
       },
@@ -103,7 +103,7 @@ describe('createKindSchemas', () => {
     const first = await schemas()
     expect(await schemas()).to.equal(first)
     await pause()
-    expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`, root])
+    expect(requests).to.deep.equal([root, `${root}/${key}?hash=A`, root])
     hash = 'B'
     expect(await schemas()).to.equal(first)
     await pause()

@@ -11,8 +11,8 @@ export type Encoding = 'json' | 'pretty' | 'yaml'
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'
-  const asked = query.get('pretty')
-  if (asked !== null) return asked === '1' || asked === 'true' ? 'pretty' : 'json'
+  const pretty = query.get('pretty')
+  if (pretty !== null) return pretty === '1' || pretty === 'true' ? 'pretty' : 'json'
   return /^(curl|Wget|Mozilla\/5\.0)/.test(req.headers['user-agent'] ?? '') ? 'pretty' : 'json'
 }
 

@@ -65,7 +65,7 @@ describe('serveRead', () => {
     })
     return { ...loopback, store, broadcaster }
   }
-  const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
+  const send = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: HttpResponse) => JSON.parse(text)
   const accept = (value: string): GetOptions => ({ headers: { accept: value } })
 
@@ -195,7 +195,7 @@ describe('serveRead', () => {
 
   describe('get', () => {
     it('returns the object as it is stored', async () => {
-      const response = await ask(`${g}/nodes/a`)
+      const response = await send(`${g}/nodes/a`)
       expect(response.code).to.equal(200)
       expect(response.headers).to.include({
         'content-type': 'application/json',
@@ -236,7 +236,7 @@ describe('serveRead', () => {
 
   describe('list', () => {
     it('returns all objects with the version of the list', async () => {
-      const response = await ask(`${g}/nodes`)
+      const response = await send(`${g}/nodes`)
       expect(response.headers).to.include({ 'content-type': 'application/json', vary: 'Accept-Encoding' })
       expect(json(response)).to.deep.equal({ ...listHead, items: shown })
     })
@@ -326,7 +326,7 @@ describe('serveRead', () => {
       `${g}/watch/nodes?timeoutSeconds=1`,
     ]) {
       it(`streams ${path.slice(g.length)}`, async () => {
-        const { headers, text } = await ask(path, { headers: { 'accept-encoding': 'gzip' } })
+        const { headers, text } = await send(path, { headers: { 'accept-encoding': 'gzip' } })
         expect(headers).to.include({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' })
         expect(headers).to.not.have.property('content-encoding')
         const events = text
@@ -338,12 +338,12 @@ describe('serveRead', () => {
     }
 
     it('is restricted to the object that the path names', async () => {
-      const { text } = await ask(`${g}/watch/nodes/b?timeoutSeconds=1`)
+      const { text } = await send(`${g}/watch/nodes/b?timeoutSeconds=1`)
       expect(JSON.parse(text)).to.deep.equal({ type: 'ADDED', object: shown[1] })
     })
 
     it('streams tables', async () => {
-      const { text } = await ask(
+      const { text } = await send(
         `${g}/nodes?watch=1&fieldSelector=metadata.name%3Da&timeoutSeconds=1`,
         accept(table),
       )
@@ -425,7 +425,7 @@ describe('serveRead', () => {
   ]
   for (const [path, options, code, reason, message] of refused) {
     it(`rejects ${options.method ?? 'GET'} ${path.slice(g.length)} ${options.headers?.accept ?? ''} with ${code}`, async () => {
-      const response = await ask(path, options)
+      const response = await send(path, options)
       expect(response.code).to.equal(code)
       expect(response.headers['content-type']).to.equal('application/json')
       expect(json(response)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
@@ -433,13 +433,13 @@ describe('serveRead', () => {
   }
 
   it('lists the allowed methods', async () => {
-    expect((await ask(`${g}/nodes`, { method: 'DELETE' })).headers.allow).to.equal('GET')
+    expect((await send(`${g}/nodes`, { method: 'DELETE' })).headers.allow).to.equal('GET')
   })
 
   // A past bug: permission to `proxy` one node allowed listing all nodes.
   for (const path of [`${g}/proxy/nodes/a`, `${g}/proxy/nodes`]) {
     it(`rejects a list of ${path.slice(g.length)}, which was authorized as another verb`, async () => {
-      expect((await ask(path)).code).to.be.within(400, 499)
+      expect((await send(path)).code).to.be.within(400, 499)
     })
   }
 })

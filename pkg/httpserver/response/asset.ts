@@ -39,7 +39,7 @@ export function readAssetFolder(files: readonly URL[], parent: string): AssetFol
   for (const [name, { document }] of read) hash.update(`${name} ${document.hash}\n`)
   const path = `${parent}/${hash.digest('hex').slice(0, 12)}`
   const byPath = new Map(read.map(([name, asset]) => [`${path}/${name}`, asset]))
-  return { path, find: asked => byPath.get(asked) }
+  return { path, find: requestPath => byPath.get(requestPath) }
 }
 
 function readDocument(file: URL): Pick<Asset, 'document' | 'headers'> {

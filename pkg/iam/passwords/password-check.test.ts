@@ -54,9 +54,9 @@ describe('createPasswordChecker', () => {
     }
     return { check, checker, common, compared, failed, locked, users }
   }
-  async function times<T>(count: number, ask: () => Promise<T>): Promise<T[]> {
+  async function times<T>(count: number, send: () => Promise<T>): Promise<T[]> {
     const all: T[] = []
-    for (let i = 0; i < count; i++) all.push(await ask())
+    for (let i = 0; i < count; i++) all.push(await send())
     return all
   }
 

@@ -119,13 +119,13 @@ describe('PasswordStore', () => {
   })
 
   it('reads the hashes of another installation, and returns to its own afterwards', async () => {
-    const asked: string[] = []
-    const { make } = memoryKube(({ path }) => void asked.push(path))
+    const requests: string[] = []
+    const { make } = memoryKube(({ path }) => void requests.push(path))
     const reference = await make().keep(jane, hash('a'))
-    asked.length = 0
+    requests.length = 0
     const elsewhere = { ...user, ...reference, credentialNamespace: 'other' }
     expect(await make().hashOf(elsewhere)).to.equal(hash('a'))
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       '/api/v1/namespaces/other/secrets/kapis-user-jane',
       `${secrets}/kapis-user-jane`,
     ])

@@ -10,7 +10,7 @@ describe('withServiceAccountErrors', () => {
   const ofRights =
     'sessions.iam.kapis.io is forbidden: User "kapis" cannot create resource "sessions" in API group'
 
-  async function ask(code: number, how: 'call' | 'stream', message = ofRights) {
+  async function send(code: number, how: 'call' | 'stream', message = ofRights) {
     const body = { kind: 'Status', code, reason: 'Forbidden', message }
     fake = await startFakeKubeApiserver((_req, res) => respondJson(res, code, body))
     const client = withServiceAccountErrors(fake.client)
@@ -20,7 +20,7 @@ describe('withServiceAccountErrors', () => {
   for (const code of [401, 403, 500, 502, 504]) {
     for (const how of ['call', 'stream'] as const) {
       it(`${how}: throws 503 for ${code}, and keeps the original message for the log`, async () => {
-        const status = await ask(code, how)
+        const status = await send(code, how)
         expect(toErrorFields(status)).to.deep.equal({
           code: 503,
           reason: 'ServiceUnavailable',
@@ -34,18 +34,18 @@ describe('withServiceAccountErrors', () => {
 
   for (const code of [400, 404, 409, 410, 422, 429, 503]) {
     it(`passes on ${code} unchanged`, async () => {
-      expect(await ask(code, 'call')).to.include({ code, message: ofRights })
+      expect(await send(code, 'call')).to.include({ code, message: ofRights })
     })
   }
 
   it('throws 503 for a write before admission is ready', async () => {
     const message = 'sessions.iam.kapis.io "a" is forbidden: not yet ready to handle request'
-    expect(await ask(403, 'call', message)).to.include({ code: 503 })
+    expect(await send(403, 'call', message)).to.include({ code: 503 })
   })
 
   it('passes on the 403 of an admission webhook unchanged', async () => {
     const message = 'admission webhook "a.example.org" denied the request: no users on Sundays'
-    expect(await ask(403, 'call', message)).to.include({ code: 403, message })
+    expect(await send(403, 'call', message)).to.include({ code: 403, message })
   })
 
   it('returns the response', async () => {

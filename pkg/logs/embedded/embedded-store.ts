@@ -142,9 +142,9 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
     return result
   }
 
-  async function read<Result>(asked: Read, { signal, timeoutMs }: QueryLimits): Promise<Result> {
+  async function read<Result>(query: Read, { signal, timeoutMs }: QueryLimits): Promise<Result> {
     if (isClosed()) throw closed()
-    const request: ReadRequest = { ...asked, store: name, timeoutMs }
+    const request: ReadRequest = { ...query, store: name, timeoutMs }
     return (await reader.request(request, signal)) as Result
   }
 

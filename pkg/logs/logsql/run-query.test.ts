@@ -227,19 +227,19 @@ describe('runQuery', () => {
   })
 
   it('lets the store evaluate the filters before all other pipes, too', async () => {
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const observed: LogStore = {
       ...store,
       query: (query, limits) => {
-        asked.push(query.filter.expression)
+        requests.push(query.filter.expression)
         return store.query(query, limits)
       },
     }
     const inOne = await rowsOf(observed, '* {namespace="shop"} pod:=a level:error | fields pod')
     const piped = '* | filter {namespace="shop"} | filter pod:=a level:error | fields pod | filter pod:*'
     expect(await rowsOf(observed, piped)).to.deep.equal(inOne)
-    expect(asked[1]).to.deep.equal(asked[0])
-    expect(asked[0]).to.include({ op: 'and' })
+    expect(requests[1]).to.deep.equal(requests[0])
+    expect(requests[0]).to.include({ op: 'and' })
   })
 
   it('reads page after page, newest first, until the limit is reached', async () => {

@@ -242,8 +242,8 @@ function createRowPages(rows: NonNullable<LogStore['rows']>, step: Step): ReadPa
 function createLinePages(store: LogStore, { order, ...step }: Step): ReadPage {
   const toLineRow = createLineRow(step)
   return async (filter, start, limits) => {
-    const asked = { filter, order, size: pageSize, start, withTotal: false }
-    const { hits, isCut } = await store.query(asked, limits)
+    const page = { filter, order, size: pageSize, start, withTotal: false }
+    const { hits, isCut } = await store.query(page, limits)
     const hasMore = hits.length > 0 && (hits.length === pageSize || isCut)
     return {
       rows: hits.values().map(({ record }) => toLineRow(record)),

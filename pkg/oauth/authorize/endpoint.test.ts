@@ -42,7 +42,7 @@ describe('/oauth/authorize', () => {
     ]
     for (const [what, params, error, description] of cases) {
       it(what, async () => {
-        const response = await setup.app.ask('GET', authorizePath(params))
+        const response = await setup.app.send('GET', authorizePath(params))
         expect(response.code).to.equal(400)
         expect(response.headers.location).to.equal(undefined)
         expect(JSON.parse(response.body)).to.deep.equal({ error, error_description: description })
@@ -63,7 +63,7 @@ describe('/oauth/authorize', () => {
     ]) {
       it(`rejects a repeated redirect parameter: ${more}`, async () => {
         for (const method of ['GET', 'POST']) {
-          const response = await setup.app.ask(method, `${authorizePath()}&${more}`)
+          const response = await setup.app.send(method, `${authorizePath()}&${more}`)
           expect([response.code, response.headers.location]).to.deep.equal([400, undefined])
         }
       })
@@ -173,7 +173,7 @@ describe('/oauth/authorize', () => {
           const response =
             method === 'GET'
               ? await setup.browser.get(path)
-              : await setup.app.ask('POST', '/oauth/authorize', {
+              : await setup.app.send('POST', '/oauth/authorize', {
                   headers: { 'content-type': 'application/x-www-form-urlencoded' },
                   body: path.slice(path.indexOf('?') + 1),
                 })

@@ -21,7 +21,7 @@ import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } 
 import { sendCode } from './send-code.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
-type Asked = {
+type Authorization = {
   readonly target: Target
   readonly request: AuthorizeRequest
   readonly params: Form
@@ -70,17 +70,17 @@ function toPath(params: Form): string {
 async function respond(
   options: BrowserOptions,
   exchange: Exchange,
-  asked: Omit<Asked, 'request'>,
+  authorization: Omit<Authorization, 'request'>,
   { event, problems }: { readonly event: TokenEvent; readonly problems: ReadParameters['problems'] },
 ): Promise<void> {
-  const { target, params } = asked
+  const { target, params } = authorization
   try {
     for (const problem of problems.values()) throw problem
     const path = toPath(params)
     // A cross-site POST has no session cookie (SameSite); the GET after this redirect has it.
     if (exchange.req.method === 'POST') return exchange.res.redirect(303, path)
     const request = readAuthorizeRequest(params, target.client)
-    await decide(options, exchange, { ...asked, request }, event)
+    await decide(options, exchange, { ...authorization, request }, event)
   } catch (error) {
     const reported = toResponse(error)
     if (reported === undefined) throw error
@@ -92,16 +92,16 @@ async function respond(
 async function decide(
   options: BrowserOptions,
   exchange: Exchange,
-  asked: Asked,
+  authorization: Authorization,
   event: TokenEvent,
 ): Promise<void> {
-  const { target, request } = asked
+  const { target, request } = authorization
   const isSilent = request.prompts.has('none')
   const hint = await readHint(options, request)
-  const login = await findLogin(options, exchange.req, asked, hint)
+  const login = await findLogin(options, exchange.req, authorization, hint)
   if (login === undefined) {
     if (isSilent) throw oauthError(400, 'login_required', '')
-    exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(asked, hint))
+    exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(authorization, hint))
     return
   }
   const user = login.user.name
@@ -113,20 +113,27 @@ async function decide(
     const isOld = Date.now() - login.authTime * 1000 > freshLoginMs
     // A user without a second factor sets one up next, which requires a recent login.
     if (isOld && !hasFactors(await options.tools.factors.read(login.user))) {
-      exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(asked, hint))
+      exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(authorization, hint))
       return
     }
     const { provider, amr, authTime } = login
     const idToken = readIdToken(exchange.req)
-    const progress = { user: login.user, provider, amr, authTime, idToken, returnTo: toPath(asked.params) }
+    const progress = {
+      user: login.user,
+      provider,
+      amr,
+      authTime,
+      idToken,
+      returnTo: toPath(authorization.params),
+    }
     return continueLogin(options, exchange, newProgress(progress, { isInSession: true }), event)
   }
   if (await needsConsent(options.tools, target.client, { ...request, user })) {
     if (isSilent) throw oauthError(400, 'consent_required', '')
-    await sendConsentPage(options, exchange, { ...asked, login })
+    await sendConsentPage(options, exchange, { ...authorization, login })
     return
   }
-  await sendCode(options, exchange, { ...asked, login })
+  await sendCode(options, exchange, { ...authorization, login })
   options.audit.succeeded(exchange.req, event)
 }
 
@@ -155,7 +162,7 @@ async function readHint(
 async function findLogin(
   { tools }: BrowserOptions,
   req: Request,
-  { request, params, proof }: Asked,
+  { request, params, proof }: Authorization,
   hint: IdTokenHint | undefined,
 ): Promise<BrowserLogin | undefined> {
   const login = await readBrowserLogin(tools, req)
@@ -170,7 +177,7 @@ async function findLogin(
 }
 
 /** Returns a link to the login page that continues with this authorization request. */
-function toLogin({ params }: Asked, hint: IdTokenHint | undefined): string {
+function toLogin({ params }: Authorization, hint: IdTokenHint | undefined): string {
   const username = params.get('login_hint') ?? hint?.sub
   return toLoginPath(toPath(params), username === undefined ? {} : { login_hint: username.slice(0, 254) })
 }

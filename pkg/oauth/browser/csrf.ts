@@ -51,6 +51,6 @@ function isFromHere({ headers }: IncomingMessage, issuer: string): boolean {
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
   const { host, protocol } = new URL(origin)
-  const asked = headers['x-forwarded-host'] ?? headers.host
-  return origin === new URL(issuer).origin || (protocol === 'https:' && host === asked)
+  const requestedHost = headers['x-forwarded-host'] ?? headers.host
+  return origin === new URL(issuer).origin || (protocol === 'https:' && host === requestedHost)
 }

@@ -13,13 +13,13 @@ function unescapeHtml(text: string): string {
 }
 
 /** Creates a client that stores cookies like a browser, and does not follow redirects. */
-export function createBrowser(app: Pick<TestApp, 'ask'>) {
+export function createBrowser(app: Pick<TestApp, 'send'>) {
   const cookies = new Map<string, string>()
   async function send(method: string, path: string, body?: string, more: Record<string, string> = {}) {
     const headers: Record<string, string> = { accept: 'text/html', ...more }
     if (cookies.size > 0) headers.cookie = [...cookies].map(pair => pair.join('=')).join('; ')
     if (body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded'
-    const response = await app.ask(method, path, body === undefined ? { headers } : { headers, body })
+    const response = await app.send(method, path, body === undefined ? { headers } : { headers, body })
     for (const line of response.headers['set-cookie'] ?? []) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (line.includes('Max-Age=0')) cookies.delete(name)

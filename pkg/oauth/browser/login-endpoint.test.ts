@@ -45,7 +45,7 @@ describe('the login page', () => {
     ])
     expect(response.headers['cache-control']).to.equal('public, max-age=31536000, immutable')
     for (const other of ['/oauth/logged-out', '/oauth/logout?post_logout_redirect_uri=x']) {
-      const page = await app.ask('GET', other, { headers: { accept: 'text/html' } })
+      const page = await app.send('GET', other, { headers: { accept: 'text/html' } })
       expect(page.headers['content-security-policy'], other).to.not.include('script')
       expect(page.body, other).to.include('</html>').and.not.include('<script')
     }
@@ -158,7 +158,7 @@ describe('the login page', () => {
   it('rejects a cookie that is duplicated, changed, or of a deleted user', async () => {
     await browser.logIn('alice', 'right')
     const value = browser.cookies.get('__Host-kapis-session') ?? ''
-    const asks = (cookie: string) => app.ask('GET', '/oauth/session', { headers: { cookie } })
+    const asks = (cookie: string) => app.send('GET', '/oauth/session', { headers: { cookie } })
     expect((await asks(`__Host-kapis-session=${value}`)).code).to.equal(200)
     for (const cookie of [
       `__Host-kapis-session=${value}; __Host-kapis-session=${value}`,

@@ -152,7 +152,7 @@ describe('a logout in a browser that a client requests', () => {
   }
 
   it('returns an error in JSON to a program', async () => {
-    const response = await setup.app.ask('GET', pathOf({ post_logout_redirect_uri: bye }))
+    const response = await setup.app.send('GET', pathOf({ post_logout_redirect_uri: bye }))
     expect([response.code, JSON.parse(response.body).error]).to.deep.equal([400, 'invalid_request'])
   })
 

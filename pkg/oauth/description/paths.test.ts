@@ -50,7 +50,7 @@ describe('oauthPaths', () => {
 
   it('describes the methods of each path', async () => {
     for (const [path, row] of Object.entries(described)) {
-      const { code, headers } = await app.ask('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'))
+      const { code, headers } = await app.send('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'))
       expect(code, path).to.equal(405)
       const taken = String(headers.allow)
         .split(', ')

@@ -17,7 +17,7 @@ describe('the device authorization grant', () => {
 
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const begin = (fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-    app.ask('POST', '/oauth/device_authorization', {
+    app.send('POST', '/oauth/device_authorization', {
       headers: { ...form, ...headers },
       body: String(new URLSearchParams({ client_id: 'kapis', client_secret: 'kapis', ...fields })),
     })

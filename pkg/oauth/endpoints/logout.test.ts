@@ -26,7 +26,7 @@ describe('/oauth/logout', () => {
   const endOf = (id: string) => app.sessions.get(id)?.ended
   const bearer = () => ({ authorization: `Bearer ${tokens.access_token}` })
   const get = (query: Record<string, string>, headers: Record<string, string> = {}) =>
-    app.ask('GET', `/oauth/logout?${new URLSearchParams(query)}`, { headers })
+    app.send('GET', `/oauth/logout?${new URLSearchParams(query)}`, { headers })
   const parsed = ({ code, body }: { code: number; body: string }) => [code, JSON.parse(body)]
 
   async function idToken(changes: object = {}, header: object = { typ: 'JWT' }) {
@@ -42,7 +42,7 @@ describe('/oauth/logout', () => {
   })
 
   it('accepts POST too, with and without a form', async () => {
-    const bare = await app.ask('POST', '/oauth/logout', { headers: bearer() })
+    const bare = await app.send('POST', '/oauth/logout', { headers: bearer() })
     expect(parsed(bare)).to.deep.equal(success)
     expect(endOf(sid)).to.equal('logout')
     tokens = await app.login('alice')
@@ -51,7 +51,7 @@ describe('/oauth/logout', () => {
   })
 
   it('rejects another content type, and a parameter in both query and body', async () => {
-    const json = await app.ask('POST', '/oauth/logout', {
+    const json = await app.send('POST', '/oauth/logout', {
       headers: { ...bearer(), 'content-type': 'application/json' },
       body: '{}',
     })
@@ -184,7 +184,7 @@ describe('/oauth/logout', () => {
 
   for (const scope of ['read', 'full'])
     it(`does not end all sessions with a personal access token (${scope}), but revokes that token`, async () => {
-      const made = await app.ask('POST', '/oauth/personal-access-tokens', {
+      const made = await app.send('POST', '/oauth/personal-access-tokens', {
         headers: { ...bearer(), 'content-type': 'application/json' },
         body: JSON.stringify({ name: 'ci', scope }),
       })
@@ -201,7 +201,7 @@ describe('/oauth/logout', () => {
     })
 
   it('rejects a duplicate parameter', async () => {
-    const response = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
+    const response = await app.send('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
     expect(parsed(response)).to.deep.equal([
       400,
       { error: 'invalid_request', error_description: 'the parameter state is given more than once' },

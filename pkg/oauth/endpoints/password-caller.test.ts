@@ -17,8 +17,8 @@ describe('/oauth/userinfo with a password', () => {
   })
   afterEach(() => app.close())
 
-  const ask = (authorization: string, method = 'GET', headers: Record<string, string> = {}) =>
-    app.ask(method, '/oauth/userinfo', { headers: { ...headers, authorization } })
+  const send = (authorization: string, method = 'GET', headers: Record<string, string> = {}) =>
+    app.send(method, '/oauth/userinfo', { headers: { ...headers, authorization } })
   const lastLine = () => app.lines.findLast(({ audit }) => audit === 'userinfo')
   const challenge = 'Basic realm="kapis", charset="UTF-8"'
   const refused = (error_description: string) => ({
@@ -29,7 +29,7 @@ describe('/oauth/userinfo with a password', () => {
 
   for (const login of ['alice', 'alice@kapis.io']) {
     it(`returns all claims to ${login}, and starts no session`, async () => {
-      const response = await ask(basic(`${login}:right`))
+      const response = await send(basic(`${login}:right`))
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         200,
         { sub: 'alice', preferred_username: 'alice', email: 'alice@kapis.io' },
@@ -42,20 +42,20 @@ describe('/oauth/userinfo with a password', () => {
   }
 
   it('serves HEAD like GET', async () => {
-    const response = await ask(basic('alice:right'), 'HEAD')
+    const response = await send(basic('alice:right'), 'HEAD')
     expect([response.code, response.body]).to.deep.equal([200, ''])
   })
 
   it('accepts a password with colons, and one that is not ASCII', async () => {
     for (const passwordHash of ['a:b::c', 'pässwörd €', '%41+ ']) {
       app.users.set('alice', memoryUser('alice', { inlineHash: passwordHash }))
-      expect(await ask(basic(`alice:${passwordHash}`)), passwordHash).to.include({ code: 200 })
+      expect(await send(basic(`alice:${passwordHash}`)), passwordHash).to.include({ code: 200 })
     }
   })
 
   it('accepts a user who must change the password, as the password grant does', async () => {
     app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
-    expect(await ask(basic('alice:right'))).to.include({ code: 200 })
+    expect(await send(basic('alice:right'))).to.include({ code: 200 })
   })
 
   const wrong: readonly [string, string, string | undefined][] = [
@@ -68,7 +68,7 @@ describe('/oauth/userinfo with a password', () => {
   ]
   for (const [what, credential, user] of wrong) {
     it(`responds to ${what} in the same way as to any failure`, async () => {
-      expect(seen(await ask(basic(credential)))).to.deep.equal(refused('incorrect password'))
+      expect(seen(await send(basic(credential)))).to.deep.equal(refused('incorrect password'))
       expect(lastLine()).to.include({
         outcome: 'failure',
         reason: user === undefined ? 'unknown_user' : 'wrong_password',
@@ -78,7 +78,7 @@ describe('/oauth/userinfo with a password', () => {
   }
 
   it('reports to a disabled user with the correct password that the account is disabled', async () => {
-    expect(seen(await ask(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
+    expect(seen(await send(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
     expect(lastLine()).to.include({ reason: 'user_disabled', user: 'disabled' })
   })
 
@@ -91,7 +91,7 @@ describe('/oauth/userinfo with a password', () => {
   ]
   for (const [what, authorization] of broken) {
     it(`rejects ${what}`, async () => {
-      expect(seen(await ask(authorization))).to.deep.equal(refused('invalid Basic credential'))
+      expect(seen(await send(authorization))).to.deep.equal(refused('invalid Basic credential'))
       expect(lastLine()).to.include({ outcome: 'failure', reason: 'broken_credential' })
     })
   }
@@ -100,9 +100,9 @@ describe('/oauth/userinfo with a password', () => {
     for (const name of ['alice', 'nonexistent']) {
       const guess = { grant_type: 'password', username: name, password: 'wrong' }
       for (let i = 0; i < 2; i++) expect(await app.token(guess)).to.include({ code: 400 })
-      for (let i = 0; i < 3; i++) expect(await ask(basic(`${name}:wrong`))).to.include({ code: 401 })
+      for (let i = 0; i < 3; i++) expect(await send(basic(`${name}:wrong`))).to.include({ code: 401 })
       for (const password of ['wrong', 'right']) {
-        const response = await ask(basic(`${name}:${password}`))
+        const response = await send(basic(`${name}:${password}`))
         expect([response.code, JSON.parse(response.body)]).to.deep.equal([
           429,
           { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
@@ -126,7 +126,7 @@ describe('/oauth/userinfo with a password', () => {
       ['GET', '/oauth/personal-access-tokens'],
     ]
     for (const [method, path, headers = {}] of rows) {
-      const response = await app.ask(method, path, { headers: { ...headers, authorization } })
+      const response = await app.send(method, path, { headers: { ...headers, authorization } })
       expect([response.code, JSON.parse(response.body).reason], path).to.deep.equal([401, 'Unauthorized'])
     }
     for (const path of [
@@ -136,8 +136,8 @@ describe('/oauth/userinfo with a password', () => {
       '/oauth/authorize',
       '/oauth/session',
     ]) {
-      const { code, headers, body } = await app.ask('GET', path, { headers: { authorization } })
-      const withoutCredential = await app.ask('GET', path)
+      const { code, headers, body } = await app.send('GET', path, { headers: { authorization } })
+      const withoutCredential = await app.send('GET', path)
       expect([code, headers.location, body], path).to.deep.equal([
         withoutCredential.code,
         withoutCredential.headers.location,
@@ -149,7 +149,7 @@ describe('/oauth/userinfo with a password', () => {
 
   it('never logs a password', async () => {
     for (const credential of ['alice:Secret-1', 'Secret-1:right', 'Secret-1', 'disabled:right'])
-      await ask(basic(credential))
+      await send(basic(credential))
     const text = JSON.stringify(app.lines)
     expect(text).to.not.include('Secret-1')
     expect(text).to.not.include(Buffer.from('Secret-1').toString('base64').slice(0, 8))

@@ -19,8 +19,8 @@ describe(path, () => {
     token = (await app.login('alice')).access_token
   })
 
-  const ask = (method: string, body?: unknown, { at = path, as = token } = {}) =>
-    app.ask(method, at, {
+  const send = (method: string, body?: unknown, { at = path, as = token } = {}) =>
+    app.send(method, at, {
       headers: {
         ...(as === '' ? {} : { authorization: `Bearer ${as}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -28,7 +28,7 @@ describe(path, () => {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
   async function create(body: object) {
-    const response = await ask('POST', body)
+    const response = await send('POST', body)
     expect(response.code, response.body).to.equal(201)
     return JSON.parse(response.body)
   }
@@ -41,7 +41,7 @@ describe(path, () => {
   ]
   for (const [what, body, { scope, seconds }] of made) {
     it(`creates a token ${what}`, async () => {
-      const response = await ask('POST', body)
+      const response = await send('POST', body)
       expect(response.code).to.equal(201)
       expect(response.headers['cache-control']).to.equal('no-store')
       const { id, createdAt, expiresAt, token: made, ...rest } = JSON.parse(response.body)
@@ -72,8 +72,8 @@ describe(path, () => {
     const { token: secret, ...first } = await create({ name: 'a' })
     const second = await create({ name: 'b', scope: 'read' })
     app.users.set('bob', memoryUser('bob'))
-    await ask('POST', { name: 'c' }, { as: (await app.login('bob')).access_token })
-    const response = await ask('GET')
+    await send('POST', { name: 'c' }, { as: (await app.login('bob')).access_token })
+    const response = await send('GET')
     const { items } = JSON.parse(response.body)
     expect(items).to.have.length(2)
     expect(items).to.deep.include(first)
@@ -84,11 +84,11 @@ describe(path, () => {
   it('revokes a token, immediately and permanently', async () => {
     const { id, token: pat } = await create({ name: 'a' })
     const headers = { authorization: `Bearer ${pat}` }
-    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
-    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal([204, ''])
-    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
-    expect(JSON.parse((await ask('GET')).body)).to.deep.equal({ items: [] })
-    expect(await ask('DELETE', undefined, { at: `${path}/${id}` })).to.include({ code: 404 })
+    expect(await app.send('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
+    expect(parsed(await send('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal([204, ''])
+    expect(await app.send('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
+    expect(JSON.parse((await send('GET')).body)).to.deep.equal({ items: [] })
+    expect(await send('DELETE', undefined, { at: `${path}/${id}` })).to.include({ code: 404 })
   })
 
   const unknown = [404, { error: 'invalid_request', error_description: 'unknown personal access token' }]
@@ -96,10 +96,10 @@ describe(path, () => {
     const { id } = await create({ name: 'a' })
     app.users.set('bob', memoryUser('bob'))
     const as = (await app.login('bob')).access_token
-    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(unknown)
+    expect(parsed(await send('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(unknown)
     const { sid } = await app.tools.verifier.verifyAccess(token)
-    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${sid}` }))).to.deep.equal(unknown)
-    expect(parsed(await ask('DELETE', undefined, { at: `${path}/nothing` }))).to.deep.equal(unknown)
+    expect(parsed(await send('DELETE', undefined, { at: `${path}/${sid}` }))).to.deep.equal(unknown)
+    expect(parsed(await send('DELETE', undefined, { at: `${path}/nothing` }))).to.deep.equal(unknown)
     expect(app.sessions.get(id)?.ended).to.equal('')
   })
 
@@ -114,7 +114,7 @@ describe(path, () => {
     expect(app.sessions.get(id)).to.include(proof)
     const headers = { authorization: `Bearer ${pat}` }
     app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))
-    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
+    expect(await app.send('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
   })
 
   it('neither creates nor revokes tokens until a password that an administrator set is changed', async () => {
@@ -127,9 +127,9 @@ describe(path, () => {
         error_description: 'the password of this user was set by an administrator: change it first',
       },
     ]
-    expect(parsed(await ask('POST', { name: 'b' }))).to.deep.equal(refused)
-    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal(refused)
-    expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
+    expect(parsed(await send('POST', { name: 'b' }))).to.deep.equal(refused)
+    expect(parsed(await send('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal(refused)
+    expect(JSON.parse((await send('GET')).body).items).to.have.length(1)
   })
 
   it('neither creates nor revokes tokens in a session without the second factor that the policy requires', async () => {
@@ -140,9 +140,9 @@ describe(path, () => {
         403,
         { error: 'access_denied', error_description: 'this user needs a second factor: log in again' },
       ]
-      expect(parsed(await ask('POST', { name: 'b' }))).to.deep.equal(refused)
-      expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal(refused)
-      expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
+      expect(parsed(await send('POST', { name: 'b' }))).to.deep.equal(refused)
+      expect(parsed(await send('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal(refused)
+      expect(JSON.parse((await send('GET')).body).items).to.have.length(1)
       const { sid } = await app.tools.verifier.verifyAccess(token)
       const session = app.sessions.get(sid)
       if (session === undefined) throw new Error('no session')
@@ -161,7 +161,7 @@ describe(path, () => {
     Object.assign(app.tools.sessions, { isRevoked: () => false })
     app.sessions.set(sid, { ...session, ended: 'logout' })
     try {
-      expect(parsed(await ask('POST', { name: 'b' }))).to.deep.equal([401, { error: 'login_required' }])
+      expect(parsed(await send('POST', { name: 'b' }))).to.deep.equal([401, { error: 'login_required' }])
     } finally {
       Object.assign(app.tools.sessions, { isRevoked })
     }
@@ -176,9 +176,9 @@ describe(path, () => {
         error_description: 'personal access tokens can only be created and deleted with the token of a login',
       },
     ]
-    expect(parsed(await ask('POST', { name: 'b' }, { as }))).to.deep.equal(refused)
-    expect(parsed(await ask('GET', undefined, { as }))).to.deep.equal(refused)
-    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(refused)
+    expect(parsed(await send('POST', { name: 'b' }, { as }))).to.deep.equal(refused)
+    expect(parsed(await send('GET', undefined, { as }))).to.deep.equal(refused)
+    expect(parsed(await send('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(refused)
   })
 
   it('does not redirect to a login page', async () => {
@@ -187,14 +187,14 @@ describe(path, () => {
       ['POST', path],
       ['DELETE', `${path}/x`],
     ] as const) {
-      const response = await ask(method, method === 'POST' ? { name: 'a' } : undefined, { at, as: '' })
+      const response = await send(method, method === 'POST' ? { name: 'a' } : undefined, { at, as: '' })
       expect(parsed(response)).to.deep.equal([401, { error: 'login_required' }])
     }
   })
 
   it('creates at most a hundred tokens until one is deleted', async () => {
     for (let i = 0; i < 100; i++) await create({ name: `t${i}` })
-    expect(parsed(await ask('POST', { name: 'more' }))).to.deep.equal([
+    expect(parsed(await send('POST', { name: 'more' }))).to.deep.equal([
       400,
       { error: 'invalid_request', error_description: 'the limit of 100 personal access tokens is reached' },
     ])
@@ -226,7 +226,7 @@ describe(path, () => {
   ]
   for (const [what, body, description] of malformed) {
     it(`rejects ${what}`, async () => {
-      expect(parsed(await ask('POST', body))).to.deep.equal([
+      expect(parsed(await send('POST', body))).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: description },
       ])

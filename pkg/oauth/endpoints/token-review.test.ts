@@ -16,7 +16,7 @@ describe('POST /oauth/authenticate', () => {
   })
 
   const send = (body: string, type = 'application/json') =>
-    app.ask('POST', '/oauth/authenticate', { headers: { 'content-type': type }, body })
+    app.send('POST', '/oauth/authenticate', { headers: { 'content-type': type }, body })
   const review = (spec: object, version = apiVersion) =>
     send(JSON.stringify({ apiVersion: version, kind: 'TokenReview', spec }))
   async function statusOf(spec: object) {

@@ -13,9 +13,9 @@ describe('/oauth/userinfo', () => {
   })
   after(() => app.close())
 
-  async function ask(method: string, scope: string, user = 'alice') {
+  async function send(method: string, scope: string, user = 'alice') {
     const { access_token } = await app.login(user, { scope })
-    return app.ask(method, '/oauth/userinfo', { headers: { authorization: `Bearer ${access_token}` } })
+    return app.send(method, '/oauth/userinfo', { headers: { authorization: `Bearer ${access_token}` } })
   }
 
   const plain = { name: 'Alice A.', locale: 'en', preferred_username: 'alice', email: 'alice@kapis.io' }
@@ -32,7 +32,7 @@ describe('/oauth/userinfo', () => {
   for (const [scope, claims] of rows) {
     for (const method of ['GET', 'POST']) {
       it(`returns for ${method} with the scope '${scope}' the claims of that scope`, async () => {
-        const response = await ask(method, scope)
+        const response = await send(method, scope)
         expect([response.code, JSON.parse(response.body)]).to.deep.equal([200, { sub: 'alice', ...claims }])
         expect(response.headers['cache-control']).to.equal('no-store')
       })
@@ -42,13 +42,13 @@ describe('/oauth/userinfo', () => {
   it('omits claims without a value, except for name, which some clients require', async () => {
     app.users.set('bob', memoryUser('bob', { email: '' }))
     const bob = { sub: 'bob', preferred_username: 'bob' }
-    expect(JSON.parse((await ask('GET', '', 'bob')).body)).to.deep.equal(bob)
-    const { body } = await ask('GET', 'openid profile email', 'bob')
+    expect(JSON.parse((await send('GET', '', 'bob')).body)).to.deep.equal(bob)
+    const { body } = await send('GET', 'openid profile email', 'bob')
     expect(JSON.parse(body)).to.deep.equal({ ...bob, name: 'bob', groups: ['dev'] })
   })
 
   it('returns 401 without a token', async () => {
-    const response = await app.ask('GET', '/oauth/userinfo')
+    const response = await app.send('GET', '/oauth/userinfo')
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([401, { error: 'login_required' }])
     expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
   })
@@ -73,7 +73,7 @@ describe('/oauth/userinfo', () => {
       ])
       const inQuery = await app.form(`/oauth/userinfo?access_token=${access_token}`, {})
       expect([inQuery.code, JSON.parse(inQuery.body)]).to.deep.equal([401, { error: 'login_required' }])
-      const repeated = await app.ask('POST', '/oauth/userinfo', {
+      const repeated = await app.send('POST', '/oauth/userinfo', {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: `access_token=${access_token}&access_token=x`,
       })
@@ -91,7 +91,7 @@ describe('/oauth/userinfo', () => {
 
     it('rejects a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
-      const response = await app.ask('POST', '/oauth/userinfo', { headers, body: '{}' })
+      const response = await app.send('POST', '/oauth/userinfo', { headers, body: '{}' })
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         415,
         {
@@ -105,6 +105,6 @@ describe('/oauth/userinfo', () => {
   it('rejects refresh tokens', async () => {
     const { refresh_token } = await app.login('alice')
     const headers = { authorization: `Bearer ${refresh_token}` }
-    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
+    expect(await app.send('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
   })
 })

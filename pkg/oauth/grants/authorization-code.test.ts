@@ -71,7 +71,7 @@ describe('authorizationCodeGrant', () => {
     const plain = JSON.parse((await setup.exchange(await setup.codeOf())).body)
     expect(plain).to.not.have.property('id_token')
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
-    const response = await setup.app.ask('GET', '/oauth/userinfo', {
+    const response = await setup.app.send('GET', '/oauth/userinfo', {
       headers: { authorization: `Bearer ${id_token}` },
     })
     expect(response.code).to.equal(401)
@@ -164,7 +164,7 @@ describe('authorizationCodeGrant', () => {
       const session = setup.browser.cookies.get('__Host-kapis-session')
       for (const code of ['x', session ?? 'y', (await setup.codeOf()).slice(0, -3)])
         expect(invalid(await setup.exchange(code))).to.equal('the code is invalid or expired')
-      const response = await setup.app.ask('GET', '/oauth/userinfo', {
+      const response = await setup.app.send('GET', '/oauth/userinfo', {
         headers: { authorization: `Bearer ${await setup.codeOf()}` },
       })
       expect(response.code).to.equal(401)

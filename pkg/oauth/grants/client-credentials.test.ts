@@ -19,7 +19,7 @@ describe('client_credentials', () => {
     app.clients.set('ci', { client, secret: 's' })
   })
 
-  const ask = (more: Record<string, string> = {}) =>
+  const send = (more: Record<string, string> = {}) =>
     app.form('/oauth/token', {
       grant_type: 'client_credentials',
       client_id: 'ci',
@@ -28,7 +28,7 @@ describe('client_credentials', () => {
     })
 
   it('returns a token with the permissions of the client’s user, for a limited time, and no refresh token', async () => {
-    const response = await ask({ scope: 'openid' })
+    const response = await send({ scope: 'openid' })
     expect(response.code).to.equal(200)
     const { access_token, ...rest } = JSON.parse(response.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 600 })
@@ -55,7 +55,7 @@ describe('client_credentials', () => {
   })
 
   it('requires the secret of the client', async () => {
-    const response = await ask({ client_secret: 'wrong' })
+    const response = await send({ client_secret: 'wrong' })
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'invalid client credential' },
@@ -73,7 +73,7 @@ describe('client_credentials', () => {
   for (const [what, change, description] of gone) {
     it(`returns no token when the user ${what}`, async () => {
       change()
-      const response = await ask()
+      const response = await send()
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: description },

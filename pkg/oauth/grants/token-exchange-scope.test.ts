@@ -9,7 +9,7 @@ describe('the scope of an exchanged token', () => {
 
   it('never widens a read-only token', async () => {
     const { access_token: login } = await setup.app.login('alice')
-    const made = await setup.app.ask('POST', '/oauth/personal-access-tokens', {
+    const made = await setup.app.send('POST', '/oauth/personal-access-tokens', {
       headers: { authorization: `Bearer ${login}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'x', scope: 'read' }),
     })
@@ -53,11 +53,11 @@ describe('the scope of an exchanged token', () => {
     const { access_token: token } = body
     expect(body).to.not.have.property('refresh_token')
     const authorization = `Bearer ${token}`
-    const userinfo = await setup.app.ask('GET', '/oauth/userinfo', { headers: { authorization } })
+    const userinfo = await setup.app.send('GET', '/oauth/userinfo', { headers: { authorization } })
     expect(JSON.parse(userinfo.body)).to.deep.equal({ sub: 'alice' })
     const seen = await setup.app.form('/oauth/introspect', { ...kapis, token })
     expect(JSON.parse(seen.body)).to.include({ active: true, scope: 'openid read', client_id: 'ci' })
-    const made = await setup.app.ask('POST', '/oauth/personal-access-tokens', {
+    const made = await setup.app.send('POST', '/oauth/personal-access-tokens', {
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'x', scope: 'full' }),
     })

@@ -345,7 +345,7 @@ describe('token exchange', () => {
     const fields = { subject_token: await ciToken(), subject_token_type: type('jwt'), client_id: 'ci' }
     const form = `${new URLSearchParams({ grant_type: grant, ...fields })}&audience=${audience}&audience=wiki`
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const response = await setup.app.ask('POST', '/oauth/token', { headers, body: form })
+    const response = await setup.app.send('POST', '/oauth/token', { headers, body: form })
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       400,
       { error: 'invalid_target', error_description: `invalid audience; supported: ${audience}` },

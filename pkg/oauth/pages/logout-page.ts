@@ -13,12 +13,12 @@ export type LogoutPage = {
 
 /** Renders the confirmation of a logout (OIDC RP-Initiated Logout 1.0 section 2). */
 export function logoutPage({ csrf, username, clientName, action, ticket }: LogoutPage): Html {
-  const asked =
+  const prompt =
     clientName === ''
       ? html`<p>Do you want to log out?</p>`
       : html`<p><strong>${clientName}</strong> asks to log you out. Do you want to log out?</p>`
   return html`<p>You are logged in as <strong>${username}</strong>.</p>
-${asked}
+${prompt}
 <form method="post" action="${action}">
 ${hiddenFields({ csrf, ticket, username })}
 <button name="decision" value="logout">Log out</button>

@@ -48,10 +48,12 @@ describe('GET /oauth/callback/{idp}', () => {
     const { internalJwts } = app.tools
     const sign = (purpose: 'provider-login' | 'code', lifeSeconds: number, more: object = {}) =>
       internalJwts.sign(purpose, { ...claims, ...more }, { lifeSeconds })
-    const ask = (value: string) =>
-      app.ask('GET', `/oauth/callback/sso?code=x&state=${state}`, { headers: { cookie: `${name}=${value}` } })
+    const send = (value: string) =>
+      app.send('GET', `/oauth/callback/sso?code=x&state=${state}`, {
+        headers: { cookie: `${name}=${value}` },
+      })
     // The error is specific, since the provider has authenticated the user.
-    expect(JSON.parse((await ask(await sign('provider-login', 600))).body)).to.include({
+    expect(JSON.parse((await send(await sign('provider-login', 600))).body)).to.include({
       error_description:
         'the password of this user was set by an administrator: log in with it and change it first',
     })
@@ -63,7 +65,7 @@ describe('GET /oauth/callback/{idp}', () => {
       'garbage',
     ]
     for (const value of bad) {
-      const response = await ask(value)
+      const response = await send(value)
       expect([response.code, JSON.parse(response.body)]).to.deep.equal([
         400,
         {
@@ -84,10 +86,10 @@ describe('GET /oauth/callback/{idp}', () => {
   it('reports immediately a state that is too large for a cookie, and starts no login', async () => {
     const path = (length: number) =>
       `/oauth/login/sso?${new URLSearchParams({ return_to: `/oauth/authorize?state=${'x'.repeat(length)}` })}`
-    const good = await app.ask('GET', path(2_000))
+    const good = await app.send('GET', path(2_000))
     const [cookie = ''] = good.headers['set-cookie'] ?? []
     expect([good.code, cookie.indexOf(';') <= 4096]).to.deep.equal([303, true])
-    const response = await app.ask('GET', path(4_000))
+    const response = await app.send('GET', path(4_000))
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([
       400,
       {
@@ -105,7 +107,7 @@ describe('GET /oauth/callback/{idp}', () => {
     const away = locationOf(await browser.get('/oauth/login/sso?client_id=gone'))
     app.clients.delete('gone')
     const path = `/oauth/callback/sso?code=x&state=${away.searchParams.get('state')}`
-    const response = await app.ask('GET', path, {
+    const response = await app.send('GET', path, {
       headers: { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
     })
     expect([response.code, JSON.parse(response.body)]).to.deep.equal([

@@ -61,7 +61,7 @@ describe('createOAuthApp', () => {
     '/.well-known/oauth-authorization-server/oauth',
   ]) {
     it(`serves the discovery document at ${path}`, async () => {
-      const response = await app.ask('GET', path)
+      const response = await app.send('GET', path)
       expect(response.code).to.equal(200)
       expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
       expect(JSON.parse(response.body)).to.deep.equal(discovery)
@@ -69,7 +69,7 @@ describe('createOAuthApp', () => {
   }
 
   it('serves the public keys', async () => {
-    const response = await app.ask('GET', '/oauth/keys')
+    const response = await app.send('GET', '/oauth/keys')
     expect(response.code).to.equal(200)
     expect(response.headers['cache-control']).to.equal('public, max-age=300')
     expect(JSON.parse(response.body)).to.deep.equal(app.keys.set.jwks())
@@ -77,9 +77,9 @@ describe('createOAuthApp', () => {
   })
 
   it('reports its readiness', async () => {
-    const ready = await app.ask('GET', '/healthz')
+    const ready = await app.send('GET', '/healthz')
     app.state.isReady = false
-    const starting = await app.ask('GET', '/healthz')
+    const starting = await app.send('GET', '/healthz')
     app.state.isReady = true
     expect([ready.code, ready.body, starting.code, starting.body]).to.deep.equal([
       200,
@@ -121,7 +121,7 @@ describe('createOAuthApp', () => {
   ]
   for (const [method, path, code, body, allow] of refused) {
     it(`responds to ${method} ${path} with ${code}`, async () => {
-      const response = await app.ask(method, path)
+      const response = await app.send(method, path)
       expect(response.code).to.equal(code)
       if (method === 'HEAD') expect(response.body).to.equal('')
       else expect(JSON.parse(response.body)).to.deep.equal({ error: 'invalid_request', ...body })
@@ -136,7 +136,7 @@ describe('createOAuthApp', () => {
     ['POST', '/oauth/login', 415],
   ] as const) {
     it(`shows browsers an error page with a link: ${method} ${path} is ${code}`, async () => {
-      const response = await app.ask(method, path, {
+      const response = await app.send(method, path, {
         headers: { accept: 'text/html,*/*;q=0.8', 'content-type': 'text/plain' },
         ...(method === 'GET' ? {} : { body: 'x' }),
       })
@@ -165,7 +165,7 @@ describe('createOAuthApp', () => {
     ['DELETE', '/oauth/personal-access-tokens/x'],
   ] as const) {
     it(`rejects an invalid bearer token instead of ignoring it: ${method} ${path}`, async () => {
-      const response = await app.ask(method, path, { headers: { authorization: 'Bearer garbage' } })
+      const response = await app.send(method, path, { headers: { authorization: 'Bearer garbage' } })
       expect(response.code).to.equal(401)
       expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
       expect(JSON.parse(response.body)).to.deep.equal(unauthorized)

@@ -40,7 +40,7 @@ describe('CORS', () => {
   const cors = (headers: NodeJS.Dict<string | string[]>) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')))
   const preflight = (path: string, origin: string, method = 'POST') =>
-    app.ask('OPTIONS', path, {
+    app.send('OPTIONS', path, {
       headers: {
         origin,
         'access-control-request-method': method,
@@ -56,7 +56,7 @@ describe('CORS', () => {
   ]) {
     it(`allows every origin to read ${path}, without credentials`, async () => {
       for (const headers of [{}, { origin: 'https://anybody.test' }, { origin: 'null' }]) {
-        const response = await app.ask('GET', path, { headers })
+        const response = await app.send('GET', path, { headers })
         expect([response.code, cors(response.headers)]).to.deep.equal([
           200,
           { 'access-control-allow-origin': '*' },
@@ -133,7 +133,7 @@ describe('CORS', () => {
       const [origin = ''] = allowed
       const { code, headers } = await preflight(`/oauth/${path}`, origin)
       expect([code, cors(headers)], path).to.deep.equal([405, {}])
-      expect(cors((await app.ask('GET', `/oauth/${path}`, { headers: { origin } })).headers)).to.deep.equal(
+      expect(cors((await app.send('GET', `/oauth/${path}`, { headers: { origin } })).headers)).to.deep.equal(
         {},
       )
     }

@@ -34,8 +34,8 @@ export function readParameters(req: Request): Form {
 
 /** Like `readParameters`, but returns errors, with valid parameters in the form. */
 export function readEachParameter(req: Request): ReadParameters {
-  const question = req.originalUrl.indexOf('?')
-  const query = question < 0 ? '' : req.originalUrl.slice(question + 1)
+  const queryAt = req.originalUrl.indexOf('?')
+  const query = queryAt < 0 ? '' : req.originalUrl.slice(queryAt + 1)
   if (req.method !== 'POST' || req.headers['content-type'] === undefined)
     return parseParameters(query, 'query')
   assertForm(req)

@@ -84,7 +84,7 @@ describe('the ID token of a token response', () => {
       const session = setup.app.sessions.get(sid)
       if (session === undefined) throw new Error('no session')
       setup.app.sessions.set(sid, { ...session, ended: '' })
-      expect((await setup.app.ask('GET', `/oauth/logout?id_token_hint=${token}`)).code).to.equal(200)
+      expect((await setup.app.send('GET', `/oauth/logout?id_token_hint=${token}`)).code).to.equal(200)
       expect(setup.app.sessions.get(sid)?.ended).to.equal('logout')
     }
   })

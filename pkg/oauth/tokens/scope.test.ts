@@ -111,7 +111,7 @@ describe('a login with the scope read only', () => {
         await app.form('/oauth/device_authorization', { client_id: 'kapis', client_secret: 'kapis', scope }),
       ]
       for (const { code, body } of responses) expect([code, JSON.parse(body)]).to.deep.equal([400, refused])
-      const redirect = locationOf(await app.ask('GET', authorizePath({ client_id: 'ci', scope })))
+      const redirect = locationOf(await app.send('GET', authorizePath({ client_id: 'ci', scope })))
       expect(Object.fromEntries(redirect.searchParams)).to.include(refused)
       expect(app.sessions.size).to.equal(before)
       // The refresh token is still valid.

@@ -237,7 +237,7 @@ describe('POST /oauth/token', () => {
     const form = `grant_type=password&username=alice&password=right&${client}`
     const media = { error: 'invalid_request', error_description: `the body must be ${formType}` }
     const post = (body: string, headers: Record<string, string> = { 'content-type': formType }, query = '') =>
-      app.ask('POST', `/oauth/token${query}`, { headers, body })
+      app.send('POST', `/oauth/token${query}`, { headers, body })
 
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'nonsense']) {
       it(`of type ${type} is rejected with 415`, async () => {
@@ -250,7 +250,7 @@ describe('POST /oauth/token', () => {
       expectError(await post(form, {}), 415, media)
     })
     it('that is missing is rejected with 415', async () => {
-      expectError(await app.ask('POST', '/oauth/token'), 415, media)
+      expectError(await app.send('POST', '/oauth/token'), 415, media)
     })
     it('may contain several resources (RFC 8707), which are absolute URIs', async () => {
       const resource = (...values: readonly string[]) =>
@@ -358,7 +358,7 @@ describe('POST /oauth/token', () => {
     })
 
     it('counts every outcome', async () => {
-      const { body } = await app.ask('GET', '/metrics')
+      const { body } = await app.send('GET', '/metrics')
       expect(body).to.match(
         /^kapis_oauth_token_requests_total\{grant="password",outcome="wrong_password"\} \d+$/m,
       )

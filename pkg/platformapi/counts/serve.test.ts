@@ -14,7 +14,7 @@ describe('createCounts', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function ask(query: string, serveList: Handler) {
+  async function send(query: string, serveList: Handler) {
     const counts = createCounts({ root, readLine: createLineReader(), serveList })
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -28,18 +28,20 @@ describe('createCounts', () => {
   }
 
   it('counts each kind with one list, and reports why a kind is not counted', async () => {
-    const asked: string[] = []
-    const { code, body } = await ask(
+    const requests: string[] = []
+    const { code, body } = await send(
       '?kinds=pods,secrets,pods,nodes',
       ({ res, rawPath, rawQuery, info, isSubrequest }) => {
-        asked.push(`${info.verb} ${rawPath}?${rawQuery} ${isSubrequest}`)
+        requests.push(`${info.verb} ${rawPath}?${rawQuery} ${isSubrequest}`)
         if (info.resource === 'secrets') throw new Status(403, 'Forbidden', 'secrets is forbidden')
         if (info.resource === 'nodes') throw new Error('a fault of the server')
         res.setHeader('Kapis-Narrowed-Namespaces', '3')
         sendJson(res, 200, { items: [], totalItems: 7 })
       },
     )
-    expect(asked).to.deep.equal(['pods', 'secrets', 'nodes'].map(kind => `list ${root}/${kind}?limit=0 true`))
+    expect(requests).to.deep.equal(
+      ['pods', 'secrets', 'nodes'].map(kind => `list ${root}/${kind}?limit=0 true`),
+    )
     expect(code).to.equal(200)
     const [pods, secrets, nodes] = body.items
     expect(body.totalItems).to.equal(3)
@@ -71,17 +73,17 @@ describe('createCounts', () => {
   })
 
   it('counts in a namespace the namespaced kinds by default', async () => {
-    const asked: string[] = []
-    const { body } = await ask('?namespace=shop', ({ res, rawPath }) => {
-      asked.push(rawPath)
+    const requests: string[] = []
+    const { body } = await send('?namespace=shop', ({ res, rawPath }) => {
+      requests.push(rawPath)
       sendJson(res, 200, { items: [], totalItems: 0 })
     })
-    expect(asked).to.include(`${root}/namespaces/shop/pods`)
+    expect(requests).to.include(`${root}/namespaces/shop/pods`)
     expect(body.items.map(({ resource }: { resource: string }) => resource)).to.not.include('nodes')
   })
 
   it('rejects clusters, which it would otherwise not count', async () => {
-    const { code, body } = await ask('?kinds=pods&clusters=*', () => {
+    const { code, body } = await send('?kinds=pods&clusters=*', () => {
       throw new Error('not asked')
     })
     expect([code, body.message]).to.deep.equal([

@@ -40,7 +40,7 @@ describe('createEventApi', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function ask(
+  async function send(
     path: string,
     readable: ReadableNamespaces | (() => ReadableNamespaces) = 'everywhere',
     more: readonly string[] = [],
@@ -126,7 +126,7 @@ describe('createEventApi', () => {
   type Found = { metadata: { resourceVersion?: string }; auditID?: string }
   for (const [path, expected] of Object.entries(found)) {
     it(`finds ${path}`, async () => {
-      const { code, text } = await ask(path)
+      const { code, text } = await send(path)
       const { total, records = [] } = JSON.parse(text).query
       const names = records.map((one: Found) => one.auditID ?? Number(one.metadata.resourceVersion))
       expect([code, names]).to.deep.equal([200, expected])
@@ -136,10 +136,10 @@ describe('createEventApi', () => {
   }
 
   it('returns events as they were written', async () => {
-    const { text } = await ask('/events?size=1&involved_object_kind_filter=Node&with_cursor=true')
+    const { text } = await send('/events?size=1&involved_object_kind_filter=Node&with_cursor=true')
     const [record] = JSON.parse(text).query.records
     expect(record).to.deep.equal({ ...events[3], kind: 'Event', apiVersion: 'v1', cursor: 'c3' })
-    const audit = await ask('/auditing/events?user_filter=bob')
+    const audit = await send('/auditing/events?user_filter=bob')
     expect(JSON.parse(audit.text).query.records).to.deep.equal([audits[2]])
   })
 
@@ -147,9 +147,9 @@ describe('createEventApi', () => {
     const body = '{"b":9223372036854775807,"10":1.0,"9":"\\u003c"}'
     const event = JSON.stringify(auditEvent({ user: { username: 'exact' }, requestObject: 0 }))
     const exact = event.replace('"requestObject":0', `"requestObject":${body}`)
-    const { text } = await ask('/auditing/events?user_filter=exact', 'everywhere', [exact])
+    const { text } = await send('/auditing/events?user_filter=exact', 'everywhere', [exact])
     expect(text).to.equal(`{"query":{"total":1,"records":[${exact}]}}\n`)
-    const exported = await ask('/auditing/events?operation=export&user_filter=exact', 'everywhere', [exact])
+    const exported = await send('/auditing/events?operation=export&user_filter=exact', 'everywhere', [exact])
     expect(exported.text).to.equal(`${exact}\n`)
   })
 
@@ -163,12 +163,12 @@ describe('createEventApi', () => {
   }
   for (const [path, response] of Object.entries(responses)) {
     it(`responds to ${path} with the expected result`, async () => {
-      expect(JSON.parse((await ask(path)).text)).to.deep.equal(response)
+      expect(JSON.parse((await send(path)).text)).to.deep.equal(response)
     })
   }
 
   it('ignores an unknown parameter, as consoles send it, with a warning', async () => {
-    const { code, headers, text } = await ask('/events?endTime=1&verb_filter=get')
+    const { code, headers, text } = await send('/events?endTime=1&verb_filter=get')
     expect([code, JSON.parse(text).query.total]).to.deep.equal([200, 4])
     expect(headers.warning).to.match(
       /^299 - "ignored unknown parameters .*endTime.*verb_filter.*; supported: operation/,
@@ -176,7 +176,7 @@ describe('createEventApi', () => {
   })
 
   it('exports one event per line, in the requested order', async () => {
-    const { headers, text } = await ask('/events?operation=export&sort=asc&type_filter=Warning')
+    const { headers, text } = await send('/events?operation=export&sort=asc&type_filter=Warning')
     const versions = text
       .trim()
       .split('\n')
@@ -193,7 +193,7 @@ describe('createEventApi', () => {
     for (const checks of [1, 2]) {
       let asked = 0
       const revoked = () => (asked++ < checks ? 'everywhere' : [])
-      const ended = ask('/auditing/events?operation=export', revoked, many).then(
+      const ended = send('/auditing/events?operation=export', revoked, many).then(
         ({ code }) => code,
         error => error.code,
       )
@@ -202,13 +202,13 @@ describe('createEventApi', () => {
   })
 
   it('returns events of namespaces that the caller may read, since their creation, and no others', async () => {
-    const { total, records } = JSON.parse((await ask('/events', ['shop', 'bank'])).text).query
+    const { total, records } = JSON.parse((await send('/events', ['shop', 'bank'])).text).query
     expect([total, records.length]).to.deep.equal([2, 2])
-    const audit = JSON.parse((await ask('/auditing/events', ['shop'])).text).query
+    const audit = JSON.parse((await send('/auditing/events', ['shop'])).text).query
     expect(audit.total).to.equal(2)
     const none: string[] = []
     for (const operation of ['query', 'statistics', 'histogram', 'export']) {
-      none.push((await ask(`/auditing/events?operation=${operation}`, [])).text)
+      none.push((await send(`/auditing/events?operation=${operation}`, [])).text)
     }
     expect(none).to.deep.equal([
       '{"query":{"total":0}}\n',
@@ -228,7 +228,7 @@ describe('createEventApi', () => {
   }
   for (const [path, message] of Object.entries(refused)) {
     it(`rejects ${path}`, async () => {
-      const { code, text } = await ask(path)
+      const { code, text } = await send(path)
       const status = JSON.parse(text)
       expect([code, status.kind, status.reason]).to.deep.equal([400, 'Status', 'BadRequest'])
       expect(status.message).to.include(message)

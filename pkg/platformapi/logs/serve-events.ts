@@ -45,20 +45,20 @@ export function createEventApi(options: EventApiOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
     const { kind, concurrency } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
-    const question = parseEventQuery(exchange.query, kind, text => addWarning(exchange.res, text))
-    const where = inWorkspaces(question.where, options.workspaces)
+    const parameters = parseEventQuery(exchange.query, kind, text => addWarning(exchange.res, text))
+    const where = inWorkspaces(parameters.where, options.workspaces)
     const filterNow = createFilterNow(where, exchange.identity, options)
     const filter = await filterNow()
     const limited = withConcurrencyLimits(options.store, concurrency, exchange)
     const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
-    if (question.operation === 'export') {
-      const { order } = question
+    if (parameters.operation === 'export') {
+      const { order } = parameters
       const pages =
         filter && exportHits(store, { filter, order, limit: exportLimit || Number.POSITIVE_INFINITY }, limits)
       return sendEvents(exchange, pages)
     }
-    sendJsonText(exchange.res, 200, await respond(kind, question, { store, filter, limits }))
+    sendJsonText(exchange.res, 200, await respond(kind, parameters, { store, filter, limits }))
   }
 
   return async exchange => {
@@ -70,19 +70,19 @@ export function createEventApi(options: EventApiOptions): Handler {
 
 async function respond(
   kind: EventKind,
-  question: Exclude<EventQueryParameters, { readonly operation: 'export' }>,
-  asked: ScopedQuery,
+  parameters: Exclude<EventQueryParameters, { readonly operation: 'export' }>,
+  scopedQuery: ScopedQuery,
 ): Promise<string> {
-  const { store, filter, limits } = asked
-  switch (question.operation) {
+  const { store, filter, limits } = scopedQuery
+  switch (parameters.operation) {
     case 'query':
-      return queryPage(asked, question, toEvent)
+      return queryPage(scopedQuery, parameters, toEvent)
     case 'statistics': {
       const statistics = filter ? await kind.count(store, filter, limits) : { resources: 0, events: 0 }
       return JSON.stringify({ statistics })
     }
     case 'histogram':
-      return queryHistogram(asked, question.interval, 'buckets')
+      return queryHistogram(scopedQuery, parameters.interval, 'buckets')
   }
 }
 

@@ -75,7 +75,7 @@ describe('createLogApi', () => {
     })
     return loopback
   }
-  const ask = async (
+  const send = async (
     query: string,
     readable: ReadableNamespaces = 'everywhere',
     given?: Partial<LogApiOptions>,
@@ -128,7 +128,7 @@ describe('createLogApi', () => {
   }
   for (const [query, response] of Object.entries(responses)) {
     it(`returns the result of ${query || 'no parameters'}`, async () => {
-      const { code, headers, text } = await ask(query)
+      const { code, headers, text } = await send(query)
       expect(JSON.parse(text)).to.deep.equal(response)
       expect([code, headers['content-type']]).to.deep.equal([200, 'application/json'])
     })
@@ -151,24 +151,24 @@ describe('createLogApi', () => {
       ['operation=context&cursor=c3', 400, `before must be at most 2: ${why}`],
       ['size=2', 200, undefined],
     ] as const) {
-      const { code: seen, text } = await ask(query, 'everywhere', { store: cut })
+      const { code: seen, text } = await send(query, 'everywhere', { store: cut })
       expect([query, seen, JSON.parse(text).message]).to.deep.equal([query, code, message])
     }
   })
 
   describe('the visible log', () => {
     it('begins with the creation of the namespace', async () => {
-      const { text } = await ask('sort=asc', ['bank', 'shop'])
+      const { text } = await send('sort=asc', ['bank', 'shop'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 2, records: [one, two] } })
     })
 
     it('contains only the requested lines', async () => {
-      const { text } = await ask('namespaces=bank,shop&namespace_query=sho&pods=web-1', ['bank', 'shop'])
+      const { text } = await send('namespaces=bank,shop&namespace_query=sho&pods=web-1', ['bank', 'shop'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 1, records: [two] } })
     })
 
     it('does not include a deleted namespace', async () => {
-      const { text } = await ask('', ['gone'])
+      const { text } = await send('', ['gone'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 0 } })
     })
 
@@ -182,9 +182,9 @@ describe('createLogApi', () => {
     }
     for (const [query, text] of Object.entries(nothing)) {
       it(`is empty: ${query || 'query'}`, async () => {
-        const response = await ask(query, [])
+        const response = await send(query, [])
         expect([response.code, response.text]).to.deep.equal([200, text])
-        expect((await ask(`${query}&namespaces=shop`, ['new'])).text).to.equal(text)
+        expect((await send(`${query}&namespaces=shop`, ['new'])).text).to.equal(text)
       })
     }
   })
@@ -205,7 +205,7 @@ describe('createLogApi', () => {
     }
     for (const [query, text] of Object.entries(exports)) {
       it(query || 'plain', async () => {
-        const response = await ask(`operation=export&${query}`)
+        const response = await send(`operation=export&${query}`)
         expect(response.text).to.equal(text)
         expect(response.headers['content-disposition']).to.equal('attachment')
       })
@@ -218,7 +218,7 @@ describe('createLogApi', () => {
         csv: 'text/csv; charset=utf-8; header=present',
       }
       for (const [format, type] of Object.entries(types)) {
-        const { headers } = await ask(`operation=export&format=${format}`)
+        const { headers } = await send(`operation=export&format=${format}`)
         expect(headers['content-type']).to.equal(type)
         await loopback?.close()
       }
@@ -229,7 +229,7 @@ describe('createLogApi', () => {
       const store = createMemoryStore(many)
       const ofLimit = (exportLimit: number, given: LogStore = store) => {
         const limits = () => ({ queryTimeoutSeconds: 1, exportLimit })
-        return ask('operation=export&sort=asc', 'everywhere', { store: given, limits })
+        return send('operation=export&sort=asc', 'everywhere', { store: given, limits })
       }
       for (const limit of [0, 2500]) {
         expect((await ofLimit(limit)).text).to.equal(many.map(({ log }) => log).join(''))
@@ -257,7 +257,7 @@ describe('createLogApi', () => {
           let asked = 0
           const readable = async () => (asked++ === 0 ? ['shop'] : now)
           const given = { store: createMemoryStore(many), readable, permissionEveryMs: 0 }
-          return ask(`operation=${operation}&size=1`, [], given).then(
+          return send(`operation=${operation}&size=1`, [], given).then(
             ({ code }) => code,
             error => error.code,
           )
@@ -300,10 +300,10 @@ describe('createLogApi', () => {
           },
         }
       }
-      const { code, text } = await ask('operation=export', 'everywhere', { store: failing(0) })
+      const { code, text } = await send('operation=export', 'everywhere', { store: failing(0) })
       expect([code, JSON.parse(text).reason]).to.deep.equal([503, 'ServiceUnavailable'])
       await loopback?.close()
-      const broken = await ask('operation=export', 'everywhere', { store: failing(1) }).catch(error => error)
+      const broken = await send('operation=export', 'everywhere', { store: failing(1) }).catch(error => error)
       expect(broken).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
     })
   })

@@ -52,36 +52,36 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
     const { closing, concurrency } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
-    const question = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
-    const where = within(question.where, place)
+    const parameters = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
+    const where = within(parameters.where, place)
     const filterNow = createFilterNow(where, exchange.identity, options)
     const filter = await filterNow()
     const limited = withConcurrencyLimits(options.store, concurrency, exchange)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
-    if (question.operation === 'follow') {
+    if (parameters.operation === 'follow') {
       const tail = concurrency.tail(exchange.identity.username)
       const isPermitted = async () => same(await filterNow(), filter)
       const signal = AbortSignal.any([closing, left])
-      const wanted = { ...question, filter, isPermitted }
+      const wanted = { ...parameters, filter, isPermitted }
       return sendFollow(limited, exchange, wanted, { ...limits, signal }).finally(tail.leave)
     }
     const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
-    if (question.operation === 'export') {
+    if (parameters.operation === 'export') {
       return sendExport(
         store,
         exchange,
-        { ...question, filter, limit: exportLimit || Number.POSITIVE_INFINITY },
+        { ...parameters, filter, limit: exportLimit || Number.POSITIVE_INFINITY },
         limits,
       )
     }
-    if (question.operation === 'patterns') {
+    if (parameters.operation === 'patterns') {
       const { enter, timeSlices } = options
       const place = await enter(exchange.identity.username, exchange.res)
-      const asked = { store, filter, limits, timeSlices }
-      const text = await queryPatterns(asked, question.size).finally(place.leave)
+      const scopedQuery = { store, filter, limits, timeSlices }
+      const text = await queryPatterns(scopedQuery, parameters.size).finally(place.leave)
       return sendJsonText(exchange.res, 200, text)
     }
-    sendJsonText(exchange.res, 200, await respond(question, { store, filter, limits }))
+    sendJsonText(exchange.res, 200, await respond(parameters, { store, filter, limits }))
   }
 
   return async (exchange, place) => {
@@ -92,23 +92,23 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
 }
 
 async function respond(
-  question: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' | 'patterns' }>,
-  asked: ScopedQuery,
+  parameters: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' | 'patterns' }>,
+  scopedQuery: ScopedQuery,
 ): Promise<string> {
-  const { store, filter, limits } = asked
-  switch (question.operation) {
+  const { store, filter, limits } = scopedQuery
+  switch (parameters.operation) {
     case 'query':
-      return queryPage(asked, question, toRecordJson)
+      return queryPage(scopedQuery, parameters, toRecordJson)
     case 'statistics': {
       const statistics = filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 }
       return JSON.stringify({ statistics })
     }
     case 'histogram':
-      return queryHistogram(asked, question.interval, 'histograms')
+      return queryHistogram(scopedQuery, parameters.interval, 'histograms')
     case 'context': {
       if (filter === undefined) return JSON.stringify({ context: { before: [], after: [] } })
-      const around = { ...question, scope: filter.scope }
-      const { before, after } = await findContext(store, question, around, limits)
+      const around = { ...parameters, scope: filter.scope }
+      const { before, after } = await findContext(store, parameters, around, limits)
       const toJson = (hits: typeof before) => hits.map(hit => toRecordJson(hit, true)).join(',')
       return `{"context":{"before":[${toJson(before)}],"after":[${toJson(after)}]}}`
     }

@@ -60,7 +60,7 @@ describe('createLogsqlApi', () => {
     })
   }
 
-  async function ask(endpoint: string, parameters: Record<string, string>, options: GetOptions = {}) {
+  async function send(endpoint: string, parameters: Record<string, string>, options: GetOptions = {}) {
     const path = `/kapis/logging.kapis.io/v1alpha2/select/logsql/${endpoint}?${new URLSearchParams(parameters)}`
     const { code, text = '', headers = {} } = (await loopback?.get(path, options)) ?? {}
     return { code, text, headers }
@@ -68,7 +68,7 @@ describe('createLogsqlApi', () => {
 
   it('returns rows as JSON, one per line, with all their fields', async () => {
     await start('everywhere')
-    const { code, text, headers } = await ask('query', { query: 'two' })
+    const { code, text, headers } = await send('query', { query: 'two' })
     expect(code).to.equal(200)
     expect(headers['content-type']).to.equal('application/stream+json')
     const { _stream_id: id, ...row } = JSON.parse(text)
@@ -84,7 +84,7 @@ describe('createLogsqlApi', () => {
   it('returns the newest rows up to a limit, and those after an offset', async () => {
     await start('everywhere')
     const rows = async (parameters: Record<string, string>) =>
-      (await ask('query', { query: '* | fields _msg', ...parameters })).text
+      (await send('query', { query: '* | fields _msg', ...parameters })).text
     expect(await rows({ limit: '1' })).to.equal('{"_msg":"secret error"}\n')
     expect(await rows({ limit: '2', offset: '1' })).to.equal('{"_msg":"two"}\n{"_msg":"one error"}\n')
     expect(await rows({ start: String(base), end: String(base + 60) })).to.equal('{"_msg":"one error"}\n')
@@ -110,14 +110,14 @@ describe('createLogsqlApi', () => {
     expect(Object.keys(all).sort()).to.deep.equal(logsqlEndpoints.filter(name => name !== 'tail').toSorted())
     for (const [endpoint, parameters] of Object.entries(all)) {
       await start(['shop'])
-      const { code, text } = await ask(endpoint, parameters)
+      const { code, text } = await send(endpoint, parameters)
       expect(code, endpoint).to.equal(200)
       expect(text, endpoint).not.to.match(/bank|vault|secret|old/)
       // Only the two visible lines may be counted.
       if (/hits/.test(text)) expect(text, endpoint).not.to.match(/"(?:hits|total)":[34]/)
       await loopback?.close()
       await start([])
-      const none = await ask(endpoint, parameters)
+      const none = await send(endpoint, parameters)
       expect(none.code, endpoint).to.equal(200)
       expect(none.text, endpoint).not.to.match(/shop|web|error|info/)
       await loopback?.close()
@@ -132,16 +132,16 @@ describe('createLogsqlApi', () => {
       'not namespace:shop',
       '-{namespace="shop"}',
     ])
-      expect(await ask('query', { query }), query).to.include({ code: 200, text: '' })
+      expect(await send('query', { query }), query).to.include({ code: 200, text: '' })
     expect(
-      (await ask('query', { query: 'error | fields _msg', extra_filters: 'namespace:bank or *' })).text,
+      (await send('query', { query: 'error | fields _msg', extra_filters: 'namespace:bank or *' })).text,
     ).to.equal('{"_msg":"one error"}\n')
   })
 
   it('counts by time, including empty steps', async () => {
     await start('everywhere')
     const span = { start: String(base - 20), end: String(base + 120), step: '1m', field: 'namespace' }
-    expect(JSON.parse((await ask('hits', { query: '*', ...span })).text)).to.deep.equal({
+    expect(JSON.parse((await send('hits', { query: '*', ...span })).text)).to.deep.equal({
       hits: [
         {
           fields: { namespace: 'bank' },
@@ -163,7 +163,7 @@ describe('createLogsqlApi', () => {
     await start(['shop'])
     const query = '* | stats by (level) count() as n, sum(took) as s'
     const time = String(base + 1000)
-    expect(JSON.parse((await ask('stats_query', { query, time })).text)).to.deep.equal({
+    expect(JSON.parse((await send('stats_query', { query, time })).text)).to.deep.equal({
       status: 'success',
       data: {
         resultType: 'vector',
@@ -181,7 +181,7 @@ describe('createLogsqlApi', () => {
       start: String(base),
       end: String(base + 100),
     }
-    expect(JSON.parse((await ask('stats_query_range', range)).text).data.result).to.deep.equal([
+    expect(JSON.parse((await send('stats_query_range', range)).text).data.result).to.deep.equal([
       {
         metric: { __name__: 'n' },
         values: [
@@ -195,7 +195,7 @@ describe('createLogsqlApi', () => {
   it('returns metrics of groups without a value, and of missing values', async () => {
     await start('everywhere')
     const query = '* | stats by (level) count() as n, max(took) as m | filter n:=1 | sort by (level)'
-    const { data } = JSON.parse((await ask('stats_query', { query, time: '0' })).text)
+    const { data } = JSON.parse((await send('stats_query', { query, time: '0' })).text)
     expect(data.result).to.deep.equal(
       [
         ['', 'n', '1'],
@@ -231,7 +231,7 @@ describe('createLogsqlApi', () => {
         },
       }
       await start('everywhere', { store: createMemoryStore(many), timeSlices })
-      expect((await ask(endpoint, parameters)).code, endpoint).to.equal(200)
+      expect((await send(endpoint, parameters)).code, endpoint).to.equal(200)
       // One time slice per line, and more for the processing of the rows.
       expect(turns, endpoint).to.be.above(endpoint === 'hits' ? 190_000 : 1000)
       await loopback?.close()
@@ -244,7 +244,7 @@ describe('createLogsqlApi', () => {
         },
       }
       await start('everywhere', { store: createMemoryStore(many), timeSlices: leaving })
-      await ask(endpoint, parameters)
+      await send(endpoint, parameters)
       expect(turns, endpoint).to.equal(950)
       await loopback?.close()
     }
@@ -265,7 +265,7 @@ describe('createLogsqlApi', () => {
       await start('everywhere', { store: { ...store, query } })
       const history =
         endpoint === 'tail' ? { query: 'len_range(900, 999)', start_offset: '20y' } : { query: '*' }
-      const { code, text } = await ask(endpoint, { ...history, timeout: '200ms' })
+      const { code, text } = await send(endpoint, { ...history, timeout: '200ms' })
       expect([code, JSON.parse(text).message], endpoint).to.deep.equal([
         504,
         'the query was stopped: it took longer than 200 ms',
@@ -302,10 +302,10 @@ describe('createLogsqlApi', () => {
       ['tail', { query: '* | sort by (_time)' }, 400, /the pipe sort needs all lines/],
     ]
     for (const [endpoint, parameters, expected, message] of table) {
-      const { code, text } = await ask(endpoint, parameters)
+      const { code, text } = await send(endpoint, parameters)
       expect([code, text], text).to.satisfy(() => code === expected && message.test(text))
     }
-    const tenant = await ask('query', { query: '*' }, { headers: { accountid: '7' } })
+    const tenant = await send('query', { query: '*' }, { headers: { accountid: '7' } })
     expect([tenant.code, tenant.text]).to.satisfy(() => tenant.code === 400 && /tenant/.test(tenant.text))
   })
 
@@ -314,9 +314,9 @@ describe('createLogsqlApi', () => {
       record({ timeNs: at(i), log: `${i} ${'x'.repeat(8000)}` }),
     )
     await start('everywhere', { store: createMemoryStore(many) })
-    const { code, text } = await ask('stats_query', { query: '* | stats by (_msg) count()' })
+    const { code, text } = await send('stats_query', { query: '* | stats by (_msg) count()' })
     expect([code, text]).to.satisfy(() => code === 400 && /needs more than 32 MiB of memory/.test(text))
-    expect((await ask('stats_query', { query: '* | stats count_uniq(level)' })).code).to.equal(200)
+    expect((await send('stats_query', { query: '* | stats count_uniq(level)' })).code).to.equal(200)
   })
 
   it('limits the rows that a query creates from lines', async () => {
@@ -339,7 +339,7 @@ describe('createLogsqlApi', () => {
       ['hits', { query: '*', field: 'n', step: '1ms' }, /step is too short: there would be more than/],
     ]
     for (const [endpoint, parameters, message] of table) {
-      const { code, text } = await ask(endpoint, parameters)
+      const { code, text } = await send(endpoint, parameters)
       expect([code, text], text).to.satisfy(() => code === 400 && message.test(text))
     }
     const big = Array.from({ length: 300 }, (_, i) =>
@@ -351,7 +351,7 @@ describe('createLogsqlApi', () => {
       ['stats_query', { query: '* | stats by (_time) max(_msg)' }],
       ['facets', { query: '*', max_values_per_field: '99999', max_value_len: '999999' }],
     ] as const) {
-      const { code, text } = await ask(endpoint, parameters)
+      const { code, text } = await send(endpoint, parameters)
       expect([code, text]).to.satisfy(() => code === 400 && /needs more than 32 MiB/.test(text))
     }
     await loopback?.close()
@@ -363,7 +363,7 @@ describe('createLogsqlApi', () => {
       return { total: undefined, hits, isCut: false }
     }
     await start('everywhere', { store: { ...createMemoryStore(), query } })
-    const values = await ask('field_values', { query: '*', field: 'n', limit: '1' })
+    const values = await send('field_values', { query: '*', field: 'n', limit: '1' })
     expect([values.code, values.text]).to.deep.equal([200, '{"values":[{"value":"0","hits":1}]}\n'])
   }).timeout(150_000)
 
@@ -416,8 +416,8 @@ describe('createLogsqlApi', () => {
 
   it('aborts a response beyond the limit of an export', async () => {
     await start('everywhere', { limits: () => ({ queryTimeoutSeconds: 60, exportLimit: 2 }) })
-    expect((await ask('query', { query: '*' })).code).to.equal(400)
-    expect((await ask('query', { query: '*', limit: '2' })).code).to.equal(200)
+    expect((await send('query', { query: '*' })).code).to.equal(400)
+    expect((await send('query', { query: '*', limit: '2' })).code).to.equal(200)
   })
 
   it('tails new lines, after earlier ones', async () => {

@@ -49,30 +49,37 @@ type Request = {
 
 type Endpoint = (request: Request) => Promise<string>
 
-const asked = ({ parameters, nowNs }: Request): EndpointParameters => readQuery(parameters, nowNs)
+const parametersOf = ({ parameters, nowNs }: Request): EndpointParameters => readQuery(parameters, nowNs)
 
 const endpoints: Readonly<Record<string, Endpoint>> = {
   hits: async request => {
     const bucket = readBucket(request.parameters)
-    const question = readQuery(request.parameters, request.nowNs, bucket)
-    return queryHits(request.parameters, question, bucket, request.reading)
+    const query = readQuery(request.parameters, request.nowNs, bucket)
+    return queryHits(request.parameters, query, bucket, request.reading)
   },
-  facets: request => queryFacets(request.parameters, asked(request).query, request.reading),
-  field_names: request => queryFieldNames(request.parameters, asked(request).query, request.reading),
+  facets: request => queryFacets(request.parameters, parametersOf(request).query, request.reading),
+  field_names: request => queryFieldNames(request.parameters, parametersOf(request).query, request.reading),
   field_values: request =>
-    queryValues(request.parameters, asked(request).query, request.reading, fieldOf(request.parameters)),
-  streams: request => queryValues(request.parameters, asked(request).query, request.reading, '_stream'),
-  stream_ids: request => queryValues(request.parameters, asked(request).query, request.reading, '_stream_id'),
+    queryValues(
+      request.parameters,
+      parametersOf(request).query,
+      request.reading,
+      fieldOf(request.parameters),
+    ),
+  streams: request =>
+    queryValues(request.parameters, parametersOf(request).query, request.reading, '_stream'),
+  stream_ids: request =>
+    queryValues(request.parameters, parametersOf(request).query, request.reading, '_stream_id'),
   stream_field_names: request =>
-    queryStreamFieldNames(request.parameters, asked(request).query, request.reading),
+    queryStreamFieldNames(request.parameters, parametersOf(request).query, request.reading),
   stream_field_values: request =>
     queryValues(
       request.parameters,
-      asked(request).query,
+      parametersOf(request).query,
       request.reading,
       streamLabelOf(fieldOf(request.parameters)),
     ),
-  stats_query: request => queryStats(asked(request), request.reading),
+  stats_query: request => queryStats(parametersOf(request), request.reading),
   stats_query_range: request => {
     const bucket = readBucket(request.parameters)
     return queryStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.reading)
@@ -141,11 +148,11 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
 
   async function follow(request: Request, left: AbortSignal): Promise<void> {
     const { exchange, parameters, filter, nowNs, run } = request
-    const question = readQuery(parameters, nowNs)
+    const query = readQuery(parameters, nowNs)
     const offset = parameters.duration('start_offset', '0s')
     const since = offset > 0n ? nowNs - offset : undefined
     const within = filter ?? { scope: [] }
-    const plan = planTail(question, within, { ...run, filter: within }, since)
+    const plan = planTail(query, within, { ...run, filter: within }, since)
     const tail = options.concurrency.tail(exchange.identity.username)
     const isPermitted = async () => same(await request.filterNow(), filter)
     const signal = AbortSignal.any([options.closing, left])
@@ -177,7 +184,7 @@ async function sendQuery(request: Request, exportLimit: number): Promise<void> {
   const { res, req } = exchange
   if (!['', 'json'].includes(parameters.text('format')))
     throw badRequest('unsupported format: rows are JSON, one per line')
-  const { query } = asked(request)
+  const { query } = parametersOf(request)
   const limit = parameters.count('limit')
   const offset = parameters.count('offset')
   const cuts: readonly Pipe[] = [

@@ -63,8 +63,8 @@ async function readHistory(run: Run, { filter, test }: Plan, since: bigint): Pro
   let chars = 0
   // One deadline for all pages, since most lines may not match the filter.
   const timeSlices = createQueryTimeSlices(run)
-  const asked = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
-  for await (const hits of exportHits(run.store, asked, run.limits)) {
+  const exportQuery = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
+  for await (const hits of exportHits(run.store, exportQuery, run.limits)) {
     for (const hit of hits) {
       if (timeSlices.isOver()) await timeSlices.next()
       if (toLineRow(hit.record) === undefined) continue

@@ -57,9 +57,9 @@ describe('createClusterList', () => {
     },
   }
 
-  async function ask(query: string, isCurrent: () => boolean = () => true) {
+  async function send(query: string, isCurrent: () => boolean = () => true) {
     const readLine = createLineReader()
-    const asked: string[] = []
+    const requests: string[] = []
     let reserved = 0
     const serve = createClusterList({
       groupDomain: 'kapis.io',
@@ -71,7 +71,7 @@ describe('createClusterList', () => {
         return { leave: () => void reserved-- }
       },
       async readInMember(_exchange, res, { cluster, url, maxBytes, signal }) {
-        asked.push(`${cluster} ${url}`)
+        requests.push(`${cluster} ${url}`)
         expect(maxBytes).to.be.within(1, 16 * 1024 * 1024)
         expect(signal.aborted).to.equal(false)
         if (cluster === 'slow') {
@@ -86,7 +86,7 @@ describe('createClusterList', () => {
         return { list, sources }
       },
       async collect({ req }, url) {
-        asked.push(`host ${url}`)
+        requests.push(`host ${url}`)
         const request = {
           query: parseListQuery(readLine('GET', url).query),
           namespace: '',
@@ -117,7 +117,7 @@ describe('createClusterList', () => {
       }) => `${annotations['kapis.io/cluster']} ${name}`,
     )
     expect(reserved).to.equal(0)
-    return { code, body, names, asked, text, warning: headers.warning }
+    return { code, body, names, requests, text, warning: headers.warning }
   }
 
   const pages: readonly [query: string, names: readonly string[], total: number][] = [
@@ -133,7 +133,7 @@ describe('createClusterList', () => {
   ]
   for (const [query, names, total] of pages)
     it(`${query} is ${names.join(', ') || 'empty'}`, async () => {
-      const response = await ask(`?${query}`)
+      const response = await send(`?${query}`)
       expect(response.body.message).to.equal(undefined)
       expect(response.names).to.deep.equal(names)
       expect([response.code, response.body.totalItems, response.warning]).to.deep.equal([
@@ -144,10 +144,10 @@ describe('createClusterList', () => {
     })
 
   it('requests from each cluster the objects up to the end of the page', async () => {
-    const { asked, body } = await ask(
+    const { requests, body } = await send(
       '?clusters=host,east&name=a&page=2&limit=3&fields=metadata.name&sortBy=name',
     )
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       `east ${path}?name=a&sortBy=name&limit=6`,
       `host ${path}?name=a&sortBy=name&limit=6`,
     ])
@@ -158,15 +158,15 @@ describe('createClusterList', () => {
   })
 
   it('returns the objects of a member as it sent them, with their cluster', async () => {
-    const { text, body } = await ask('?clusters=east&limit=1')
+    const { text, body } = await send('?clusters=east&limit=1')
     expect(text).to.include('"spec":{"n":1.0}}')
     expect(body.items[0].metadata.selfLink).to.equal('/clusters/east/api/v1/nodes/a')
-    const [projected] = (await ask('?clusters=host&fields=metadata.name')).body.items
+    const [projected] = (await send('?clusters=host&fields=metadata.name')).body.items
     expect(projected).to.deep.equal({ metadata: { name: 'a', annotations: { 'kapis.io/cluster': 'host' } } })
   })
 
   it('reports a cluster whose list is missing', async () => {
-    const { code, body, names, warning } = await ask('?clusters=*&sortBy=name&ascending=true')
+    const { code, body, names, warning } = await send('?clusters=*&sortBy=name&ascending=true')
     expect([code, names, body.totalItems]).to.deep.equal([
       200,
       ['host a', 'east a', 'east b', 'host d', 'host e'],
@@ -184,11 +184,11 @@ describe('createClusterList', () => {
   })
 
   it('lists a kind that only member clusters serve', async () => {
-    const { code, body, names, asked, warning } = await ask(
+    const { code, body, names, requests, warning } = await send(
       `${ofThings}?clusters=host,empty,crds,absent&sortBy=name&ascending=true`,
     )
     expect([code, names, body.totalItems]).to.deep.equal([200, ['crds a', 'crds b'], 2])
-    expect(asked.map(line => line.split(' ')[0])).to.have.members(['empty', 'crds', 'absent'])
+    expect(requests.map(line => line.split(' ')[0])).to.have.members(['empty', 'crds', 'absent'])
     expect(body.items[0]).to.deep.include({ kind: 'Thing', apiVersion: 'example.io/v1' })
     expect(body.items[0].metadata.selfLink).to.equal('/clusters/crds/apis/example.io/v1/things/a')
     const clusters = body.clusters.map(({ cluster, totalItems, status }: Part) => [
@@ -217,7 +217,7 @@ describe('createClusterList', () => {
       return timeoutOf.call(AbortSignal, 30)
     }
     try {
-      const { code, names, body } = await ask('?clusters=slow,east,host&sortBy=name&ascending=true')
+      const { code, names, body } = await send('?clusters=slow,east,host&sortBy=name&ascending=true')
       expect(code).to.equal(200)
       expect(given).to.deep.equal([10_000])
       expect(names).to.deep.equal(['east a', 'host a', 'east b', 'host d', 'host e'])
@@ -228,7 +228,7 @@ describe('createClusterList', () => {
   })
 
   it('reports a member that sends no list, less than it has, or no objects', async () => {
-    const { body } = await ask(
+    const { body } = await send(
       '?clusters=host,short,fewer,uncountable,strange,numbers,unnamed,climbing,nested,encoded',
     )
     const messages = body.clusters.slice(1).map(({ status }: { status: Status }) => status.message)
@@ -236,7 +236,7 @@ describe('createClusterList', () => {
   })
 
   it('reports that it contains only the first objects', async () => {
-    const { body, warning } = await ask('?clusters=large,host')
+    const { body, warning } = await send('?clusters=large,host')
     expect([body.items.length, body.totalItems]).to.deep.equal([1_000, 4_003])
     expect(warning).to.equal('299 - "only the first 1000 of 4003 objects are included; use filters"')
   })
@@ -284,14 +284,14 @@ describe('createClusterList', () => {
   ]
   for (const [query, code, message] of refused)
     it(`rejects ${query.slice(0, 60)}`, async () => {
-      const response = await ask(query)
+      const response = await send(query)
       expect([response.code, response.body.message]).to.deep.equal([code, message])
     })
 
   it('shows nothing to a caller whose permissions change repeatedly', async () => {
-    const { code, asked } = await ask('?clusters=east,host', () => false)
+    const { code, requests } = await send('?clusters=east,host', () => false)
     expect(code).to.equal(410)
-    expect(asked.filter(text => text.startsWith('east'))).to.have.length(1)
+    expect(requests.filter(text => text.startsWith('east'))).to.have.length(1)
   })
 
   const lists: readonly [url: string, isOne: boolean][] = [

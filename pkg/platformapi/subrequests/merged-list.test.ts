@@ -25,9 +25,9 @@ describe('createMergedList', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function ask(query: string, isCurrent: () => boolean = () => true) {
+  async function send(query: string, isCurrent: () => boolean = () => true) {
     const readLine = createLineReader()
-    const asked: string[] = []
+    const requests: string[] = []
     const stores = new Map([
       ['deployments', storeOfKind('deployments', ['a', 'd', 'e'])],
       ['statefulsets', storeOfKind('statefulsets', ['a', 'b', 'f'])],
@@ -36,7 +36,7 @@ describe('createMergedList', () => {
       root,
       timeSlices: createUserTimeSlices(),
       async collect({ req }, url) {
-        asked.push(url)
+        requests.push(url)
         const line = readLine('GET', url)
         const store = stores.get(line.info.resource)
         if (store === undefined) throw new Status(403, 'Forbidden', `${line.info.resource} is forbidden`)
@@ -60,7 +60,7 @@ describe('createMergedList', () => {
     const names = body.items?.map(
       ({ kind, metadata }: { kind: string; metadata: { name: string } }) => `${kind[0]} ${metadata.name}`,
     )
-    return { code, body, names, asked }
+    return { code, body, names, requests }
   }
 
   const pages: readonly [query: string, names: readonly string[]][] = [
@@ -74,16 +74,16 @@ describe('createMergedList', () => {
   ]
   for (const [query, names] of pages)
     it(`${query} returns ${names.join(', ') || 'nothing'}`, async () => {
-      const response = await ask(`?kinds=deployments,statefulsets&${query}`)
+      const response = await send(`?kinds=deployments,statefulsets&${query}`)
       expect(response.code).to.equal(200)
       expect(response.names).to.deep.equal(names)
       expect(response.body.totalItems).to.equal(6)
     })
 
   it('returns for each kind the number of objects, or why none is shown', async () => {
-    const { body, asked } = await ask('?kinds=deployments,secrets,statefulsets&namespace=shop&name=a')
+    const { body, requests } = await send('?kinds=deployments,secrets,statefulsets&namespace=shop&name=a')
     const scope = `${root}/namespaces/shop`
-    expect(asked).to.deep.equal(
+    expect(requests).to.deep.equal(
       ['deployments', 'secrets', 'statefulsets'].map(kind => `${scope}/${kind}?name=a`),
     )
     const [deployments, secrets, statefulsets] = body.kinds
@@ -95,10 +95,10 @@ describe('createMergedList', () => {
   })
 
   it('returns nothing to a caller whose permissions change repeatedly', async () => {
-    const { code, body, asked } = await ask('?kinds=deployments', () => false)
+    const { code, body, requests } = await send('?kinds=deployments', () => false)
     expect(code).to.equal(410)
     expect(body.items).to.equal(undefined)
-    expect(asked).to.have.length(4)
+    expect(requests).to.have.length(4)
   })
 
   it('stops listing when the deadline has ended the response', async () => {
@@ -139,7 +139,7 @@ describe('createMergedList', () => {
   ]
   for (const [query, message] of refused)
     it(`rejects ${query || 'no kinds'}`, async () => {
-      const { code, body } = await ask(query)
+      const { code, body } = await send(query)
       expect(code).to.equal(400)
       expect(body.message).to.equal(message)
     })

@@ -55,7 +55,7 @@ describe('restrictToOwner', () => {
   }
 
   async function find(uid: string, seniority: number, hidden: readonly string[] = [], isEnded = false) {
-    const asked: string[] = []
+    const requests: string[] = []
     const entries = [
       entry('pod', owned('pod', ['ReplicaSet', 'uid-rs'])),
       entry('direct', owned('direct', ['Deployment', 'uid-d'])),
@@ -73,7 +73,7 @@ describe('restrictToOwner', () => {
           return { ...entry('a').served.kind, plural, kind, namespaced: true, source }
         },
         async collect({ req, res }, url) {
-          asked.push(url)
+          requests.push(url)
           if (isEnded) res.destroy()
           const [kind = ''] = Object.keys(kinds).filter(name => url.endsWith(`/${name.toLowerCase()}s`))
           if (hidden.includes(kind)) throw new Status(403, 'Forbidden', `${kind} is forbidden`)
@@ -87,7 +87,7 @@ describe('restrictToOwner', () => {
       exchange,
       { entries, matches: () => true, uid, seniority, timeSlices: slices },
     )
-    return { names: entries.filter(restriction.matches).map(({ name }) => name), warnings, asked }
+    return { names: entries.filter(restriction.matches).map(({ name }) => name), warnings, requests }
   }
 
   const table: readonly [uid: string, seniority: number, names: readonly string[]][] = [
@@ -111,8 +111,8 @@ describe('restrictToOwner', () => {
   })
 
   it('lists each owner kind once, in the namespace of the request', async () => {
-    const { asked } = await find('uid-loop', 4)
-    expect(asked).to.deep.equal([
+    const { requests } = await find('uid-loop', 4)
+    expect(requests).to.deep.equal([
       '/kapis/apps/v1/namespaces/shop/replicasets',
       '/kapis/apps/v1/namespaces/shop/deployments',
       '/kapis/apps/v1/namespaces/shop/layers',
@@ -121,7 +121,7 @@ describe('restrictToOwner', () => {
   })
 
   it('stops listing when the client disconnects', async () => {
-    expect((await find('uid-loop', 4, [], true)).asked).to.have.length(1)
+    expect((await find('uid-loop', 4, [], true)).requests).to.have.length(1)
   })
 
   it('names the owners that the caller may not list', async () => {

@@ -13,7 +13,7 @@ describe('createClusterView', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function ask(path: string, method = 'GET') {
+  async function send(path: string, method = 'GET') {
     const view = createClusterView({
       groupDomain: 'kapis.io',
       names: () => ['east', 'hidden', 'west'],
@@ -43,21 +43,21 @@ describe('createClusterView', () => {
   const native = '/kapis/cluster.kapis.io/v1alpha1/clusters'
 
   it('shows the Clusters that the caller may get', async () => {
-    const all = await ask(`${root}/clusters?limit=10&sortBy=name`)
+    const all = await send(`${root}/clusters?limit=10&sortBy=name`)
     expect(all).to.deep.equal([native, 'list', '', 'east', 'host', 'west'])
   })
 
   it('shows only this cluster for a workspace', async () => {
-    expect(await ask(`${root}/workspaces/blue/clusters`)).to.deep.equal([native, 'list', '', 'host'])
+    expect(await send(`${root}/workspaces/blue/clusters`)).to.deep.equal([native, 'list', '', 'host'])
   })
 
   it('rejects watches and writes, and hides no failure', async () => {
-    expect(await ask(`${root}/clusters?watch=true`)).to.deep.equal([
+    expect(await send(`${root}/clusters?watch=true`)).to.deep.equal([
       400,
       'watch is not supported here; watch clusters of the resources group',
     ])
-    expect((await ask(`${root}/clusters`, 'DELETE'))[0]).to.equal(405)
-    expect(await ask(`${root}/clusters?down`)).to.deep.equal([503, 'kube-apiserver is not responding'])
+    expect((await send(`${root}/clusters`, 'DELETE'))[0]).to.equal(405)
+    expect(await send(`${root}/clusters?down`)).to.deep.equal([503, 'kube-apiserver is not responding'])
   })
 
   const paths: readonly [path: string, isOne: boolean][] = [

@@ -34,13 +34,13 @@ async function check(listener: RequestListener | undefined): Promise<Availabilit
 describe('checkComponent', () => {
   for (const code of [200, 401, 403, 404]) {
     it(`reports a server as available that responds with ${code}`, async () => {
-      const asked: (string | undefined)[] = []
+      const requests: (string | undefined)[] = []
       const response = await check((req, res) => {
-        asked.push(req.method, req.url)
+        requests.push(req.method, req.url)
         res.writeHead(code).end('{}')
       })
       expect(response).to.deep.equal({ status: 'True', reason: 'Passed', message: 'the component responds' })
-      expect(asked).to.deep.equal(['GET', path])
+      expect(requests).to.deep.equal(['GET', path])
     })
   }
 

@@ -11,10 +11,10 @@ const widgets = {
 
 describe('createPrinterColumns', () => {
   it('reads a CRD once, and none for the core group', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const columns = createPrinterColumns({
       async call({ path }) {
-        asked.push(path)
+        requests.push(path)
         return {
           spec: { versions: [{ name: 'v1', additionalPrinterColumns: [{ name: 'A', jsonPath: '.a' }] }] },
         }
@@ -23,7 +23,7 @@ describe('createPrinterColumns', () => {
     for (const _ of [1, 2])
       expect(await columns(widgets)).to.deep.equal([{ name: 'A', path: { before: ['a'] } }])
     expect(await columns(servedNodes.kind)).to.equal(undefined)
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com',
     ])
   })

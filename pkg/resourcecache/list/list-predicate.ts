@@ -155,6 +155,6 @@ const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /** Compares a value, given as JSON text, with the requested one. Numbers are compared exactly. */
 export function isValue(source: string, wanted: string): boolean {
   if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
-  const [found, asked] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]
-  return found && asked ? compareAmounts(found, asked) === 0 : source === wanted
+  const [found, requested] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]
+  return found && requested ? compareAmounts(found, requested) === 0 : source === wanted
 }

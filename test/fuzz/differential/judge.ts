@@ -64,15 +64,15 @@ export function createJudge(
         target,
         headers: [...caller.credential, ...request.headers],
       })
-      const response = await kapis.ask(asCaller(request.target))
+      const response = await kapis.send(asCaller(request.target))
       const { method, headers, body, root } = request
       const what = `${caller.what}: ${method} ${request.target} ${JSON.stringify(headers)} ${body} -> ${toText(response)}`
       await expectOnlyPermitted(caller, request, response, what)
       const target = targetAtKube(request)
       if (target === undefined) return
-      let expected = await kube.ask(asCaller(target))
+      let expected = await kube.send(asCaller(target))
       // The request is repeated, since kube-apiserver was overloaded.
-      if (isUnclear(expected)) expected = await kube.ask(asCaller(target))
+      if (isUnclear(expected)) expected = await kube.send(asCaller(target))
       // A narrowed list, which kube-apiserver rejects, is judged by the objects that it contains.
       if (isUnclear(expected) || isTooBusy(response) || response.isNarrowed) return
       const both = `${what}; kube-apiserver -> ${toText(expected)}`

@@ -48,7 +48,7 @@ async function mayRead(
 }
 
 async function isAllowed(admin: RequestSender, spec: object): Promise<boolean> {
-  const { code, text } = await admin.ask({
+  const { code, text } = await admin.send({
     method: 'POST',
     target: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
     headers: ['Content-Type', 'application/json'],

@@ -24,7 +24,7 @@ export type Received = {
   readonly isNarrowed: boolean
 }
 
-export type RequestSender = { readonly ask: (sent: Sent) => Promise<Received>; readonly close: () => void }
+export type RequestSender = { readonly send: (sent: Sent) => Promise<Received>; readonly close: () => void }
 
 export type Server = { readonly url: string; readonly ca: Buffer }
 export type Pair = { readonly cert: string; readonly key: string }
@@ -40,7 +40,7 @@ export function createRequestSender({ url, ca }: Server, pair?: Pair): RequestSe
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca, ...pair })
   const { hostname, port, host } = new URL(url)
 
-  async function ask({ method, target, headers, body }: Sent): Promise<Received> {
+  async function send({ method, target, headers, body }: Sent): Promise<Received> {
     const { promise, resolve } = Promise.withResolvers<Received>()
     const length = body === '' ? [] : ['Content-Length', String(Buffer.byteLength(body))]
     const options = { agent, hostname, port, method, path: target, timeout: timeoutMs }
@@ -76,7 +76,7 @@ export function createRequestSender({ url, ca }: Server, pair?: Pair): RequestSe
     req.end(body)
     return promise
   }
-  return { ask, close: () => agent.destroy() }
+  return { send, close: () => agent.destroy() }
 }
 
 function ofHeaders(headers: IncomingHttpHeaders): Pick<Received, 'auditId' | 'isNarrowed'> {

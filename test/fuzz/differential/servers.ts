@@ -105,7 +105,7 @@ async function ready(child: ChildProcess, server: Server): Promise<void> {
   const probe = { method: 'GET', target: '/readyz', headers: [], body: '' }
   await eventually(async () => {
     if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`)
-    const { code } = await asker.ask(probe)
+    const { code } = await asker.send(probe)
     if (code !== 200) throw new Error(`${child.spawnfile} is not ready: ${code}`)
   }, startMs)
   asker.close()

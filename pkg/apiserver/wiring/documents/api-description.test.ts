@@ -27,9 +27,9 @@ const operations = sections.flatMap(({ paths }) =>
   ),
 )
 
-function allowed(ask: () => unknown): readonly string[] {
+function allowed(send: () => unknown): readonly string[] {
   try {
-    ask()
+    send()
   } catch (error) {
     return /supported filters: (.*)$/.exec(String(error))?.[1]?.split(', ') ?? []
   }

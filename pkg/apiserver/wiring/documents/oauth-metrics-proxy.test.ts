@@ -14,10 +14,10 @@ describe('createOAuthMetricsProxy', () => {
   const socket = join(folder, 'oauth.sock')
   let listener: Server | undefined
   let front: Loopback | undefined
-  let asked: IncomingMessage[] = []
+  let requests: IncomingMessage[] = []
 
   beforeEach(() => {
-    asked = []
+    requests = []
   })
   afterEach(async () => {
     await front?.close()
@@ -28,7 +28,7 @@ describe('createOAuthMetricsProxy', () => {
 
   function listen(response: string): Promise<void> {
     const server = createServer((req, res) => {
-      asked.push(req)
+      requests.push(req)
       res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(response)
     })
     listener = server
@@ -60,7 +60,7 @@ describe('createOAuthMetricsProxy', () => {
     const response = await (await startFront()).get('/metrics/oauth?path=/oauth/keys')
     expect([response.code, response.text]).to.deep.equal([200, text])
     expect(response.headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8')
-    expect(asked.map(({ method, url }) => [method, url])).to.deep.equal([['GET', '/metrics']])
+    expect(requests.map(({ method, url }) => [method, url])).to.deep.equal([['GET', '/metrics']])
   })
 
   it('returns 503 if kapis-oauth is not running', async () => {
@@ -87,7 +87,7 @@ describe('createOAuthMetricsProxy', () => {
       await listen('')
       const { code, headers } = await (await startFront()).get('/metrics/oauth', { method })
       expect([code, headers.allow]).to.deep.equal([405, 'GET'])
-      expect(asked).to.deep.equal([])
+      expect(requests).to.deep.equal([])
     })
   }
 

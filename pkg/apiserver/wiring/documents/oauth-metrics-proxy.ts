@@ -8,7 +8,7 @@ const path = '/metrics/oauth'
 /** Serves the metrics of kapis-oauth to collectors, which cannot access its Unix socket. */
 export function createOAuthMetricsProxy(forward: Handler<Exchange>): DocumentRoute {
   return {
-    handles: asked => asked === path,
+    handles: requestPath => requestPath === path,
     handle(exchange) {
       if (exchange.req.method !== 'GET') throw methodNotAllowed(['GET'])
       return forward(exchange)

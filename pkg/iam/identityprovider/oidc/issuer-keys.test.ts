@@ -3,18 +3,18 @@ import { createIssuerKeys } from './issuer-keys.ts'
 
 describe('createIssuerKeys', () => {
   const clock = { nowMs: 0 }
-  let asked: string[] = []
+  let requests: string[] = []
   let metadata: (issuer: string) => Response
   const issuer = 'https://ci.example.org'
   const good = (iss: string) => Response.json({ issuer: iss, jwks_uri: `${iss}/keys` })
   const fetch = async (url: string) => {
-    asked.push(url)
+    requests.push(url)
     return metadata(new URL(url).origin)
   }
   const create = () => createIssuerKeys(fetch, () => clock.nowMs)
   beforeEach(() => {
     clock.nowMs = 0
-    asked = []
+    requests = []
     metadata = good
   })
 
@@ -26,7 +26,7 @@ describe('createIssuerKeys', () => {
       keysOf('https://b.example.org'),
     ])
     expect(first).to.equal(second)
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       'https://ci.example.org/.well-known/openid-configuration',
       'https://b.example.org/.well-known/openid-configuration',
     ])
@@ -37,10 +37,10 @@ describe('createIssuerKeys', () => {
     await keysOf(issuer)
     clock.nowMs = 599_999
     await keysOf(issuer)
-    expect(asked).to.have.length(1)
+    expect(requests).to.have.length(1)
     clock.nowMs = 600_000
     await keysOf(issuer)
-    expect(asked).to.have.length(2)
+    expect(requests).to.have.length(2)
   })
 
   const bad: readonly (readonly [string, () => Response])[] = [
@@ -54,11 +54,11 @@ describe('createIssuerKeys', () => {
       const keysOf = create()
       metadata = respond
       for (let i = 0; i < 5; i++) expect(await keysOf(issuer).catch(error => error)).to.be.instanceOf(Error)
-      expect(asked).to.have.length(1)
+      expect(requests).to.have.length(1)
       metadata = good
       clock.nowMs = 5_000
       expect(await keysOf(issuer)).to.be.a('function')
-      expect(asked).to.have.length(2)
+      expect(requests).to.have.length(2)
     })
   }
 })

@@ -50,7 +50,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
         return yield* search.page(partitions, request.query)
       case 'rows':
         return yield* searchRows(
-          (asked, maxChars) => search.lines(store.partitions(), asked, maxChars),
+          (query, maxChars) => search.lines(store.partitions(), query, maxChars),
           request.query,
         )
       case 'origins':

@@ -17,7 +17,7 @@ const maxBytes = 4 * 1024 * 1024
 
 /** Searches a page of rows. @param page finds the lines of a page, of at most `maxChars` */
 export function* searchRows(
-  page: (asked: LogQuery, maxChars: number) => Work<FoundPage>,
+  page: (query: LogQuery, maxChars: number) => Work<FoundPage>,
   { filter, order, start: first, size, ...step }: RowQuery,
 ): Work<RowPage> {
   const toRowOf = createReader(step)

@@ -36,11 +36,11 @@ type Part = { readonly partition: PartitionReader; readonly query: PartitionQuer
 export type FoundPage = Pick<QueryResult, 'isCut'> & { readonly lines: readonly FoundLine[] }
 
 export type Search = {
-  readonly page: (partitions: readonly PartitionReader[], asked: LogQuery) => Work<QueryResult>
+  readonly page: (partitions: readonly PartitionReader[], query: LogQuery) => Work<QueryResult>
   /** Finds the lines of a page. @param maxChars maximum length of the lines and their fields */
   readonly lines: (
     partitions: readonly PartitionReader[],
-    asked: LogQuery,
+    query: LogQuery,
     maxChars: number,
   ) => Work<FoundPage>
   readonly histogram: (
@@ -70,14 +70,14 @@ export type Search = {
  */
 export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
   return {
-    *page(partitions, asked) {
-      const parts = partsOf(partitions, asked.filter, windowLines)
-      const { total, places, isCut } = yield* searchPage(results, parts, asked, maxPageChars)
+    *page(partitions, query) {
+      const parts = partsOf(partitions, query.filter, windowLines)
+      const { total, places, isCut } = yield* searchPage(results, parts, query, maxPageChars)
       return { total, hits: yield* readHits(places), isCut }
     },
-    *lines(partitions, asked, maxChars) {
-      const parts = partsOf(partitions, asked.filter, windowLines)
-      const { places, isCut } = yield* searchPage(results, parts, asked, maxChars)
+    *lines(partitions, query, maxChars) {
+      const parts = partsOf(partitions, query.filter, windowLines)
+      const { places, isCut } = yield* searchPage(results, parts, query, maxChars)
       return { lines: toFoundLines(places), isCut }
     },
     histogram: (partitions, filter, interval) =>

@@ -314,7 +314,7 @@ describe('second factors', () => {
       const wrong = await setup.app.form('/oauth/token', { ...grant, password: 'wrong' })
       expect(JSON.parse(wrong.body).error_description).to.equal('incorrect password')
       const basic = `Basic ${Buffer.from('alice:right').toString('base64')}`
-      const response = await setup.app.ask('GET', '/oauth/userinfo', { headers: { authorization: basic } })
+      const response = await setup.app.send('GET', '/oauth/userinfo', { headers: { authorization: basic } })
       expect(response.code).to.equal(401)
       expect(response.headers['www-authenticate']).to.match(/^Basic /)
       expect(response.body).to.include(description)

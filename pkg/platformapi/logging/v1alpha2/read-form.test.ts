@@ -24,7 +24,7 @@ describe('readForm', () => {
   })
   after(() => loopback?.close())
 
-  function ask(
+  function send(
     method: string,
     body?: string,
     type = 'application/x-www-form-urlencoded',
@@ -41,21 +41,21 @@ describe('readForm', () => {
   }
 
   it('combines the parameters of the URL and of a form', async () => {
-    expect((await ask('GET')).text).to.equal('[["limit","1"]]\n')
-    expect(JSON.parse((await ask('POST', 'query=a+%7C+b')).text)).to.deep.equal([
+    expect((await send('GET')).text).to.equal('[["limit","1"]]\n')
+    expect(JSON.parse((await send('POST', 'query=a+%7C+b')).text)).to.deep.equal([
       ['limit', '1'],
       ['query', 'a | b'],
     ])
   })
 
   it('reads only the URL without a body, with any content type', async () => {
-    expect((await ask('POST', '', 'application/json')).text).to.equal('[["limit","1"]]\n')
+    expect((await send('POST', '', 'application/json')).text).to.equal('[["limit","1"]]\n')
   })
 
   it('rejects other methods, other types and long forms', async () => {
-    const put = await ask('PUT', 'query=a')
+    const put = await send('PUT', 'query=a')
     expect([put.code, put.headers.allow]).to.deep.equal([405, 'GET, HEAD, POST'])
-    expect((await ask('POST', '{}', 'application/json')).code).to.equal(415)
-    expect((await ask('POST', `query=${'a'.repeat(300_000)}`)).code).to.equal(413)
+    expect((await send('POST', '{}', 'application/json')).code).to.equal(415)
+    expect((await send('POST', `query=${'a'.repeat(300_000)}`)).code).to.equal(413)
   })
 })

@@ -25,7 +25,7 @@ describe('createLoggingApi', () => {
     })
   })
   after(() => loopback?.close())
-  const ask = async (path: string) => {
+  const send = async (path: string) => {
     const response = await loopback?.get(base + path)
     return { code: response?.code, body: JSON.parse(response?.text ?? '') }
   }
@@ -36,17 +36,17 @@ describe('createLoggingApi', () => {
   })
 
   it('serves the cluster, a container and ingestion', async () => {
-    expect(await ask('/cluster')).to.deep.equal({ code: 200, body: { place: 'everywhere' } })
-    expect(await ask('/select/logsql/query')).to.deep.equal({ code: 200, body: { logsql: true } })
-    expect(await ask('/ingest/_bulk')).to.deep.equal({ code: 200, body: { ingest: true } })
+    expect(await send('/cluster')).to.deep.equal({ code: 200, body: { place: 'everywhere' } })
+    expect(await send('/select/logsql/query')).to.deep.equal({ code: 200, body: { logsql: true } })
+    expect(await send('/ingest/_bulk')).to.deep.equal({ code: 200, body: { ingest: true } })
     for (const path of ['/sessionrecordings', '/namespaces/shop/sessionrecordings'])
       for (const name of ['', 'one'])
-        expect(await ask(name === '' ? path : `${path}/${name}`)).to.deep.equal({
+        expect(await send(name === '' ? path : `${path}/${name}`)).to.deep.equal({
           code: 200,
           body: { recording: name },
         })
     const operands = [isOneOf('namespace', 'a'), isOneOf('pod', 'b'), isOneOf('container', 'c')]
-    expect(await ask('/namespaces/a/pods/b/containers/c')).to.deep.equal({
+    expect(await send('/namespaces/a/pods/b/containers/c')).to.deep.equal({
       code: 200,
       body: { place: { op: 'and', operands } },
     })
@@ -65,7 +65,7 @@ describe('createLoggingApi', () => {
   }
   for (const [path, message] of Object.entries(removed)) {
     it(`names the replacement of ${path}`, async () => {
-      const { code, body } = await ask(path)
+      const { code, body } = await send(path)
       expect([code, body.reason, body.message]).to.deep.equal([404, 'NotFound', message])
     })
   }
@@ -78,7 +78,7 @@ describe('createLoggingApi', () => {
     '/namespaces/a/jobs/b',
   ]) {
     it(`does not serve ${path}`, async () => {
-      const { code, body } = await ask(path)
+      const { code, body } = await send(path)
       expect([code, body.message]).to.deep.equal([404, 'the server could not find the requested resource'])
     })
   }

@@ -47,18 +47,18 @@ describe('createSessionRecordingApi', () => {
   afterEach(() => {
     createdAt = 1_795_780_000
   })
-  const ask = async (path: string, method = 'GET') => {
+  const send = async (path: string, method = 'GET') => {
     const response = await loopback?.get(base + path, { method })
     return { code: response?.code, text: response?.text ?? '', headers: response?.headers }
   }
   const names = async (path: string) => {
-    const { items } = JSON.parse((await ask(path)).text)
+    const { items } = JSON.parse((await send(path)).text)
     return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
   }
 
   it('lists sessions, newest first, with the end of each if known', async () => {
     const { id, namespace, startTimestamp, ...spec } = one
-    const list = JSON.parse((await ask('/sessionrecordings')).text)
+    const list = JSON.parse((await send('/sessionrecordings')).text)
     expect([list.kind, list.apiVersion, list.metadata, list.items.length]).to.deep.equal([
       'SessionRecordingList',
       'logging.kapis.io/v1alpha2',
@@ -88,9 +88,9 @@ describe('createSessionRecordingApi', () => {
   }
 
   it('continues a list at its cursor', async () => {
-    const first = JSON.parse((await ask('/sessionrecordings?limit=2')).text)
+    const first = JSON.parse((await send('/sessionrecordings?limit=2')).text)
     const rest = JSON.parse(
-      (await ask(`/sessionrecordings?limit=2&continue=${first.metadata.continue}`)).text,
+      (await send(`/sessionrecordings?limit=2&continue=${first.metadata.continue}`)).text,
     )
     expect(rest.items.map((item: { metadata: { name: string } }) => item.metadata.name)).to.deep.equal([
       'one',
@@ -104,13 +104,13 @@ describe('createSessionRecordingApi', () => {
     expect(await names('/namespaces/bank/sessionrecordings')).to.deep.equal([])
     createdAt = 1_795_780_805
     expect(await names(path)).to.deep.equal(['two'])
-    expect((await ask(`${path}/one`)).code).to.equal(404)
-    expect((await ask(`${path}/three`)).code).to.equal(404)
+    expect((await send(`${path}/one`)).code).to.equal(404)
+    expect((await send(`${path}/three`)).code).to.equal(404)
   })
 
   for (const path of ['/sessionrecordings/one', '/namespaces/shop/sessionrecordings/one']) {
     it(`serves ${path} as an asciicast`, async () => {
-      const { code, text, headers } = await ask(path)
+      const { code, text, headers } = await send(path)
       expect([code, headers?.['content-type']]).to.deep.equal([200, 'application/x-asciicast'])
       const [header, ...events] = text.trimEnd().split('\n')
       expect(JSON.parse(header ?? '')).to.include({ version: 2, width: 100, height: 30 })
@@ -126,13 +126,13 @@ describe('createSessionRecordingApi', () => {
     ['/sessionrecordings?user=a&user=b', 400, 'user is given more than once'],
   ] as const) {
     it(`responds to ${path} with ${code}`, async () => {
-      const response = await ask(path)
+      const response = await send(path)
       expect([response.code, JSON.parse(response.text).message]).to.deep.equal([code, message])
     })
   }
 
   it('accepts only reads', async () => {
-    const { code, headers } = await ask('/sessionrecordings/one', 'DELETE')
+    const { code, headers } = await send('/sessionrecordings/one', 'DELETE')
     expect([code, headers?.allow]).to.deep.equal([405, 'GET, HEAD'])
   })
 })

@@ -46,15 +46,15 @@ export function createSessionRecordingApi(options: SessionRecordingApiOptions): 
     const timeoutMs = options.limits().queryTimeoutSeconds * 1000
     await withAbortOnDisconnect(exchange, async signal => {
       const scope = scopeOf(exchange, options.created)
-      const asked = { store, scope, limits: { timeoutMs, signal } }
+      const scopedQuery = { store, scope, limits: { timeoutMs, signal } }
       // A field selector sets `info.name` too, but such a request was authorized as a list.
-      if (info.namedBy !== 'path') await sendList(exchange, asked)
-      else await sendCast(exchange, asked)
+      if (info.namedBy !== 'path') await sendList(exchange, scopedQuery)
+      else await sendCast(exchange, scopedQuery)
     })
   }
 }
 
-type Asked = { readonly store: LogStore; readonly scope: Scope; readonly limits: QueryLimits }
+type ScopedQuery = { readonly store: LogStore; readonly scope: Scope; readonly limits: QueryLimits }
 
 function scopeOf({ info }: AuthenticatedExchange, created: () => ReadonlyMap<string, number>): Scope {
   const { isInNamespace, namespace } = info
@@ -63,7 +63,10 @@ function scopeOf({ info }: AuthenticatedExchange, created: () => ReadonlyMap<str
   return since === undefined ? [] : [{ namespace, sinceNs: BigInt(since) * nsPerSecond }]
 }
 
-async function sendList(exchange: AuthenticatedExchange, { store, scope, limits }: Asked): Promise<void> {
+async function sendList(
+  exchange: AuthenticatedExchange,
+  { store, scope, limits }: ScopedQuery,
+): Promise<void> {
   const { info, query, res } = exchange
   const parameters = readParameters(query, known, text => addWarning(res, text))
   const size = parameters.integer('limit', pageSize) || pageSize.fallback
@@ -94,7 +97,7 @@ async function sendList(exchange: AuthenticatedExchange, { store, scope, limits 
 
 async function findEnds(
   starts: readonly Hit[],
-  { store, scope, limits }: Asked,
+  { store, scope, limits }: ScopedQuery,
 ): Promise<ReadonlyMap<string, Members>> {
   const ids = starts.map(({ record }) => idOf(record))
   if (ids.length === 0) return new Map()
@@ -118,7 +121,7 @@ function toObject({ record }: Hit, end: Members | undefined): object {
 /** Writes the events of a recording as fast as the client reads. */
 async function sendCast(
   { info, res }: AuthenticatedExchange,
-  { store, scope, limits }: Asked,
+  { store, scope, limits }: ScopedQuery,
 ): Promise<void> {
   const filter = toFilter(scope, ofParts(['start', 'output'], [info.name]))
   const pages = exportHits(store, { filter, order: 'asc', limit: Number.POSITIVE_INFINITY }, limits)

@@ -23,7 +23,7 @@ describe('createNativeKinds', () => {
     isDeclared: plural => plural === 'nodes',
     find: async plural => kinds.find(found => found.plural === plural),
   })
-  async function ask(path: string, method = 'GET') {
+  async function send(path: string, method = 'GET') {
     const asked = Promise.withResolvers<readonly [unknown, unknown, unknown]>()
     const server = await startLoopback(async (req, res) => {
       const exchange = toExchange(req, res)
@@ -47,14 +47,14 @@ describe('createNativeKinds', () => {
   ]
   for (const [method, path, attributes] of rows)
     it(`serves ${method} ${path} as the native kind`, async () => {
-      const [given, served] = await ask(path, method)
+      const [given, served] = await send(path, method)
       expect(given).to.include(attributes)
       expect(served).to.equal(kinds.find(({ source }) => source.group === Object(given).group))
     })
 
   for (const path of ['/nodes', '/components', '/componenthealth', '/namespaces/n/imageconfig'])
     it(`leaves ${path} to the group that declares it`, async () =>
-      expect((await ask(base + path)).slice(0, 2)).to.deep.equal([undefined, undefined]))
+      expect((await send(base + path)).slice(0, 2)).to.deep.equal([undefined, undefined]))
 
   for (const path of [
     `/apis/${group}/v1alpha3/secrets`,
@@ -62,10 +62,10 @@ describe('createNativeKinds', () => {
     `/kapis/${group}/v1alpha2/quotas`,
   ])
     it(`ignores ${path}`, async () =>
-      expect((await ask(path)).slice(0, 2)).to.deep.equal([undefined, undefined]))
+      expect((await send(path)).slice(0, 2)).to.deep.equal([undefined, undefined]))
 
   it('keeps the requested name of an unknown resource', async () => {
-    const [given, served, info] = await ask(`${base}/nothings`)
+    const [given, served, info] = await send(`${base}/nothings`)
     expect([given, served]).to.deep.equal([{ ...Object(info), path: '', parts: [] }, undefined])
   })
 })

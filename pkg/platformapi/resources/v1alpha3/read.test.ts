@@ -100,7 +100,7 @@ describe('serveResources', () => {
     })
     return loopback
   }
-  const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
+  const send = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: HttpResponse) => JSON.parse(text)
 
   it('returns what the caller may see after a change of permissions while the request waits', async () => {
@@ -123,7 +123,7 @@ describe('serveResources', () => {
   })
 
   it('lists everything, newest first, with selfLink and computed annotations', async () => {
-    const response = await ask(`${g}/nodes`)
+    const response = await send(`${g}/nodes`)
     expect(response.code).to.equal(200)
     expect(response.headers).to.include({
       'content-type': 'application/json',
@@ -137,7 +137,7 @@ describe('serveResources', () => {
   })
 
   it('returns one object', async () => {
-    expect(json(await ask(`${g}/nodes/a`))).to.deep.equal(platform('a'))
+    expect(json(await send(`${g}/nodes/a`))).to.deep.equal(platform('a'))
   })
 
   it('includes managedFields on request', async () => {
@@ -161,15 +161,15 @@ describe('serveResources', () => {
   ]
   for (const [query, names, totalItems] of pages) {
     it(`${query} returns ${names.join(', ') || 'nothing'} of ${totalItems}`, async () => {
-      const list = json(await ask(`${g}/nodes${query}`))
+      const list = json(await send(`${g}/nodes${query}`))
       expect(list).to.deep.equal({ items: names.map(name => platform(name)), totalItems })
     })
   }
 
   it('hides the pods of a Service from callers who may not get that Service', async () => {
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const requirePermission: ReadOptions['requirePermission'] = async (identity, permission) => {
-      asked.push([identity, permission])
+      requests.push([identity, permission])
       throw new Status(403, 'Forbidden', 'services "shop" is forbidden')
     }
     const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true }
@@ -181,7 +181,7 @@ describe('serveResources', () => {
     for (const path of paths)
       for (const more of ['', '&watch=true'])
         expect(await get(`${path}?serviceName=shop${more}`)).to.include({ code: 403 })
-    expect(asked).to.deep.equal(
+    expect(requests).to.deep.equal(
       ['ns', 'ns', '', ''].map(namespace => [
         jane,
         { verb: 'get', group: '', resource: 'services', namespace, name: 'shop' },
@@ -259,7 +259,7 @@ describe('serveResources', () => {
   })
 
   it('responds to HEAD with only the headers', async () => {
-    const { code, headers, text } = await ask(`${g}/nodes/a`, { method: 'HEAD' })
+    const { code, headers, text } = await send(`${g}/nodes/a`, { method: 'HEAD' })
     expect({ code, text }).to.deep.equal({ code: 200, text: '' })
     expect(Number(headers['content-length'])).to.be.above(100)
   })
@@ -281,7 +281,7 @@ describe('serveResources', () => {
   ]
   for (const [method, path, code, reason, message] of refused) {
     it(`rejects ${method} ${path} with ${code}`, async () => {
-      const response = await ask(`${g}${path}`, { method })
+      const response = await send(`${g}${path}`, { method })
       expect(response.code).to.equal(code)
       expect(json(response)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
     })
@@ -299,7 +299,7 @@ describe('serveResources', () => {
   ]
   for (const [query, warning] of ignored) {
     it(`ignores ?${query}, with a warning`, async () => {
-      const [response, whole] = [await ask(`${g}/nodes?${query}`), await ask(`${g}/nodes`)]
+      const [response, whole] = [await send(`${g}/nodes?${query}`), await send(`${g}/nodes`)]
       expect([response.code, response.text]).to.deep.equal([200, whole.text])
       expect(response.headers.warning).to.equal(`299 - "${warning.replaceAll('"', '\\"')}"`)
       expect(whole.headers).to.not.have.property('warning')
@@ -307,7 +307,7 @@ describe('serveResources', () => {
   }
 
   it('warns about an invalid parameter of an object, too', async () => {
-    const { code, headers } = await ask(`${g}/nodes/a?managedFields=x`)
+    const { code, headers } = await send(`${g}/nodes/a?managedFields=x`)
     expect([code, headers.warning]).to.deep.equal([
       200,
       '299 - "invalid managedFields \\"x\\": expected true or false; using false"',
@@ -315,18 +315,18 @@ describe('serveResources', () => {
   })
 
   it('rejects a watch that could never send an event', async () => {
-    const response = await ask(`${g}/nodes?watch=true`, { method: 'HEAD' })
+    const response = await send(`${g}/nodes?watch=true`, { method: 'HEAD' })
     expect([response.code, response.headers.allow]).to.deep.equal([405, 'GET'])
   })
 
   it('lists the allowed methods', async () => {
-    expect((await ask(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
+    expect((await send(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
   })
 
   // A request that was authorized with another verb must not be served as a get or a list.
   for (const path of ['/proxy/nodes/a', '/proxy/nodes', '/proxy/nodes/a?watch=true']) {
     it(`does not answer ${path}`, async () => {
-      expect((await ask(`${g}${path}`)).code).to.be.within(400, 499)
+      expect((await send(`${g}${path}`)).code).to.be.within(400, 499)
     })
   }
 })

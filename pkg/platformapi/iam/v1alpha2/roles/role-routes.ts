@@ -53,8 +53,13 @@ export function createRoleRoutes(
     if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {
       const writing = {
         ...{ groupDomain, callAs, require: requireWrite, isLabelled },
-        requireTemplates: (asked: AuthenticatedExchange) =>
-          tools.require(asked, { verb: 'list', group: rbacGroup, resource: 'clusterroles', namespace: '' }),
+        requireTemplates: (exchange: AuthenticatedExchange) =>
+          tools.require(exchange, {
+            verb: 'list',
+            group: rbacGroup,
+            resource: 'clusterroles',
+            namespace: '',
+          }),
         clusterRoles: () => scopes.latest('clusterroles'),
       }
       return writeRole(writing, exchange, { scopeRef, name })

@@ -9,7 +9,7 @@ import { narrowUsers, type UserFilterTools } from './user-filters.ts'
 const users = ['ann', 'joe', 'kim', 'root']
 
 async function usersOf(query: string, mayList = true) {
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const held = (user: string, role: string, namespace: string, name: string) => {
     const bound = {
       entry: { ...entry(user), namespace },
@@ -21,7 +21,7 @@ async function usersOf(query: string, mayList = true) {
   const scopes = {
     resolve: async (scopeRef: object) => ({ namespaces: ['b1'], ...scopeRef }),
     async requireList(_exchange: unknown, scopeRef: object, what: string) {
-      asked.push([what, scopeRef])
+      requests.push([what, scopeRef])
       if (!mayList) throw new Status(403, 'Forbidden', 'no bindings')
     },
     visibleRoles: async () => [held('ann', 'admin', 'b1', 'admin'), held('joe', 'viewer', 'b1', 'view')],
@@ -44,10 +44,10 @@ async function usersOf(query: string, mayList = true) {
   try {
     await server.get(`/kapis/iam.kapis.io/v1alpha2/users?${query}`)
     const found = await done.promise
-    if (found instanceof Status || found === undefined) return { found, asked }
+    if (found instanceof Status || found === undefined) return { found, requests }
     const { query: rest, narrowing } = found as NonNullable<Awaited<ReturnType<typeof narrowUsers>>>
     const names = users.filter(name => narrowing.matches(entry(name)))
-    return { names, rest: Object.fromEntries(rest.filters), asked }
+    return { names, rest: Object.fromEntries(rest.filters), requests }
   } finally {
     await server.close()
   }
@@ -69,12 +69,12 @@ describe('narrowUsers', () => {
     it(`finds ${names.length} users by ${query}`, async () => {
       const found = await usersOf(query)
       expect([found.names, found.rest]).to.deep.equal([names, rest])
-      expect(found.asked).to.have.length(1)
+      expect(found.requests).to.have.length(1)
     })
 
   for (const query of ['', 'role=admin', 'workspacerole=x', 'cluster=false', 'email=x'])
     it(`leaves ${JSON.stringify(query)} to the other filters`, async () =>
-      expect(await usersOf(query)).to.deep.equal({ found: undefined, asked: [] }))
+      expect(await usersOf(query)).to.deep.equal({ found: undefined, requests: [] }))
 
   for (const query of ['globalrole=platform-admin', 'workspace=blue', 'namespace=b1', 'cluster=true'])
     it(`requires the permission to list bindings for ${query}`, async () =>
