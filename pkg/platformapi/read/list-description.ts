@@ -23,7 +23,7 @@ const ofLists: readonly Parameter[] = [
   ),
   query(
     'sortBy',
-    'createTime, creationTimestamp, name, updateTime, lastUpdateTimestamp, status, or a path such as .status.capacity.memory; or several, such as status,-name.',
+    'createTime, creationTimestamp, name, namespace, updateTime, lastUpdateTimestamp, status, or a path such as .status.capacity.memory; or several, such as status,-name.',
     text('', { default: 'createTime' }),
   ),
   query(

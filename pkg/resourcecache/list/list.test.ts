@@ -219,7 +219,7 @@ describe('listPage', () => {
   const unknownFilter = (key: string) =>
     `unknown filter ${JSON.stringify(key)} for nodes; supported filters: ${allowed}`
   const unknownSort = (key: string) =>
-    `sortBy must be one of name, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName, not ${JSON.stringify(key)}`
+    `sortBy must be one of name, namespace, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName, not ${JSON.stringify(key)}`
   const refused: readonly [string, string][] = [
     ['color=red', unknownFilter('color')],
     ['fieldselector=a', unknownFilter('fieldselector')],

@@ -26,6 +26,7 @@ describe('toOrder', () => {
     ['-name', ['x/b', 'y/b', 'x/a', 'y/a']],
     ['-createTime,.metadata.namespace', ['x/a', 'x/b', 'y/a', 'y/b']],
     ['-.metadata.namespace,-name', ['y/b', 'y/a', 'x/b', 'x/a']],
+    ['-namespace,name', ['y/a', 'y/b', 'x/a', 'x/b']],
   ]
   for (const [sortBy, expected] of several) {
     it(`sorts by ${sortBy}`, () => {

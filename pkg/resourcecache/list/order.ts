@@ -27,6 +27,7 @@ const byUpdate = by('updateTime', entry => entry.updated)
 /** Sort keys (`sortBy`) of all kinds in the platform API, some of which are aliases. */
 const orders: Readonly<Record<string, PlainOrder>> = {
   name: by('name', entry => entry.name),
+  namespace: by('namespace', entry => entry.namespace),
   createTime: byCreation,
   creationTimestamp: byCreation,
   updateTime: byUpdate,
@@ -39,10 +40,19 @@ export const sortKeys: readonly string[] = Object.keys(orders)
 // Maximum number of sort keys of a list.
 const maxKeys = 4
 
-/** Returns whether `toOrder` supports a text: keys or paths, each with an optional `-`. */
-export function isSortKey(sortBy: string): boolean {
+/** Separates the keys that `toOrder` supports from unknown ones, and from those above its limit. */
+export function classifySortKeys(sortBy: string): {
+  readonly supported: readonly string[]
+  readonly unknown: readonly string[]
+  readonly excess: readonly string[]
+} {
   const keys = splitSortKeys(sortBy)
-  return keys.length <= maxKeys && keys.every(key => isPlainKey(withoutSign(key)))
+  const known = keys.filter(key => isPlainKey(withoutSign(key)))
+  return {
+    supported: known.slice(0, maxKeys),
+    unknown: keys.filter(key => !known.includes(key)),
+    excess: known.slice(maxKeys),
+  }
 }
 
 function isPlainKey(key: string): boolean {

@@ -2,35 +2,35 @@ import { Status } from '../../apierrors/status.ts'
 import type { ListQuery } from '../../apirequest/query/list-query.ts'
 import type { Kind } from '../kind.ts'
 import { filterNames, type ListRestriction } from './list-predicate.ts'
-import { isSortKey, sortKeys } from './order.ts'
+import { classifySortKeys, sortKeys } from './order.ts'
 
 /**
- * Removes parameters that a kind does not support, as KubeSphere 3.4 does: an unknown sort key is
- * replaced by the creation time, and unknown filters are ignored. Warnings report both.
+ * Removes parameters that a kind does not support, as KubeSphere 3.4 does: unknown sort keys and
+ * filters are ignored, and a list without a sort key is sorted by creation time. Warnings report
+ * them.
  */
 export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: ListQuery): ListQuery {
+  const { plural } = kind
   const names = filterNames(kind)
   const unknown = [...query.filters.keys()].filter(key => !names.includes(key))
-  const isSorted = isSortKey(query.sortBy)
-  if (isSorted && unknown.length === 0) return query
+  const keys = classifySortKeys(query.sortBy)
+  const warnings = [
+    ...(keys.unknown.length === 0 ? [] : [ignoredText('sort key', keys.unknown, plural, supportedKeys)]),
+    ...(keys.excess.length === 0
+      ? []
+      : [`ignored all sort keys after the first ${keys.supported.length}: ${quoteSome(keys.excess)}`]),
+    ...(unknown.length === 0 ? [] : [ignoredText('filter', unknown, plural, names)]),
+  ]
+  if (warnings.length === 0) return query
   return {
     ...query,
-    sortBy: isSorted ? query.sortBy : 'createTime',
+    sortBy: keys.supported.join(',') || 'createTime',
     filters: new Map([...query.filters].filter(([key]) => names.includes(key))),
-    warnings: [
-      ...query.warnings,
-      ...(isSorted
-        ? []
-        : [
-            ignoredText('sort key', [query.sortBy], kind.plural, [
-              ...sortKeys,
-              'or a path such as .spec.nodeName',
-            ]),
-          ]),
-      ...(unknown.length === 0 ? [] : [ignoredText('filter', unknown, kind.plural, names)]),
-    ],
+    warnings: [...query.warnings, ...warnings],
   }
 }
+
+const supportedKeys = [...sortKeys, 'or a path such as .spec.nodeName']
 
 const nothing: ListRestriction = { key: 'nothing', matches: () => false }
 
@@ -89,8 +89,11 @@ export function ignoredText(
   plural: string,
   supported: readonly string[],
 ): string {
-  const named = keys.slice(0, maxNames).map(key => JSON.stringify(key.slice(0, 32)))
-  const more = keys.length > maxNames ? ` and ${keys.length - maxNames} more` : ''
   const s = keys.length > 1 ? 's' : ''
-  return `ignored unknown ${what}${s} ${named.join(', ')}${more} of ${plural}; supported: ${supported.join(', ')}`
+  return `ignored unknown ${what}${s} ${quoteSome(keys)} of ${plural}; supported: ${supported.join(', ')}`
+}
+
+function quoteSome(keys: readonly string[]): string {
+  const named = keys.slice(0, maxNames).map(key => JSON.stringify(key.slice(0, 32)))
+  return `${named.join(', ')}${keys.length > maxNames ? ` and ${keys.length - maxNames} more` : ''}`
 }

@@ -289,7 +289,7 @@ describe('serveResources', () => {
 
   const known = 'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid'
   const keys =
-    'name, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName'
+    'name, namespace, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName'
   const ignored: readonly (readonly [string, string])[] = [
     ['page=0', 'invalid page "0": expected a whole number of at least 1; using 1'],
     ['color=red', `ignored unknown filter "color" of nodes; supported: ${known}`],
