@@ -91,6 +91,25 @@ describe('permissions in the platform API', function () {
       expect(await sendAs(token, path), path).to.include({ code: 403 })
   })
 
+  it('on names apply to field selectors in all versions of the extension API', async () => {
+    const nodes: Rule = {
+      apiGroups: [group],
+      resources: ['nodes'],
+      verbs: reading,
+      resourceNames: ['node-1'],
+    }
+    const token = await accounts.make('selecting', [nodes])
+    const codes = [
+      ['v1alpha3/nodes?fieldSelector=metadata.name=node-1', 200],
+      ['v1alpha3/nodes?fieldSelector=metadata.name=node-2', 403],
+      ['v9/nodes?fieldSelector=metadata.name=node-1', 404],
+      ['v1alpha2/nodes?fieldSelector=metadata.name=node-1', 404],
+      ['v9/nodes?fieldSelector=metadata.name=node-2', 403],
+    ] as const
+    for (const [path, code] of codes)
+      expect(await sendAs(token, `/apis/${group}/${path}`), path).to.include({ code })
+  })
+
   for (const role of ['view', 'edit', 'admin'])
     it(`of a subject bound to ${role} in a namespace are those in kube-apiserver`, async () => {
       const { namespace } = accounts

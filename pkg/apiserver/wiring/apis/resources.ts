@@ -197,9 +197,11 @@ export function createResources(options: ResourcesOptions): Resources {
     views: createViews(tools, byPlural),
     narrowed: createVisibleReads({ visible, tools, storeOf: ownStore }),
     documents: extension.documents,
-    selects({ group, version, resource }) {
+    selects({ prefix, group, version, resource }) {
       if (group !== resourcesGroup(groupDomain)) return true
-      return version === resourcesVersion && !isForComponents(resource) && !isForRegistries(resource)
+      // Only the platform API has other versions. kube-apiserver authorizes unknown ones as all others.
+      const isOld = version === 'v1alpha2' && prefix !== 'apis'
+      return !isOld && !isForComponents(resource) && !isForRegistries(resource)
     },
     isOwn: exchange =>
       exchange.info.group === resourcesGroup(groupDomain) &&
