@@ -111,6 +111,9 @@ describe('parseLogsql', () => {
       '* | a.b-c/d:e': '* | filter a.b-c/d:e',
       '* | "limit":5': '* | filter "limit":5',
       '* | (pod) count() n': '* | stats by (pod) count() n',
+      '* | (level:info or status:>300)': '* | filter (level:info or status:>300)',
+      '* | (pod) a': '* | filter (pod) a',
+      '* | (pod)': '* | filter (pod)',
     }
     for (const [short, long] of Object.entries(table)) expect(parse(short), short).to.deep.equal(parse(long))
     // A word may be a pipe that is not supported.
