@@ -21,9 +21,8 @@ const options: Readonly<Record<string, (value: string) => string>> = {
     return ns === undefined ? value : formatNumber(ns / 1e9)
   },
   time: value => {
-    const [, sign, count = ''] = /^(-?)(\d.*)$/s.exec(value) ?? []
-    const ns = /^\d+(?:[-.eE]|$)/.test(count) ? parseTimestamp(count) : undefined
-    return ns === undefined ? value : formatTime(sign === '-' ? -ns : ns)
+    const ns = parseUnixTime(value)
+    return ns === undefined ? value : formatTime(ns)
   },
   ipv4: value => {
     const address = parseInteger(value)
@@ -47,6 +46,31 @@ const options: Readonly<Record<string, (value: string) => string>> = {
     /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value)
       ? Buffer.from(value, 'base64').toString()
       : value,
+}
+
+const unixTime = /^([+-]?)(\d{1,19})(?:\.(\d{1,18}))?(?:[eE]\+?(\d{1,3}))?$/
+
+/**
+ * Parses a Unix time in seconds, milliseconds, microseconds or nanoseconds; undefined for a date.
+ * With an exponent, it must be a whole number.
+ */
+function parseUnixTime(value: string): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent] = unixTime.exec(value) ?? []
+  if (whole === '') return undefined
+  const ns =
+    exponent === undefined
+      ? parseDecimal(whole, fraction)
+      : parseScaled(whole + fraction, Number(exponent) - fraction.length)
+  return ns !== undefined && sign === '-' ? -ns : ns
+}
+
+function parseDecimal(whole: string, fraction: string): bigint | undefined {
+  if (fraction.length > 9) return undefined
+  return parseTimestamp(fraction === '' ? whole : `${whole}.${fraction}`)
+}
+
+function parseScaled(digits: string, zeros: number): bigint | undefined {
+  return zeros < 0 || zeros > 18 ? undefined : parseTimestamp(digits + '0'.repeat(zeros))
 }
 
 /** Converts each character for itself, as Go does: `ß` has no upper case of one character. */
