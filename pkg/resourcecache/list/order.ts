@@ -47,10 +47,11 @@ export function classifySortKeys(sortBy: string): {
   readonly excess: readonly string[]
 } {
   const keys = splitSortKeys(sortBy)
-  const known = keys.filter(key => isPlainKey(withoutSign(key)))
+  const isKnown = (key: string) => isPlainKey(withoutSign(key))
+  const known = keys.filter(isKnown)
   return {
     supported: known.slice(0, maxKeys),
-    unknown: keys.filter(key => !known.includes(key)),
+    unknown: keys.filter(key => !isKnown(key)),
     excess: known.slice(maxKeys),
   }
 }
