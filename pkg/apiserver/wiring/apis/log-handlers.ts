@@ -12,7 +12,7 @@ import type { TimeSlices } from '../../../scheduling/time-slices.ts'
 import { createFairQueue } from '../../filters/fair-queue.ts'
 
 // Log shippers log each rejection as an error, so a burst from all nodes is queued.
-const waitForPlaceMs = 10_000
+const waitForSlotMs = 10_000
 // Each request may occupy about 32 MiB.
 const maxLogsqlQueries = 8
 
@@ -31,12 +31,12 @@ export function createLogHandlers(parts: {
   const { reading, timeSlices, lines, groupDomain, authorize, observe } = parts
   const queries = createFairQueue({
     seats: () => maxLogsqlQueries,
-    waitMs: () => waitForPlaceMs,
+    waitMs: () => waitForSlotMs,
     rejection: () => tooManyRequests('too many queries that scan all lines are running; try again', 1),
   })
   const uploads = createFairQueue({
     seats: () => maxBodies,
-    waitMs: () => waitForPlaceMs,
+    waitMs: () => waitForSlotMs,
     rejection: () => tooManyRequests('too many uploads in progress; retry later', 1),
   })
   // Ingest requires the same permission for every protocol: create `ingest` in the logging group.
