@@ -81,7 +81,7 @@ function makeRowPipe(r: Random): string {
         '-error',
         'not level:error',
         '"GET"',
-        '(level:info or status:>300)',
+        '!(level:info or status:>300)',
         '{pod="web-1"} foo',
         '!~"GET|foo"',
       ]),

@@ -111,11 +111,10 @@ describe('parseLogsql', () => {
       '* | a.b-c/d:e': '* | filter a.b-c/d:e',
       '* | "limit":5': '* | filter "limit":5',
       '* | (pod) count() n': '* | stats by (pod) count() n',
-      '* | (level:info or status:>300)': '* | filter (level:info or status:>300)',
-      '* | (pod) a': '* | filter (pod) a',
-      '* | (pod)': '* | filter (pod)',
     }
     for (const [short, long] of Object.entries(table)) expect(parse(short), short).to.deep.equal(parse(long))
+    // As in VictoriaLogs, parentheses begin the groups of `stats`.
+    expect(messageOf('* | (level:info or a)')).to.equal('query: invalid bucket size "info" (at character 17)')
     // A word may be a pipe that is not supported.
     for (const pipe of ['sample -1', 'time_add -1d', 'foo', 'foo bar:baz', 'rename a:b', 'split.x y'])
       expect(messageOf(`* | ${pipe}`), pipe).to.match(/^query: unsupported pipe "\w+" \(at character 5\)/)

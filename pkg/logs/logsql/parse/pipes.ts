@@ -1,4 +1,4 @@
-import { badRequest, isStatus } from '../../../apierrors/status.ts'
+import { badRequest } from '../../../apierrors/status.ts'
 import { formatMath, parseMath } from '../math.ts'
 import { parsePattern } from '../pattern.ts'
 import { checkOptions } from '../pipes/format-pattern.ts'
@@ -63,26 +63,12 @@ function parsePipe(context: FilterContext): Pipe {
     return parse(context)
   }
   // The names of the pipes `stats` and `filter` are optional.
-  if (tokens.is('by') || (!isQuoted && isStatsFunction(name) && tokens.next.raw === '('))
+  if (tokens.is('by', '(') || (!isQuoted && isStatsFunction(name) && tokens.next.raw === '('))
     return parseStats(context)
-  if (tokens.is('(')) return parseStatsOrFilter(context)
   if (isFilter(tokens)) return parseFilterPipe(context)
   throw badRequest(
     `query: unsupported pipe ${JSON.stringify(text.slice(0, 100))} (at character ${position}); supported: ${Object.keys(parsers).join(', ')}`,
   )
-}
-
-/** Parses `(pod) count()` as `stats`, and other parentheses as a filter, as VictoriaLogs does. */
-function parseStatsOrFilter(context: FilterContext): Pipe {
-  const { tokens } = context
-  const { place } = tokens
-  try {
-    return parseStats(context)
-  } catch (error) {
-    if (!isStatus(error, 400)) throw error
-    tokens.goTo(place)
-    return parseFilterPipe(context)
-  }
 }
 
 /** Reports whether a filter follows: it begins with a field, a quote, `not` or punctuation. */
