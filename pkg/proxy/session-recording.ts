@@ -9,12 +9,12 @@ import { createWebSocketTap } from '../httpserver/websocket/tap.ts'
 import { channels, type ExecTarget } from '../kubeclient/pod-channels.ts'
 import { openRecorded } from '../recording/open-recorded.ts'
 import type { Policies } from '../recording/policy.ts'
+import { createReadAhead } from '../recording/read-ahead.ts'
 import type { Recorder, Recording } from '../recording/recorder.ts'
 import { type ChannelCodec, channelCodec, parseTerminalSize } from '../recording/remote-command.ts'
 import type { Session } from '../recording/session.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { HeaderLines } from './headers.ts'
-import { createReadAhead } from './read-ahead.ts'
 import type { OpenTaps, Taps } from './upgrade.ts'
 
 export type SessionRecordingOptions = {
@@ -60,7 +60,7 @@ const maxAheadBytes = 64 * 1024 * 1024
 
 export function createSessionRecording(options: SessionRecordingOptions): SessionRecording {
   const { policies, recorder } = options
-  const createAhead = createReadAhead(maxAheadBytes)
+  const readAhead = createReadAhead(maxAheadBytes)
   return {
     async begin(exchange) {
       const { info, req } = exchange
@@ -75,7 +75,7 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
         )
       }
       await recorder.check()
-      return lines => openTaps(options, { exchange, policy, lines, ahead: createAhead() })
+      return lines => openTaps(options, { exchange, policy, lines, ahead: readAhead.createStream() })
     },
     async openExec(exchange, target, { open, events }) {
       const policy = policies.find(usersOf(exchange), target.namespace)
@@ -85,7 +85,7 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
       const of = { ...place, subresource: 'exec', command: [command], tty: true }
       const session = toSession(exchange, of, policy, options.clientAddress(exchange.req))
       return openRecorded({
-        ...{ open, events, notice: `${noticeOf(policy)}\r\n` },
+        ...{ open, events, readAhead, notice: `${noticeOf(policy)}\r\n` },
         start: () => startRecording(options, session),
         failed: error => reportEnd(options, session, error),
       })

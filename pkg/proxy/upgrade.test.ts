@@ -16,8 +16,8 @@ import { unavailable } from '../apierrors/status.ts'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { toUpgradeListener } from '../apiserver/server/https-server.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
+import { createReadAhead } from '../recording/read-ahead.ts'
 import { createErrorByBody } from './kube-apiserver-proxy.ts'
-import { createReadAhead } from './read-ahead.ts'
 import { forwardUpgrade, joinConnections, type OpenTaps } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {
@@ -320,7 +320,7 @@ describe('joinConnections', () => {
       () => ({
         fromClient: new PassThrough(),
         fromServer: new PassThrough(),
-        ahead: createReadAhead(1_000)(),
+        ahead: createReadAhead(1_000).createStream(),
       }),
     ],
   ] as const)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { unavailable } from '../apierrors/status.ts'
 import type { WebSocketEvents } from '../http/web-socket-client.ts'
 import { openRecorded } from './open-recorded.ts'
+import { createReadAhead, type ReadAhead } from './read-ahead.ts'
 import type { Recording } from './recorder.ts'
 
 const turn = () => new Promise(resolve => setTimeout(resolve, 5))
@@ -10,6 +11,7 @@ describe('openRecorded', () => {
   let calls: string[] = []
   let upstream: WebSocketEvents | undefined
   let gate: Promise<void> = Promise.resolve()
+  let readAhead: ReadAhead
   const recording: Recording = {
     output: async (stream, data) => {
       await gate
@@ -35,6 +37,7 @@ describe('openRecorded', () => {
         message: data => calls.push(`passed ${data[0]} ${data.subarray(1)}`),
         closed: () => calls.push('closed'),
       },
+      readAhead,
       notice: 'recorded',
       failed: error => calls.push(`failed ${error}`),
     })
@@ -42,6 +45,7 @@ describe('openRecorded', () => {
   beforeEach(() => {
     calls = []
     gate = Promise.resolve()
+    readAhead = createReadAhead(100)
   })
 
   it('sends a notice first, then the recorded output in order', async () => {
@@ -57,12 +61,30 @@ describe('openRecorded', () => {
     ])
   })
 
-  it('pauses while the recording is behind or the client does not read', async () => {
+  it('reads ahead of the recording', async () => {
+    await open()
+    await turn()
+    calls = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gate = promise
+    for (const text of ['a', 'b', 'c']) upstream?.message(Buffer.from(`\x01${text}`))
+    upstream?.closed()
+    await turn()
+    expect(calls).to.deep.equal([])
+    resolve()
+    await turn()
+    expect(calls.filter(call => call !== 'resume')).to.deep.equal([
+      ...['stdout a', 'passed 1 a', 'stdout b', 'passed 1 b', 'stdout c', 'passed 1 c', 'closed', 'end'],
+    ])
+  })
+
+  it('pauses while too much output of all sessions waits, or the client does not read', async () => {
     const connection = await open()
     await turn()
     calls = []
     const { promise, resolve } = Promise.withResolvers<void>()
     gate = promise
+    readAhead.hold(99)
     upstream?.message(Buffer.from('\x01a'))
     connection.pause()
     connection.resume()
@@ -73,6 +95,7 @@ describe('openRecorded', () => {
     expect(calls).to.deep.equal(['pause', 'pause', 'pause', 'stdout a', 'passed 1 a'])
     connection.resume()
     expect(calls.at(-1)).to.equal('resume')
+    expect(readAhead.hold(1)).to.equal(true)
   })
 
   it('records terminal sizes, and passes on everything', async () => {

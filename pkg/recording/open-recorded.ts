@@ -1,5 +1,6 @@
 import type { WebSocketConnection, WebSocketEvents } from '../http/web-socket-client.ts'
 import { channels } from '../kubeclient/pod-channels.ts'
+import type { ReadAhead } from './read-ahead.ts'
 import type { Recording } from './recorder.ts'
 import { parseTerminalSize } from './remote-command.ts'
 
@@ -8,6 +9,7 @@ type Recorded = {
   readonly open: (events: WebSocketEvents) => Promise<WebSocketConnection>
   readonly start: () => Promise<Recording>
   readonly events: WebSocketEvents
+  readonly readAhead: Pick<ReadAhead, 'hold' | 'release'>
   /** Text that the client receives before any output of the container. */
   readonly notice: string
   /** Called with the error if the end of the recording cannot be stored. */
@@ -16,7 +18,9 @@ type Recorded = {
 
 /**
  * Opens exec or attach of a pod and records it. Each message is passed on after it is recorded; if
- * recording fails, the connection is closed.
+ * recording fails, the connection is closed. Output is read ahead of the log store: when
+ * kube-apiserver has closed a connection, the next message of the client resets it, and what has not
+ * been read by then is lost.
  *
  * @throws Status
  */
@@ -24,6 +28,7 @@ export async function openRecorded({
   open,
   start,
   events,
+  readAhead,
   notice,
   failed,
 }: Recorded): Promise<WebSocketConnection> {
@@ -31,6 +36,8 @@ export async function openRecorded({
   let connection: WebSocketConnection | undefined
   /** Whether the client has paused the connection. */
   let isPaused = false
+  /** Whether too much output waits to be recorded. */
+  let isBehind = false
   let waiting = 0
   let last: Promise<void> = started.promise.then(() =>
     events.message(Buffer.concat([Buffer.of(channels.stdout), Buffer.from(notice)])),
@@ -46,11 +53,18 @@ export async function openRecorded({
 
   const opened = await open({
     message(data) {
-      if (waiting++ === 0) connection?.pause()
+      waiting++
+      if (!readAhead.hold(data.length)) {
+        isBehind = true
+        connection?.pause()
+      }
       last = last
         .then(() => pass(data))
         .finally(() => {
-          if (--waiting === 0 && !isPaused) connection?.resume()
+          readAhead.release(data.length)
+          if (--waiting > 0) return
+          isBehind = false
+          if (!isPaused) connection?.resume()
         })
       last.catch(() => connection?.close())
     },
@@ -64,7 +78,7 @@ export async function openRecorded({
   })
   connection = opened
   // Messages may have arrived with the handshake, before the connection could be paused.
-  if (waiting > 0) opened.pause()
+  if (isBehind) opened.pause()
   try {
     started.resolve(await start())
   } catch (error) {
@@ -89,7 +103,7 @@ export async function openRecorded({
     },
     resume() {
       isPaused = false
-      if (waiting === 0) opened.resume()
+      if (!isBehind) opened.resume()
     },
     close: opened.close,
   }

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createReadAhead } from './read-ahead.ts'
+import { createReadAhead, type ReadAhead } from './read-ahead.ts'
 
 describe('createReadAhead', () => {
   const chunk = (text: string) => Buffer.from(text.repeat(1_000))
 
   it('passes everything on in order, and then the end', async () => {
-    const stream = createReadAhead(5_000)()
+    const stream = createReadAhead(5_000).createStream()
     for (const text of 'abcdefghij') stream.write(chunk(text))
     stream.end('last')
     expect(Buffer.concat(await stream.toArray()).toString()).to.equal(
@@ -15,7 +15,7 @@ describe('createReadAhead', () => {
   })
 
   /** Writes chunks until the stream accepts no more, and returns their number. */
-  async function fill(stream: ReturnType<ReturnType<typeof createReadAhead>>): Promise<number> {
+  async function fill(stream: ReturnType<ReadAhead['createStream']>): Promise<number> {
     let accepted = 0
     for (let i = 0; i < 20; i++) stream.write(chunk('x'), () => accepted++)
     await turn()
@@ -23,7 +23,7 @@ describe('createReadAhead', () => {
   }
 
   it('accepts no more than the limit ahead of the readers of all streams', async () => {
-    const create = createReadAhead(5_000)
+    const { createStream: create } = createReadAhead(5_000)
     const [first, second] = [create(), create()]
     expect(await fill(first)).to.equal(5)
     expect(await fill(second)).to.equal(0)
