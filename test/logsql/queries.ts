@@ -149,7 +149,10 @@ export function makeQuery(r: Random, firstNs: bigint): Asked {
         () => [`fields ${r.one(fields)}, ${r.one(fields)}`, makeStats(r, firstNs)],
         () => [`keep ${r.one(fields)}`, `top by (${r.one(fields)})`],
         () => [`uniq by (${r.one(fields)}, ${r.one(fields)})`, 'count()'],
-        () => [`quantile(0.9, ${r.one(numeric)}), median(${r.one(numeric)})`, 'len(missing)'],
+        () => [
+          `by (namespace, pod) quantile(0.9, ${r.one(numeric)}), median(${r.one(numeric)})`,
+          'len(missing)',
+        ],
         () => [],
         () => ['sort by (_time desc, _stream, _msg) limit 20'],
         () => ['sort by (bytes desc, _time, _stream, _msg) offset 3 limit 10'],

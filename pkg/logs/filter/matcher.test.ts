@@ -31,6 +31,7 @@ describe('createMatcher', () => {
     ['case:Connection', true],
     ['case:connection', false],
     ['ärger', true],
+    ['CONNECTİON', true],
     ['失败', true],
     ['败失', false],
     ['"连接失败"', true],

@@ -36,8 +36,10 @@ export function fold(text: string): string {
 }
 
 export function foldCharacter(character: string): string {
-  // Only s and k have a third case variant: long s, and the Kelvin sign (see toLowerCase).
+  // Only s, k and i have a third case variant: long s, the Kelvin sign (see toLowerCase), and the
+  // Turkish I with a dot.
   if (character === '\u017f') return 's'
+  if (character === '\u0130') return 'i'
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character
 }

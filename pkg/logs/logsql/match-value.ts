@@ -1,4 +1,5 @@
 import { compileRegex } from '../regex/compile.ts'
+import { toLowerCase } from './letter-case.ts'
 import { parseIpv4, parseValue } from './numbers.ts'
 import { compareBytes } from './order.ts'
 import type { Bound, ValueTest } from './query.ts'
@@ -51,8 +52,8 @@ function inCase(
   create: (text: string) => (value: string) => boolean,
 ): (value: string) => boolean {
   if (!anyCase) return create(text)
-  const passes = create(text.toLowerCase())
-  return value => passes(value.toLowerCase())
+  const passes = create(toLowerCase(text))
+  return value => passes(toLowerCase(value))
 }
 
 /** Regular expressions without operators are searched as text, which is much faster. */

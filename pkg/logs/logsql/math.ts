@@ -157,7 +157,8 @@ function apply(operator: string, a: number, b: number): number {
     case '/':
       return a / b
     case '%':
-      return a % b
+      // Integers have no negative zero.
+      return Number.isInteger(a) ? (a % b) + 0 : a % b
     case '+':
       return a + b
     case '-':

@@ -29,8 +29,8 @@ const bytesOf: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
   TiB: 2 ** 40,
 }
-// Maximum length of a number in any notation.
-const longest = 64
+// Maximum length of a number in any notation: the longest doubles have more than 300 digits.
+const longest = 400
 const plain = /^-?(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
 const unsigned = /^(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
 // As in Go, an underscore may separate two digits.
@@ -58,7 +58,11 @@ export function parseNumber(text: string): number | undefined {
 }
 
 export function parseDecimal(text: string): number | undefined {
-  return text.length <= 27 && plain.test(text) ? Number(text.replaceAll('_', '')) : undefined
+  if (text.length > longestInteger || !plain.test(text)) return undefined
+  const [whole = '', fraction = '0'] = text.replaceAll('_', '').replace('-', '').split('.')
+  // As in VictoriaLogs, both parts must be at most 64-bit integers.
+  const isDecimal = [whole, fraction].every(part => part.length < 20 || BigInt(part) < 2n ** 64n)
+  return isDecimal ? Number(text.replaceAll('_', '')) : undefined
 }
 
 function parseGeneral(text: string): number | undefined {
@@ -69,8 +73,8 @@ function parseGeneral(text: string): number | undefined {
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   const found = based.exec(text)
   if (found === null) return undefined
-  const value = Number((found[2] ?? '').replaceAll('_', ''))
-  return found[1] === '-' ? -value : value
+  const value = BigInt((found[2] ?? '').replaceAll('_', '')) * (found[1] === '-' ? -1n : 1n)
+  return BigInt.asIntN(64, value) === value ? Number(value) : undefined
 }
 
 /** Parses a duration such as `1h30m` or `-2.5s` to nanoseconds. */
@@ -94,10 +98,12 @@ function sumOf(text: string, part: RegExp, units: Readonly<Record<string, number
     const [, number = '', unit = ''] = found ?? []
     if (found === null || !unsigned.test(number)) return undefined
     const value = Number(number.replaceAll('_', ''))
-    if (unit === '' && !Number.isInteger(value)) return undefined
+    if (value >= 2 ** 64 || (unit === '' && !Number.isInteger(value))) return undefined
     sum += Math.trunc(value * (units[unit] ?? 0))
   }
-  return isNegative ? -sum : sum
+  // As in VictoriaLogs, a larger sum is the largest 64-bit integer, which a double rounds to this.
+  sum = Math.min(sum, 2 ** 63)
+  return isNegative ? 0 - sum : sum
 }
 
 /** Parses a number, a time (to nanoseconds since 1970) or an IPv4 address; NaN for other texts. */
@@ -114,10 +120,14 @@ export function parseCount(text: string): number | undefined {
   return value !== undefined && value >= 0 && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Parses a decimal integer of up to 64 bits. */
+// The longest 64-bit integer, with underscores: -18_446_744_073_709_551_615.
+const longestInteger = 27
+
+/** Parses a decimal integer from -2^63 to 2^64 - 1, in which underscores may separate digits. */
 export function parseInteger(text: string): bigint | undefined {
-  if (text.length > 20 || !/^-?(?:0|[1-9]\d*)$/.test(text)) return undefined
-  return BigInt(text)
+  if (text.length > longestInteger || !/^-?(?:0|[1-9][\d_]*)$/.test(text)) return undefined
+  const value = BigInt(text.replaceAll('_', ''))
+  return value >= -(2n ** 63n) && value < 2n ** 64n ? value : undefined
 }
 
 const address = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
@@ -136,10 +146,11 @@ export function formatIpv4(value: number): string {
 }
 
 const rfc3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))?$/
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):?(\d{2}))?$/
 
 /**
- * Parses an RFC 3339 time to nanoseconds since 1970. A time without a zone is UTC.
+ * Parses an RFC 3339 time to nanoseconds since 1970. A time without a zone is UTC. As in
+ * VictoriaLogs, the 30th of February is the 2nd of March, and 24:00 is the next day.
  *
  * @returns undefined if it is not a time from 1677-09-21T00:12:44Z to 2262-04-11T23:47:15Z
  */
@@ -148,11 +159,10 @@ export function parseTime(text: string): bigint | undefined {
   const found = rfc3339.exec(text)
   if (found === null) return undefined
   const [, year, month, day, hour, minute, second, fraction = '', sign, zoneHour, zoneMinute] = found
-  const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  const isDay = new Date(date).getUTCDate() === Number(day)
-  if (!isDay || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  if (Number(zoneHour) > 24 || Number(zoneMinute) > 60) return undefined
   const zone = sign === undefined ? 0 : (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -1 : 1)
-  const seconds = date / 1000 + Number(hour) * 3600 + (Number(minute) - zone) * 60 + Number(second)
+  const clock = [Number(hour), Number(minute) - zone, Number(second)] as const
+  const seconds = Date.UTC(Number(year), Number(month) - 1, Number(day), ...clock) / 1000
   // Beyond 64 bits of nanoseconds. Date.UTC reads the years 0 to 99 as 1900 to 1999.
   if (Number(year) < 1677 || seconds < -9_223_372_036 || seconds > 9_223_372_035) return undefined
   return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'))

@@ -83,38 +83,66 @@ describe('runQuery', () => {
   })
 
   // Each result is that of VictoriaLogs 1.52.1.
-  const converted: Readonly<Record<string, readonly [value: string | number, converted: string]>> = {
-    "format '<time:f>' as f": [-1717328141, '1915-08-01T12:24:19Z'],
-    "format '<time:f>' as f ": ['-1717328141.123', '1915-08-01T12:24:18.877Z'],
-    "format '<time:f>' as f # text": ['1717328141 s', '1717328141 s'],
-    "format '<time:f>' as f # date": ['2024-01-01T00:00:00+02:00', '2024-01-01T00:00:00+02:00'],
-    "format '<time:f>' as f # negative date": ['-2024-01-01T00:00:00Z', '-2024-01-01T00:00:00Z'],
-    "format '<time:f>' as f # exponent": ['17E+8', '2023-11-14T22:13:20Z'],
-    "format '<time:f>' as f # fraction and exponent": ['1.70000000012e12', '2023-11-14T22:13:20.12Z'],
-    "format '<time:f>' as f # exponent and no whole number": ['1.55e1', '1.55e1'],
-    "format '<time:f>' as f # ten digits": ['1700000000.1234567891', '1700000000.1234567891'],
-    "format '<hexnumencode:f>' as f": [1234, '00000000000004D2'],
-    "format '<hexnumencode:f>' as f # negative": [-1, '-1'],
-    "format '<hexnumdecode:f>' as f": ['00000000000004d2', '1234'],
-    "format '<hexnumdecode:f>' as f # long": ['00000000000004d20', '00000000000004d20'],
-    "format '<hexdecode:f>' as f": ['41zz4', 'Azz4'],
-    "format '<q:f>' as f": [`<a href='x'>\n`, String.raw`"\u003ca href=\u0027x\u0027>\n"`],
-    "format '<urlencode:f>' as f": ['a*b c~d', 'a%2Ab+c%7Ed'],
-    "format '<uc:f>' as f": ['straße ΑΣ', 'STRAßE ΑΣ'],
-    "format '<lc:f>' as f": ['STRASSE ΑΣ', 'strasse ασ'],
-    'math round(f, 0.01) as f': [1.2345, '1.23'],
-    'math round(f, -0.01) as f': [1.2389, '1.24'],
-    'math round(f, -5) as f': [-7.5, '-10'],
-  }
-  for (const [pipe, [value, result]] of Object.entries(converted)) {
+  const converted: readonly (readonly [pipe: string, value: string | number, converted: string])[] = [
+    ["format '<time:f>' as f", -1717328141, '1915-08-01T12:24:19Z'],
+    ["format '<time:f>' as f", '-1717328141.123', '1915-08-01T12:24:18.877Z'],
+    ["format '<time:f>' as f", '1717328141 s', '1717328141 s'],
+    ["format '<time:f>' as f", '2024-01-01T00:00:00+02:00', '2024-01-01T00:00:00+02:00'],
+    ["format '<time:f>' as f", '-2024-01-01T00:00:00Z', '-2024-01-01T00:00:00Z'],
+    ["format '<time:f>' as f", '17E+8', '2023-11-14T22:13:20Z'],
+    ["format '<time:f>' as f", '1.70000000012e12', '2023-11-14T22:13:20.12Z'],
+    ["format '<time:f>' as f", '1.55e1', '1.55e1'],
+    ["format '<time:f>' as f", '1700000000.1234567891', '1700000000.1234567891'],
+    ["format '<hexnumencode:f>' as f", 1234, '00000000000004D2'],
+    ["format '<hexnumencode:f>' as f", -1, '-1'],
+    ["format '<hexnumdecode:f>' as f", '00000000000004d2', '1234'],
+    ["format '<hexnumdecode:f>' as f", '00000000000004d20', '00000000000004d20'],
+    ["format '<hexdecode:f>' as f", '41zz4', 'Azz4'],
+    ["format '<q:f>' as f", `<a href='x'>\n`, String.raw`"\u003ca href=\u0027x\u0027>\n"`],
+    ["format '<urlencode:f>' as f", 'a*b c~d', 'a%2Ab+c%7Ed'],
+    ["format '<uc:f>' as f", 'straße ΑΣ', 'STRAßE ΑΣ'],
+    ["format '<lc:f>' as f", 'STRASSE ΑΣ', 'strasse ασ'],
+    ['math round(f, 0.01) as f', 1.2345, '1.23'],
+    ['math round(f, -0.01) as f', 1.2389, '1.24'],
+    ['math round(f, -5) as f', -7.5, '-10'],
+    ["format '<uc:f>' as f", 'ᾳ ŉ', 'ᾼ ŉ'],
+    ["format '<lc:f>' as f", 'İ ΟΔΟΣ', 'i οδοσ'],
+    ["format '<duration:f>' as f", '1_000', '1µs'],
+    ["format '<duration:f>' as f", '-9223372036854775807', '-15250w1d23h47m16.854775807s'],
+    ["format '<duration:f>' as f", '9223372036854775808', '9223372036854775808'],
+    ["format '<duration_seconds:f>' as f", '-0s', '0'],
+    ["format '<duration_seconds:f>' as f", '1_000ms', '1'],
+    ["format '<ipv4:f>' as f", '4_294_967_295', '255.255.255.255'],
+    ["format '<ipv4:f>' as f", '4294967296', '4294967296'],
+    ["format '<ipv4:f>' as f", '-0', '-0'],
+    ["format '<hexnumencode:f>' as f", '18_446_744_073_709_551_615', 'FFFFFFFFFFFFFFFF'],
+    ["format '<hexnumencode:f>' as f", '18446744073709551616', '18446744073709551616'],
+    ["format '<hexnumencode:f>' as f", '-0', '-0'],
+    ["format '<hexnumdecode:missing>' as f", '', '0'],
+    ["format '<base64decode:f>' as f", 'aGVs\nbG8=', 'hello'],
+    ['math f % 7 as f', '-0', '0'],
+    ['math -f as f', '-0s', '-0'],
+    ['math f + 0 as f', '0x8000000000000000', 'NaN'],
+    ['math f + 0 as f', '2026-11-28T10:00:00+0530', '1795840200000000000'],
+    ['stats by (f:10) count() n', '-9223372036.5', '-9223372040'],
+    ['stats by (f:10) count() n', '-12.5', '-20'],
+    ['stats by (f:15) count() n', '-15.5', '-15'],
+    ['stats by (f:10) count() n', '99999999999999999999', '99999999999999999999'],
+    ['stats by (f:1h offset 10m) count() n', '10.0.0.1', '0.0.0.0'],
+  ]
+  for (const [pipe, value, result] of converted) {
     it(`converts ${JSON.stringify(value)} by ${pipe}`, async () => {
-      const rows = await rowsOf(
-        createMemoryStore([record({ fields: { f: value } })]),
-        `* | ${pipe}\n | keep f`,
-      )
+      const rows = await rowsOf(createMemoryStore([record({ fields: { f: value } })]), `* | ${pipe} | keep f`)
       expect(rows).to.deep.equal([toComparable({ f: result })])
     })
   }
+
+  it('compares letters in any case as VictoriaLogs does', async () => {
+    const store = createMemoryStore(['ΟΔΟΣ x', 'οδος', 'İstanbul', 'istanbul'].map(log => record({ log })))
+    expect(await rowsOf(store, 'i(οδοσ) | count() n')).to.deep.equal([toComparable({ n: '1' })])
+    expect(await rowsOf(store, 'i(ΟΔΟΣ) | count() n')).to.deep.equal([toComparable({ n: '1' })])
+    expect(await rowsOf(store, 'i(ISTANBUL) | count() n')).to.deep.equal([toComparable({ n: '2' })])
+  })
 
   // Each result is that of VictoriaLogs 1.52.1.
   const withoutFields: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {

@@ -5,7 +5,7 @@ import { parseDuration } from './numbers.ts'
 export type Span = { readonly startNs: bigint; readonly endNs: bigint }
 
 const calendar =
-  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?)?)?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))?$/
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,9})\d*)?)?)?)?)?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))?$/
 const nsPerMs = 1_000_000n
 
 /**
@@ -25,7 +25,32 @@ export function parseMoment(text: string, nowNs: bigint): Span | undefined {
   if (date !== undefined) return date
   const duration = parseDuration(text)
   if (duration !== undefined) return at(nowNs - BigInt(Math.abs(duration)))
-  return /^\d+(?:\.\d+)?$/.test(text) ? parseCount(text) : undefined
+  return /^\d/.test(text) ? parseCount(text) : undefined
+}
+
+const unixTime = /^([+-]?)(\d{1,19})(?:\.(\d{1,18}))?(?:[eE]\+?(\d{1,3}))?$/
+
+/**
+ * Parses a Unix time in seconds, milliseconds, microseconds or nanoseconds; undefined for a date.
+ * With an exponent, it must be a whole number.
+ */
+export function parseUnixTime(value: string): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent] = unixTime.exec(value) ?? []
+  if (whole === '') return undefined
+  const ns =
+    exponent === undefined
+      ? parseDecimal(whole, fraction)
+      : parseScaled(whole + fraction, Number(exponent) - fraction.length)
+  return ns !== undefined && sign === '-' ? -ns : ns
+}
+
+function parseDecimal(whole: string, fraction: string): bigint | undefined {
+  if (fraction.length > 9) return undefined
+  return parseTimestamp(fraction === '' ? whole : `${whole}.${fraction}`)
+}
+
+function parseScaled(digits: string, zeros: number): bigint | undefined {
+  return zeros < 0 || zeros > 18 ? undefined : parseTimestamp(digits + '0'.repeat(zeros))
 }
 
 function at(ns: bigint): Span {
@@ -33,8 +58,9 @@ function at(ns: bigint): Span {
 }
 
 function parseCount(text: string): Span | undefined {
-  const startNs = parseTimestamp(text)
+  const startNs = parseUnixTime(text)
   if (startNs === undefined) return undefined
+  if (/e/i.test(text)) return at(startNs)
   const [whole = '', fraction] = text.split('.')
   const digits = fraction === undefined ? whole.length - 10 : fraction.length
   const width = digits <= 0 ? 1_000_000_000n : digits <= 3 ? 1_000_000n : digits <= 6 ? 1000n : 1n
@@ -50,7 +76,7 @@ function parseCalendar(text: string): Span | undefined {
   const clock = [hour, minute, second].map(part => Number(part ?? 0))
   const [h = 0, min = 0, s = 0] = clock
   const isReal = m < 12 && new Date(startOfDay(y, m, d)).getUTCDate() === d && h < 24 && min < 60 && s < 60
-  if (!isReal) return undefined
+  if (!isReal || Number(zoneHour ?? 0) > 24 || Number(zoneMinute ?? 0) > 60) return undefined
   const start = startOfDay(y, m, d) + ((h * 60 + min) * 60 + s) * 1000
   const zone = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * (sign === '-' ? -60_000 : 60_000)
   const startNs = BigInt(start - zone) * nsPerMs + BigInt((fraction ?? '').padEnd(9, '0'))

@@ -60,9 +60,28 @@ describe('parseLogsql', () => {
       '_time:[2026-11-01, 2026-11-02]': [start, start + 2n * day - 1n],
       '_time:[2026-11-01, 2026-11-02)': [start, start + day - 1n],
       '_time:(1793491200, 1793491201)': [start + 1n, start + 999_999_999n],
+      '_time:[1793491200e3, 1.7934912e9]': [start, start],
+      '_time:2026-11-01T00:00:00.1234567891Z': [start + 123_456_789n, start + 123_456_789n],
     }
     for (const [query, [startNs, endNs]] of Object.entries(table))
       expect(parse(query).filter, query).to.deep.equal({ op: 'time', startNs, endNs })
+  })
+
+  it('parses times of day as VictoriaLogs', () => {
+    const hour = 3600e9
+    const table: Readonly<Record<string, readonly [number, number]>> = {
+      '[08:00, 18:30]': [8 * hour, 18.5 * hour],
+      '(0800, 2400)': [8 * hour + 1, 24 * hour - 2],
+      '[12:60, 24:30]': [13 * hour, 24 * hour - 1],
+      '[00:00, 00:00)': [0, 24 * hour - 1],
+    }
+    for (const [range, [start, end]] of Object.entries(table))
+      expect(parse(`_time:day_range${range}`).filter).to.deep.equal({
+        op: 'dayRange',
+        start,
+        end,
+        offsetNs: 0,
+      })
   })
 
   const refused: Readonly<Record<string, string>> = {
@@ -78,6 +97,10 @@ describe('parseLogsql', () => {
     '_time:yesterday':
       'query: invalid duration "yesterday" before this: expected a duration such as 1h30m (at character 16)',
     '_time:[2026-13, now]': 'query: invalid time "2026-13" from character 8 on (at character 15)',
+    '_time:2026-11-28T10:00+05:75':
+      'query: invalid time "2026-11-28T10:00+05:75" from character 7 on (at character 29)',
+    '_time:day_range[8:00, 25:00]':
+      'query: invalid time of day "8:00" before this: expected hh:mm (at character 21)',
     '~"("': 'query: invalid regular expression: missing closing ): `(` (at character 5)',
     'options(concurrency=2) *': 'query: options() is not supported (at character 1)',
     '* | sort by ()': 'query: sort requires at least one field (at character 15)',

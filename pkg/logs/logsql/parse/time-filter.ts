@@ -101,10 +101,10 @@ function parseEnds<T>(tokens: Tokens, read: () => T) {
 function parseDayRange(tokens: Tokens): Filter {
   const { start, end, isStartIncluded, isEndIncluded } = parseEnds(tokens, () => {
     const text = tokens.text('a time of day')
-    const [, hour, minute] = /^(\d{2}):(\d{2})$/.exec(text) ?? []
-    if (hour === undefined || Number(hour) > 24 || Number(minute) > 59)
+    const [, hour, minute] = /^(\d{2}):?(\d{2})$/.exec(text) ?? []
+    if (hour === undefined || Number(hour) > 24 || Number(minute) > 60)
       throw tokens.error(`invalid time of day ${JSON.stringify(text)} before this: expected hh:mm`)
-    return (Number(hour) * 60 + Number(minute)) * 60e9
+    return Math.min((Number(hour) * 60 + Number(minute)) * 60e9, nsPerDay - 1)
   })
   const offsetNs = parseOffset(tokens)
   const last = isEndIncluded ? end : end - 1

@@ -24,7 +24,7 @@ export function bucketStart(value: string, bucket: Bucket): string {
   const time = parseTime(value)
   if (time !== undefined) return formatTime(bucketOfTime(time, bucket))
   const address = parseIpv4(value)
-  if (address !== undefined) return formatIpv4(Number(truncate(BigInt(address), size, offset)))
+  if (address !== undefined) return formatIpv4(Math.max(0, Number(truncate(BigInt(address), size, offset))))
   const duration = parseDuration(value)
   return duration === undefined ? value : formatDuration(truncate(whole(duration), size, offset))
 }
@@ -51,9 +51,15 @@ export function bucketOfTime(time: bigint, { size, offset, unit }: Bucket): bigi
 }
 
 function truncateDecimal(value: number, { size, offset }: Bucket): number {
-  // Both are scaled to integers, so that 0.3 is a multiple of 0.1.
-  const decimals = /\.(\d+)$/.exec(formatNumber(size))?.[1]?.length ?? 0
-  const power = 10 ** decimals
-  const scaled = Math.floor((value + offset) * power)
-  return (scaled - (scaled % Math.round(size * power))) / power - offset
+  // Both are scaled to integers, so that 0.3 is a multiple of 0.1. As in VictoriaLogs, zeros at the
+  // end of the size are removed before the value is rounded down.
+  const [, zeros = '', decimals = ''] = /(0*)(?:\.(\d+))?$/.exec(formatNumber(size)) ?? []
+  const exponent = decimals === '' ? -zeros.length : decimals.length
+  const scaled = Math.floor(scale(value + offset, exponent))
+  return scale(scaled - (scaled % Math.round(scale(size, exponent))), -exponent) - offset
+}
+
+/** Multiplies by a power of ten. Divides for a negative exponent, because 0.1 is not exact. */
+function scale(value: number, exponent: number): number {
+  return exponent < 0 ? value / 10 ** -exponent : value * 10 ** exponent
 }

@@ -1,20 +1,21 @@
 import { badRequest } from '../../../apierrors/status.ts'
-import { parseTimestamp } from '../../ingest/line/timestamp.ts'
 import { formatTime } from '../../rfc3339.ts'
+import { toLowerCase, toUpperCase } from '../letter-case.ts'
 import { formatDuration, formatIpv4, formatNumber, parseDuration, parseInteger } from '../numbers.ts'
 import { syntaxError } from '../parse/tokenizer.ts'
 import type { PatternStep } from '../query.ts'
 import type { Row } from '../row.ts'
+import { parseUnixTime } from '../timestamp.ts'
 
 /** Conversions by option. They return a value unchanged if they cannot convert it. */
 const options: Readonly<Record<string, (value: string) => string>> = {
   '': value => value,
   q: value => JSON.stringify(value).replaceAll('<', '\\u003c').replaceAll("'", '\\u0027'),
-  uc: value => mapCharacters(value, character => character.toUpperCase()),
-  lc: value => mapCharacters(value, character => character.toLowerCase()),
+  uc: toUpperCase,
+  lc: toLowerCase,
   duration: value => {
     const ns = parseInteger(value)
-    return ns === undefined ? value : formatDuration(ns)
+    return ns === undefined || ns >= 2n ** 63n ? value : formatDuration(ns)
   },
   duration_seconds: value => {
     const ns = parseDuration(value)
@@ -25,60 +26,28 @@ const options: Readonly<Record<string, (value: string) => string>> = {
     return ns === undefined ? value : formatTime(ns)
   },
   ipv4: value => {
-    const address = parseInteger(value)
-    return address === undefined || address < 0n || address > 0xffffffffn
-      ? value
-      : formatIpv4(Number(address))
+    const address = parseUnsigned(value)
+    return address === undefined || address > 0xffffffffn ? value : formatIpv4(Number(address))
   },
   urlencode: value => new URLSearchParams({ v: value }).toString().slice('v='.length).replaceAll('*', '%2A'),
   urldecode: value => new URLSearchParams(`v=${value.replaceAll('&', '%26')}`).get('v') ?? value,
   hexencode: value => Buffer.from(value).toString('hex').toUpperCase(),
   hexdecode: decodeHex,
   hexnumencode: value => {
-    const number = parseInteger(value)
-    return number === undefined || number < 0n || number >= 2n ** 64n
-      ? value
-      : number.toString(16).toUpperCase().padStart(16, '0')
+    const number = parseUnsigned(value)
+    return number === undefined ? value : number.toString(16).toUpperCase().padStart(16, '0')
   },
-  hexnumdecode: value => (/^[\da-fA-F]{1,16}$/.test(value) ? String(BigInt(`0x${value}`)) : value),
+  // As in VictoriaLogs, a missing value is 0.
+  hexnumdecode: value => (/^[\da-fA-F]{0,16}$/.test(value) ? String(BigInt(`0x0${value}`)) : value),
   base64encode: value => Buffer.from(value).toString('base64'),
   base64decode: value =>
-    /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value)
+    /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value.replaceAll(/[\r\n]/g, ''))
       ? Buffer.from(value, 'base64').toString()
       : value,
 }
 
-const unixTime = /^([+-]?)(\d{1,19})(?:\.(\d{1,18}))?(?:[eE]\+?(\d{1,3}))?$/
-
-/**
- * Parses a Unix time in seconds, milliseconds, microseconds or nanoseconds; undefined for a date.
- * With an exponent, it must be a whole number.
- */
-function parseUnixTime(value: string): bigint | undefined {
-  const [, sign, whole = '', fraction = '', exponent] = unixTime.exec(value) ?? []
-  if (whole === '') return undefined
-  const ns =
-    exponent === undefined
-      ? parseDecimal(whole, fraction)
-      : parseScaled(whole + fraction, Number(exponent) - fraction.length)
-  return ns !== undefined && sign === '-' ? -ns : ns
-}
-
-function parseDecimal(whole: string, fraction: string): bigint | undefined {
-  if (fraction.length > 9) return undefined
-  return parseTimestamp(fraction === '' ? whole : `${whole}.${fraction}`)
-}
-
-function parseScaled(digits: string, zeros: number): bigint | undefined {
-  return zeros < 0 || zeros > 18 ? undefined : parseTimestamp(digits + '0'.repeat(zeros))
-}
-
-/** Converts each character for itself, as Go does: `ß` has no upper case of one character. */
-function mapCharacters(value: string, convert: (character: string) => string): string {
-  return value.replaceAll(/[\s\S]/gu, character => {
-    const converted = convert(character)
-    return converted.length > character.length ? character : converted
-  })
+function parseUnsigned(value: string): bigint | undefined {
+  return value.startsWith('-') ? undefined : parseInteger(value)
 }
 
 /** Decodes pairs of hexadecimal digits. Keeps other pairs of bytes. */
