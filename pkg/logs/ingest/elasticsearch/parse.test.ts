@@ -40,6 +40,36 @@ describe('parseBulk', () => {
     ])
   })
 
+  const updates: Readonly<Record<string, string | undefined>> = {
+    [`{"doc":${document},"doc_as_upsert":true}`]: 'a',
+    [` { "doc_as_upsert" : true , "doc" : ${document} } `]: 'a',
+    [`{"script":{"source":"x"},"upsert":${document}}`]: 'a',
+    [`{"doc":{"log":"b"},"upsert":${document}}`]: 'a',
+    [`{"doc":${document},"doc_as_upsert":false}`]: undefined,
+    [`{"doc":${document}}`]: undefined,
+    [`[${document}]`]: undefined,
+    '{"doc_as_upsert":true}': undefined,
+  }
+  for (const [update, log] of Object.entries(updates)) {
+    it(`${log === undefined ? 'rejects' : 'stores the document of'} the update ${update.slice(0, 40)}`, () => {
+      const [item] = read(`{"update":{"_id":"1"}}\n${update}\n`)
+      const problem = 'update is not supported: log lines cannot be changed; use create or index'
+      expect([item?.action, item?.record?.log, item?.problem]).to.deep.equal([
+        ...['update', log],
+        log === undefined ? problem : undefined,
+      ])
+    })
+  }
+
+  it('keeps all digits of an update, and reports an invalid one', () => {
+    const body =
+      '{"update":{}}\n{"doc":{"n":9007199254740993},"doc_as_upsert":true}\n{"update":{}}\n{"doc":\n'
+    expect(read(body).map(({ record, problem }) => record?.fields ?? problem)).to.deep.equal([
+      { n: 9_007_199_254_740_993n },
+      'not valid JSON',
+    ])
+  })
+
   it('reads actions after a byte order mark', () => {
     const items = read(`\ufeff{"create":{}}\n${document}\n\ufeff{"create":{}}\n${document}\n`)
     expect(items.map(({ record }) => record?.log)).to.deep.equal(['a', 'a'])

@@ -1,7 +1,9 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { parseJson } from '../../../json/parse.ts'
 import { parseExactly } from '../../../json/parse-exactly.ts'
+import { eachChild, skipBlank, skipValue } from '../../../json/scan.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
+import { parseBounded } from '../body/bounded-json.ts'
 import { splitLines } from '../body/split-lines.ts'
 import type { IngestLimits } from '../limits.ts'
 import { type Line, parseDocument } from '../line/document.ts'
@@ -19,7 +21,8 @@ type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /**
  * Parses the body of a `_bulk` request of Elasticsearch: an action line per item, followed by a
- * document except after `delete`. Logs are append-only, so only create and index are accepted.
+ * document except after `delete`. Logs are append-only: an update is only accepted if it contains
+ * the document to create.
  *
  * @param index the index in the path; an item may have its own
  * @throws Status 400 for an invalid action line, which makes all later lines ambiguous
@@ -45,7 +48,30 @@ export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): G
 }
 
 function readDocument(action: string, text: string, limits: IngestLimits): Line {
-  return action === 'update' ? { problem: unsupported(action) } : parseDocument(text, limits)
+  if (action !== 'update') return parseDocument(text, limits)
+  const created = createdByUpdate(text, limits)
+  return created === undefined ? { problem: unsupported(action) } : parseDocument(created, limits)
+}
+
+/**
+ * Returns the document that an update creates if none has its ID: `upsert`, or `doc` with
+ * `doc_as_upsert`. Returns invalid JSON as it is.
+ */
+function createdByUpdate(given: string, limits: IngestLimits): string | undefined {
+  let text: string
+  try {
+    text = parseBounded(given, limits).text
+  } catch {
+    // parseDocument reports the error.
+    return given
+  }
+  const members = new Map<string | number, string>()
+  eachChild(text, skipBlank(text, 0), ({ step, valueStart }) => {
+    const end = skipValue(text, valueStart)
+    members.set(step, text.slice(valueStart, end))
+    return end
+  })
+  return members.get('upsert') ?? (members.get('doc_as_upsert') === 'true' ? members.get('doc') : undefined)
 }
 
 function unsupported(action: string): string {

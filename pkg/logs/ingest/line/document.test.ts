@@ -69,6 +69,8 @@ const loggers: readonly [what: string, document: object | string, record: object
     lineOf({ log: 'Hello x', fields: { '@mt': 'Hello {Name}' } }),
   ],
   ['.NET', { Timestamp: time, LogLevel: 'Error', Message: 'x' }, lineOf({ fields: { LogLevel: 'Error' } })],
+  ['an empty log next to a message', { time, log: '', message: 'x' }, lineOf({ fields: { log: '' } })],
+  ['only empty texts', { time, message: '', msg: '' }, lineOf({ log: '', fields: { msg: '' } })],
   ['Monolog', { message: 'x', datetime: time, channel: 'app' }, lineOf({ fields: { channel: 'app' } })],
   [
     'GELF',

@@ -92,14 +92,15 @@ export function putMembers(
 }
 
 /**
- * Returns the first text key whose value is a string, or a list of bytes as journald writes it.
- * Without one, returns `log` if it has a value and is not the `log` object of the Elastic Common
+ * Returns the first text key whose value is a string that is not empty, otherwise an empty string or
+ * a list of bytes as journald writes it. Without one, returns `log` if it has a value and is not the `log` object of the Elastic Common
  * Schema.
  */
 function findTextKey(document: Document): string | undefined {
   const { log, MESSAGE } = document
   return (
-    textKeys.find(key => typeof document[key] === 'string') ??
+    textKeys.find(key => typeof document[key] === 'string' && document[key] !== '') ??
+    textKeys.find(key => document[key] === '') ??
     (log === undefined || log === null || isEcsLog(log) ? undefined : 'log') ??
     (isBytes(MESSAGE) ? 'MESSAGE' : undefined)
   )
@@ -149,7 +150,7 @@ function readTime(document: Document, key: TimeKey, text: string): bigint | unde
   if (isRecord(value)) return readInstant(value)
   if (typeof value === 'bigint') return parseTimestamp(String(value))
   if (typeof value !== 'number' || value < minSeconds) return undefined
-  return parseTimestamp(sourceOf(text, key) ?? String(value))
+  return parseTimestamp(sourceOf(text, key) ?? '') ?? parseTimestamp(String(value))
 }
 
 // A number of seconds below this, a time before 1973, is a duration or a counter.

@@ -450,6 +450,10 @@ describe('readExportRequest', () => {
     [{ severityNumber: 'high' }, undefined, ['field_omitted']],
     [{ severityNumber: 'SEVERITY_NUMBER_UNSPECIFIED', traceId: null }, undefined],
     [{ flags: 'x' }, undefined, ['field_omitted']],
+    [
+      { severityNumber: -1, flags: -2, droppedAttributesCount: -3 },
+      { severity_number: -1, trace_flags: -2, dropped_attributes_count: -3 },
+    ],
     [{ attributes: 'x' }, undefined, ['field_omitted']],
     [{ attributes: null }, undefined],
     [{ timeUnixNano: '1970-01-01T00:00:00.000000005Z' }, undefined],

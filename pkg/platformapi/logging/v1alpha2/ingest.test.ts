@@ -153,32 +153,33 @@ describe('createIngest', () => {
   })
 
   describe('_bulk', () => {
-    it('returns a result for each item, in order', async () => {
-      const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n["b"]\n`
-      const { code, text } = await send('/logs-2020/_bulk', body)
-      const { took, ...response } = JSON.parse(text)
-      const generated = response.items[1].index._id
-      expect([code, typeof took, generated]).to.deep.equal([200, 'number', generated])
-      expect(response).to.deep.equal({
-        errors: true,
-        items: [
-          { create: { _index: 'logs-2020', _id: '7', _version: 1, result: 'created', status: 201 } },
-          {
-            index: {
-              _index: 'x',
-              _id: generated,
-              status: 400,
-              error: {
-                type: 'document_parsing_exception',
-                reason: 'not a JSON object',
+    for (const path of ['/logs-2020/_bulk', '/logs-2020/_doc/_bulk'])
+      it(`returns a result for each item of ${path}, in order`, async () => {
+        const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n["b"]\n`
+        const { code, text } = await send(path, body)
+        const { took, ...response } = JSON.parse(text)
+        const generated = response.items[1].index._id
+        expect([code, typeof took, generated]).to.deep.equal([200, 'number', generated])
+        expect(response).to.deep.equal({
+          errors: true,
+          items: [
+            { create: { _index: 'logs-2020', _id: '7', _version: 1, result: 'created', status: 201 } },
+            {
+              index: {
+                _index: 'x',
+                _id: generated,
+                status: 400,
+                error: {
+                  type: 'document_parsing_exception',
+                  reason: 'not a JSON object',
+                },
               },
             },
-          },
-        ],
+          ],
+        })
+        expect(logs()).to.deep.equal(['a'])
+        expect(observed).to.deep.equal([['bulk', { stored: 1, rejected: 1, changed: {} }]])
       })
-      expect(logs()).to.deep.equal(['a'])
-      expect(observed).to.deep.equal([['bulk', { stored: 1, rejected: 1, changed: {} }]])
-    })
 
     it('accepts the content type of Elasticsearch 8 clients', async () => {
       const headers = { 'content-type': 'application/vnd.elasticsearch+json; compatible-with=8' }
@@ -459,7 +460,7 @@ describe('createIngest', () => {
       expect([code, headers.allow]).to.deep.equal([405, 'POST, PUT'])
       const put = await send('/a/_doc', '{}', { method: 'PUT' })
       expect([put.code, put.headers.allow]).to.deep.equal([405, 'POST'])
-      for (const path of ['/v1/traces', '/a/b/_bulk', '/_bulk/x', '/_search', '/a/_search']) {
+      for (const path of ['/v1/traces', '/a/b/c/_bulk', '/_bulk/x', '/_search', '/a/_search']) {
         expect((await send(path, '')).code, path).to.equal(404)
       }
     })

@@ -147,7 +147,8 @@ type Handle = (take: Take, exchange: AuthenticatedExchange) => Promise<void>
 
 function handlerOf(parts: readonly string[]): Handle | undefined {
   const path = parts.join('/')
-  if (path === '_bulk' || (parts.length === 2 && parts[1] === '_bulk')) return ingestBulk
+  // Before version 8, an index has types: /{index}/{type}/_bulk.
+  if (parts.at(-1) === '_bulk' && parts.length <= 3) return ingestBulk
   const [index = '', api, id, ...more] = parts
   const isDocument = api === '_doc' || (api === '_create' && id !== undefined)
   if (isDocument && more.length === 0 && !index.startsWith('_')) return ingestDocument
@@ -159,7 +160,7 @@ function handlerOf(parts: readonly string[]): Handle | undefined {
 const ingestBulk: Handle = async (take, exchange) => {
   const { req, res, info, query } = exchange
   const startedAt = performance.now()
-  const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
+  const index = info.parts.length > 2 ? (info.parts[1] ?? '') : ''
   const filterPath = query.first('filter_path') ?? ''
   const { response } = await take(req, bulkTypes, { protocol: 'bulk', index, filterPath })
   const hasTook = filterOfMember(filterOf(exchange), 'took')?.includes === 'all'
