@@ -6,7 +6,7 @@ import { FlagError, readFlags } from '../pkg/config/flags.ts'
 import { trustSystemCertificates } from '../pkg/http/ca-certificates.ts'
 import { createLogger, type Logger } from '../pkg/telemetry/logger.ts'
 
-export type Started = {
+export type ProgramContext = {
   readonly config: Config
   readonly secrets: Secrets
   readonly reloads: Reloads
@@ -17,7 +17,7 @@ export type Started = {
 /** Runs one of the two programs: flags, configuration, signals, exit codes. Never returns. */
 export async function runProgram(
   about: { readonly name: string; readonly summary: string; readonly listens: boolean },
-  run: (started: Started, signal: AbortSignal) => Promise<void>,
+  run: (started: ProgramContext, signal: AbortSignal) => Promise<void>,
 ): Promise<never> {
   const stop = new AbortController()
   process.on('SIGTERM', () => stop.abort())

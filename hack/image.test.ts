@@ -50,14 +50,14 @@ describe('make image', () => {
       ['--build-arg', 'NODE_IMAGE=mirror/node', '--provenance=false', '--load'],
     ],
   ]
-  for (const [title, settings, wanted] of cases)
+  for (const [title, settings, expected] of cases)
     it(`builds ${title}`, () => {
       const { status, stdout, asked } = make({ ...settings, IMAGE: 'kapis:test' })
       expect(status).to.equal(0)
       expect(stdout).to.equal('built kapis:test\n')
       const words = asked()
       expect(words.slice(0, 2)).to.deep.equal(['buildx', 'build'])
-      expect(words.slice(words.indexOf('kapis:test') + 1)).to.deep.equal([...wanted, '.'])
+      expect(words.slice(words.indexOf('kapis:test') + 1)).to.deep.equal([...expected, '.'])
     })
 
   it('reports that no builder responds', () => {

@@ -18,7 +18,7 @@ const declarers: ReadonlyMap<string, string> = new Map([
 ])
 const levels: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error'])
 
-type Found = { readonly metrics: readonly string[]; readonly messages: readonly string[] }
+type TelemetryNames = { readonly metrics: readonly string[]; readonly messages: readonly string[] }
 
 /** Renders docs/metrics.md from the calls that create metrics. */
 export function renderMetrics(): string {
@@ -52,7 +52,7 @@ ${findAll().messages.join('\n')}
 `
 }
 
-function findAll(): Found {
+function findAll(): TelemetryNames {
   const metrics = new Set<string>()
   const messages = new Map<string, Set<string>>()
   const sources = globSync('{pkg,cmd/apiserver,cmd/oauth}/**/*.ts', { cwd: repository })

@@ -37,14 +37,14 @@ export async function forEach(
 
 const stillMs = 60_000
 
-/** Counts until `wanted`, or no growth for a minute. @returns the last number */
+/** Counts until `expected`, or no growth for a minute. @returns the last number */
 export async function until(
-  wanted: number,
+  expected: number,
   count: () => Promise<number> | number,
   everyMs = 250,
 ): Promise<number> {
   let [found, since] = [await count(), Date.now()]
-  while (found < wanted && Date.now() - since < stillMs) {
+  while (found < expected && Date.now() - since < stillMs) {
     await sleep(everyMs)
     const now = await count()
     if (now > found) since = Date.now()

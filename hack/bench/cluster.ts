@@ -56,8 +56,8 @@ export async function startCluster(
 async function loadEnv(runDir: string): Promise<BenchEnv> {
   const env = createProcessRecords(runDir).readEnv() ?? {}
   const get = (name: string) => env[name] ?? ''
-  const authorities = [get('KAPIS_CA'), get('KUBE_CA')].map(file => readFileSync(file, 'utf8'))
-  setDefaultCACertificates([...getCACertificates('default'), ...authorities])
+  const cas = [get('KAPIS_CA'), get('KUBE_CA')].map(file => readFileSync(file, 'utf8'))
+  setDefaultCACertificates([...getCACertificates('default'), ...cas])
   const login = new URLSearchParams({
     grant_type: 'password',
     username: get('KAPIS_USER'),

@@ -19,7 +19,7 @@ import type { BenchEnv } from './cluster.ts'
 import { cpuMs, residentMb } from './process-stats.ts'
 import { judge, median } from './report.ts'
 
-type Figures = { readonly readyMs: number; readonly cpuMs: number; readonly residentMb: number }
+type StartMeasurement = { readonly readyMs: number; readonly cpuMs: number; readonly residentMb: number }
 
 const rounds = 5
 const idleMs = 10_000
@@ -35,7 +35,7 @@ export async function benchStart(env: BenchEnv): Promise<void> {
   try {
     const program = build(join(folder, 'kapis'))
     for (const store of ['none', 'embedded'] as const) {
-      const figures: Figures[] = []
+      const figures: StartMeasurement[] = []
       for (let round = 0; round < rounds; round++) {
         figures.push(await startOnce(program, join(folder, `${store}-${round}`), { env, store }))
       }
@@ -47,8 +47,8 @@ export async function benchStart(env: BenchEnv): Promise<void> {
   }
 }
 
-function report(store: string, figures: readonly Figures[]): void {
-  const middle = (of: (one: Figures) => number) => Math.round(median(figures.map(of)))
+function report(store: string, figures: readonly StartMeasurement[]): void {
+  const middle = (of: (one: StartMeasurement) => number) => Math.round(median(figures.map(of)))
   const [ready, resident] = [middle(one => one.readyMs), middle(one => one.residentMb)]
   console.log(
     `log store ${store}: ready after ${ready} ms ${judge(ready, { atMost: 1500 }, ' ms')}, CPU time until then ` +
@@ -68,7 +68,7 @@ async function startOnce(
   program: string,
   folder: string,
   { env, store }: { readonly env: BenchEnv; readonly store: 'none' | 'embedded' },
-): Promise<Figures> {
+): Promise<StartMeasurement> {
   mkdirSync(folder)
   const cluster = parse(readFileSync(join(env.runDir, 'kapis.yaml'), 'utf8'))
   const ports = createPortFinder()

@@ -41,11 +41,11 @@ export type Shipper = { readonly stop: () => Promise<void> }
  */
 export function shipLogs(
   settings: Settings,
-  front: { readonly url: string; readonly caFile: string; readonly token: string },
+  kapis: { readonly url: string; readonly caFile: string; readonly token: string },
 ): Shipper {
-  const url = new URL(`/kapis/logging.${settings.groupDomain}/v1alpha2/ingest/jsonlines`, front.url)
-  const http = new HttpClient({ ca: readFileSync(front.caFile, 'utf8'), env: {}, timeoutMs: 10_000 })
-  const headers = { authorization: `Bearer ${front.token}`, 'content-type': 'application/x-ndjson' }
+  const url = new URL(`/kapis/logging.${settings.groupDomain}/v1alpha2/ingest/jsonlines`, kapis.url)
+  const http = new HttpClient({ ca: readFileSync(kapis.caFile, 'utf8'), env: {}, timeoutMs: 10_000 })
+  const headers = { authorization: `Bearer ${kapis.token}`, 'content-type': 'application/x-ndjson' }
   const tails = sources(settings).map(source => ({ source, at: 0 }))
   let stopped = false
   let underWay = Promise.resolve()

@@ -24,7 +24,7 @@ export function createPki(folder: string): Pki {
     writeFileSync(file(`${name}.crt`), certPem, { mode: 0o600 })
     writeFileSync(file(`${name}.key`), keyPem, { mode: 0o600 })
   }
-  const authority = (name: string, commonName: string) => {
+  const ca = (name: string, commonName: string) => {
     const pair = createCa({ commonName, validityDays })
     write(name, pair)
     return pair
@@ -32,9 +32,9 @@ export function createPki(folder: string): Pki {
   const client = (name: string, signer: KeyPair, commonName: string, organizations: readonly string[] = []) =>
     write(name, issueCertificate(signer, { commonName, organizations, usages: ['client'], validityDays }))
 
-  const cluster = authority('ca', 'kubernetes')
-  const frontProxy = authority('front-proxy-ca', 'kubernetes-front-proxy')
-  const kapis = authority('kapis-ca', 'kapis')
+  const cluster = ca('ca', 'kubernetes')
+  const frontProxy = ca('front-proxy-ca', 'kubernetes-front-proxy')
+  const kapis = ca('kapis-ca', 'kapis')
   write(
     'serving',
     issueCertificate(cluster, {

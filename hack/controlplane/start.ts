@@ -86,9 +86,11 @@ export async function start(o: Start): Promise<Shipper | undefined> {
     await createSamples(client, settings, ports.kwok, say)
     if (!settings.onlyControlPlane) {
       await writeKapisKubeconfig(client, settings, `https://127.0.0.1:${ports.kubeApiserver}`, pki)
-      const front = `https://127.0.0.1:${ports.kapis}/readyz`
+      const readinessUrl = `https://127.0.0.1:${ports.kapis}/readyz`
       await run(kapisPart(settings, 'oauth', { socket, path: '/healthz' }))
-      await run(kapisPart(settings, 'apiserver', { url: front, caFile: join(settings.runDir, 'ca.crt') }))
+      await run(
+        kapisPart(settings, 'apiserver', { url: readinessUrl, caFile: join(settings.runDir, 'ca.crt') }),
+      )
       await waitAvailable(client, settings.groupDomain, signal)
       say(`the aggregated API v1alpha3.resources.${settings.groupDomain} is available`)
     }

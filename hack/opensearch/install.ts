@@ -40,13 +40,13 @@ function resolve(pom: string, folder: string): Promise<void> {
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
   const args = ['-B', '-ntp', '-q', '-C', '-f', pom, goal, `-DoutputDirectory=${folder}`]
   const child = spawn('mvn', args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (said += chunk))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const { promise, resolve: done, reject } = Promise.withResolvers<void>()
   child.on('error', error => reject(new Error(`Maven (mvn) cannot be started: ${error.message}`)))
   child.on('close', code => {
     if (code === 0) done()
-    else reject(new Error(`Maven ended with ${code}:\n${said.trim().split('\n').slice(-10).join('\n')}`))
+    else reject(new Error(`Maven ended with ${code}:\n${output.trim().split('\n').slice(-10).join('\n')}`))
   })
   return promise
 }
@@ -54,13 +54,13 @@ function resolve(pom: string, folder: string): Promise<void> {
 /** Verifies recorded checksums: Maven gets its own from the same server as the files. */
 function check(folder: string, checksums: string): void {
   const lines = readFileSync(checksums, 'utf8').trim().split('\n')
-  const wanted = new Map(lines.map(line => [line.slice(66), line.slice(0, 64)]))
+  const expected = new Map(lines.map(line => [line.slice(66), line.slice(0, 64)]))
   const found = readdirSync(folder)
   const other = found.find(name => {
     const hash = createHash('sha256').update(readFileSync(join(folder, name)))
-    return wanted.get(name) !== hash.digest('hex')
+    return expected.get(name) !== hash.digest('hex')
   })
   if (other !== undefined) throw new Error(`${other} does not match the checksum in ${checksums}`)
-  const lacking = [...wanted.keys()].find(name => !found.includes(name))
+  const lacking = [...expected.keys()].find(name => !found.includes(name))
   if (lacking !== undefined) throw new Error(`${lacking} was not resolved`)
 }

@@ -1,7 +1,7 @@
-import type { Locked } from './lockfile.ts'
+import type { LockedPackage } from './lockfile.ts'
 
 /** Renders docs/licences.md; build and test dependencies are only counted. */
-export function renderLicences(packages: readonly Locked[]): string {
+export function renderLicences(packages: readonly LockedPackage[]): string {
   const shipped = packages.filter(({ isShipped }) => isShipped)
   const others = packages.filter(({ isShipped }) => !isShipped)
   const rows = [
@@ -22,7 +22,7 @@ export function renderLicences(packages: readonly Locked[]): string {
   ].join('\n')
 }
 
-function countByLicence(packages: readonly Locked[]): string {
+function countByLicence(packages: readonly LockedPackage[]): string {
   const groups = Object.entries(Object.groupBy(packages, ({ license }) => license))
   return groups
     .sort(([a], [b]) => (a < b ? -1 : 1))

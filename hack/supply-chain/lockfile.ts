@@ -1,5 +1,5 @@
 /** A package in a lock file (lockfileVersion 3 of npm). */
-export type Locked = {
+export type LockedPackage = {
   /** The path where it is installed: node_modules/… */
   readonly path: string
   readonly name: string
@@ -16,7 +16,7 @@ export type Locked = {
 export type LockfileText = { readonly path: string; readonly text: string }
 
 /** @throws Error if the text is not a lock file of version 3 */
-export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
+export function readLockfile({ path, text }: LockfileText): readonly LockedPackage[] {
   const { lockfileVersion, packages } = JSON.parse(text)
   if (lockfileVersion !== 3 || typeof packages !== 'object')
     throw new Error(`${path} is not a lock file of version 3`)
@@ -63,7 +63,7 @@ export function isPermissive(license: string): boolean {
  * optional packages for other platforms. If a registry lacks those, `npm ci` rejects its lock file
  * elsewhere.
  */
-export function lockfileFaults(file: string, packages: readonly Locked[]): readonly string[] {
+export function lockfileFaults(file: string, packages: readonly LockedPackage[]): readonly string[] {
   const names = new Set(packages.map(({ name }) => name))
   return packages.flatMap(({ path, integrity, license, resolved, optional }) => [
     ...optional

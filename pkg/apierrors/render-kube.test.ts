@@ -24,7 +24,7 @@ describe('toKubeStatus', () => {
 })
 
 describe('renderKube', () => {
-  type Written = { code: number; headers: Readonly<Record<string, unknown>>; body: string }
+  type WrittenResponse = { code: number; headers: Readonly<Record<string, unknown>>; body: string }
 
   async function responseTo(error: unknown, options: { method?: string; begun?: boolean } = {}) {
     const server = createServer((_req, res) => {
@@ -36,7 +36,7 @@ describe('renderKube', () => {
     await listening.promise
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : undefined
-    const answered = Promise.withResolvers<Written>()
+    const answered = Promise.withResolvers<WrittenResponse>()
     get({ port, host: '127.0.0.1', agent: false, method: options.method }, async res => {
       let body = ''
       try {

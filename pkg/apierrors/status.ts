@@ -167,14 +167,19 @@ export function unavailable(message: string, cause?: unknown, retryAfterSeconds 
 }
 
 /** Returns the 504 of kube-apiserver for a resource version that is not reached yet. */
-export function tooLargeResourceVersion(wanted: string, current: string): Status {
-  return new Status(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
+export function tooLargeResourceVersion(requested: string, current: string): Status {
+  return new Status(
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${requested}, current: ${current}`,
+    {
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      },
+      headers: { 'retry-after': '1' },
     },
-    headers: { 'retry-after': '1' },
-  })
+  )
 }
 
 /** Returns a 504. The message states what timed out, and after what time. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { toExchange } from './fixtures.ts'
 import { isLongRunningInKube, mayBeLongRunning, mayStream } from './long-running.ts'
 
-function asked(line: string) {
+function requestOf(line: string) {
   const [method = '', url = ''] = line.split(' ')
   return toExchange(Object.create({ method, url }), Object.create(null))
 }
@@ -22,7 +22,8 @@ describe('mayBeLongRunning', () => {
     'GET /kapis/tenant.kapis.io/v1alpha2/logs?follow=true',
     'GET /kapis/example.org/v1/things?watch=1',
   ]
-  for (const line of long) it(`accepts ${line}`, () => expect(mayBeLongRunning(asked(line))).to.equal(true))
+  for (const line of long)
+    it(`accepts ${line}`, () => expect(mayBeLongRunning(requestOf(line))).to.equal(true))
 
   // The path alone does not make a request long-running: such requests must have a deadline and
   // count for max-in-flight.
@@ -48,7 +49,8 @@ describe('mayBeLongRunning', () => {
     'POST /kapis/example.org/v1/things/x/proxy',
     'GET /kapis/example.org/v1/things/x/exec',
   ]
-  for (const line of short) it(`rejects ${line}`, () => expect(mayBeLongRunning(asked(line))).to.equal(false))
+  for (const line of short)
+    it(`rejects ${line}`, () => expect(mayBeLongRunning(requestOf(line))).to.equal(false))
 })
 
 describe('mayStream', () => {
@@ -60,7 +62,7 @@ describe('mayStream', () => {
       ['tenant.kapis.io/v1alpha2/logs', false],
       ['tenant.kapis.io/v1alpha2/logs?operation=query', false],
     ] as const)
-      expect(mayStream(asked(`GET /kapis/${path}`)), path).to.equal(expected)
+      expect(mayStream(requestOf(`GET /kapis/${path}`)), path).to.equal(expected)
   })
 })
 
@@ -72,7 +74,7 @@ describe('isLongRunningInKube', () => {
         ['v1/namespaces/a/services/b/proxy/', true],
         ['v1/namespaces/a/pods/b/eviction?follow=true', false],
       ] as const)
-        expect(isLongRunningInKube(asked(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(
+        expect(isLongRunningInKube(requestOf(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(
           isLongRunning,
         )
   })

@@ -55,17 +55,17 @@ describe('createAuditor', () => {
   }
 
   it('writes every field of an event, including bodies', async () => {
-    const seen: string[] = []
+    const observed: string[] = []
     const { port } = await start(
       whole,
       serveAs(async (req, res) => {
-        seen.push(await read(req))
+        observed.push(await read(req))
         sendJson(res, 201, { kind: 'ConfigMap', metadata: { name: 'c' } })
       }),
     )
     const body = '{"kind":"ConfigMap","metadata":{"generateName":"c"}}'
     await post(port, '/api/v1/namespaces/a/configmaps?dryRun=All', body)
-    expect(seen).to.deep.equal([body])
+    expect(observed).to.deep.equal([body])
     const [received, complete] = events()
     expect(received).to.include({ stage: 'RequestReceived' })
     const { requestReceivedTimestamp, stageTimestamp, sourceIPs, ...rest } = complete ?? {}

@@ -44,10 +44,10 @@ function matchesGroup({ group, resources, resourceNames }: GroupResources, info:
   const { resource, subresource } = info
   const full = subresource === '' ? resource : `${resource}/${subresource}`
   return resources.some(
-    wanted =>
-      wanted === '*' ||
-      wanted === full ||
-      (subresource !== '' && (wanted === `*/${subresource}` || wanted === `${resource}/*`)),
+    pattern =>
+      pattern === '*' ||
+      pattern === full ||
+      (subresource !== '' && (pattern === `*/${subresource}` || pattern === `${resource}/*`)),
   )
 }
 

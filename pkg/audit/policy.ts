@@ -68,14 +68,14 @@ export function parsePolicy(text: string): Policy {
   return policy
 }
 
-type Place = { readonly at: string; readonly problems: string[]; readonly omitsAll: boolean }
+type ParseContext = { readonly at: string; readonly problems: string[]; readonly omitsAll: boolean }
 
 const ruleMembers = [
   ...['level', 'users', 'userGroups', 'verbs', 'resources', 'namespaces', 'nonResourceURLs'],
   ...['omitStages', 'omitManagedFields'],
 ]
 
-function parseRule(value: unknown, { at, problems, omitsAll }: Place): PolicyRule {
+function parseRule(value: unknown, { at, problems, omitsAll }: ParseContext): PolicyRule {
   const rule = members(value, at, problems, ruleMembers)
   const list = (key: string) => texts(rule[key], `${at}.${key}`, problems)
   const level = levels.find(name => name === rule.level)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Status, unauthorized, unavailable } from '../apierrors/status.ts'
 import { createSharedResult } from '../cache/shared-result.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import type { Authenticated } from './authenticator.ts'
+import type { Authentication } from './authenticator.ts'
 
 const keepMs = 10_000
 const failedForMs = 1_000
@@ -30,7 +30,7 @@ export function createAnonymousCheck(client: Pick<KubeClient, 'call'>): () => Pr
   return createSharedResult(ask, { keepMs, failedForMs })
 }
 
-type Authenticate = (req: IncomingMessage) => Promise<Authenticated> | Authenticated
+type Authenticate = (req: IncomingMessage) => Promise<Authentication> | Authentication
 
 /**
  * Rejects anonymous callers if kube-apiserver rejects them. Otherwise Kapis would request as
@@ -42,11 +42,11 @@ export function withAnonymousCheck(
   authenticate: Authenticate,
   isAllowed: () => Promise<boolean>,
 ): Authenticate {
-  async function check(found: Authenticated): Promise<Authenticated> {
+  async function check(found: Authentication): Promise<Authentication> {
     if (await isAllowed()) return found
     throw unauthorized()
   }
-  const admit = (found: Authenticated) => (found.method === 'anonymous' ? check(found) : found)
+  const admit = (found: Authentication) => (found.method === 'anonymous' ? check(found) : found)
   return req => {
     const found = authenticate(req)
     return found instanceof Promise ? found.then(admit) : admit(found)

@@ -10,7 +10,7 @@ export type Authenticator = {
   readonly authenticate: (req: IncomingMessage) => Promise<Identity | null> | Identity | null
 }
 
-export type Authenticated = { readonly identity: Identity; readonly method: string }
+export type Authentication = { readonly identity: Identity; readonly method: string }
 
 /** Called with each result and the name of the authenticator, but no credential. */
 export type AuthenticationObserver = (method: string, result: 'success' | 'failure') => void
@@ -26,12 +26,12 @@ export type AuthenticationObserver = (method: string, result: 'success' | 'failu
 export function createUnion(
   authenticators: readonly Authenticator[],
   observe: AuthenticationObserver,
-): (req: IncomingMessage) => Promise<Authenticated> | Authenticated {
-  type Outcome = Promise<Authenticated> | Authenticated
+): (req: IncomingMessage) => Promise<Authentication> | Authentication {
+  type Outcome = Promise<Authentication> | Authentication
 
-  /** Runs the authenticators from `place` on. Returns a promise only if one of them does. */
-  function tryFrom(place: number, req: IncomingMessage, broken: unknown): Outcome {
-    const next = authenticators[place]
+  /** Runs the authenticators from `index` on. Returns a promise only if one of them does. */
+  function tryFrom(index: number, req: IncomingMessage, broken: unknown): Outcome {
+    const next = authenticators[index]
     if (next === undefined) return withoutIdentity(broken)
     const { name } = next
     let result: Promise<Identity | null> | Identity | null
@@ -48,7 +48,7 @@ export function createUnion(
       : found(name, result)
 
     function found(method: string, identity: Identity | null): Outcome {
-      if (identity === null) return tryFrom(place + 1, req, broken)
+      if (identity === null) return tryFrom(index + 1, req, broken)
       const usable = complete(identity)
       if (typeof usable === 'string') return rejected(method, new UnusableIdentity(method, usable, identity))
       observe(method, 'success')
@@ -60,13 +60,13 @@ export function createUnion(
       // A caller who was recognized and rejected must not get another identity.
       if (error instanceof Status && (error.code >= 500 || error.code === 403 || error.code === 429))
         throw error
-      return tryFrom(place + 1, req, broken ?? error)
+      return tryFrom(index + 1, req, broken ?? error)
     }
   }
   return req => tryFrom(0, req, undefined)
 }
 
-function withoutIdentity(broken: unknown): Authenticated {
+function withoutIdentity(broken: unknown): Authentication {
   if (broken === undefined) return { identity: anonymous, method: 'anonymous' }
   if (broken instanceof Status && broken.code === 401) throw broken
   throw unauthorized(broken)

@@ -50,7 +50,7 @@ export type BasicAuthenticator = Authenticator & {
   readonly hasEnded: (identity: Identity) => boolean
 }
 
-type Known = Pick<User, 'name' | 'uid' | 'credential'>
+type PasswordUser = Pick<User, 'name' | 'uid' | 'credential'>
 
 const maxCacheBytes = 1024 * 1024
 const maxHeaderLength = 4096
@@ -62,15 +62,15 @@ const maxHeaderLength = 4096
  */
 export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): BasicAuthenticator {
   const key = randomBytes(32)
-  const known = createBoundedCache<Known>({
+  const known = createBoundedCache<PasswordUser>({
     maxBytes: maxCacheBytes,
     sizeOf: ({ name, uid, credential }) => 2 * (name.length + uid.length + credential.length),
   })
   const running = new Map<string, Promise<Identity>>()
   // Keyed by `extra`, which copies of an identity share.
-  const callers = new WeakMap<Identity['extra'], Known>()
+  const callers = new WeakMap<Identity['extra'], PasswordUser>()
 
-  function isCurrent({ name, uid, credential }: Known): boolean {
+  function isCurrent({ name, uid, credential }: PasswordUser): boolean {
     const user = users.get(name)
     return user?.uid === uid && user.credential === credential && user.state !== 'Disabled'
   }

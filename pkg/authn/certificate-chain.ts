@@ -43,15 +43,14 @@ export function parseBundle(pem: string): readonly X509Certificate[] {
 export function isTrusted(
   req: IncomingMessage,
   chain: Chain,
-  authorities: readonly X509Certificate[],
+  cas: readonly X509Certificate[],
   nowMs: number,
 ): boolean {
   const [leaf] = chain
   if (tlsSocketOf(req)?.authorized !== true || leaf === undefined || !isInTime(leaf, nowMs)) return false
   let current = leaf
   for (let depth = 0; depth < maxDepth; depth++) {
-    if (authorities.some(authority => isInTime(authority, nowMs) && isIssuedBy(current, authority)))
-      return true
+    if (cas.some(ca => isInTime(ca, nowMs) && isIssuedBy(current, ca))) return true
     const issuer = chain.find(
       other => other !== current && other.ca && isInTime(other, nowMs) && isIssuedBy(current, other),
     )

@@ -3,7 +3,7 @@ import { Status } from '../apierrors/status.ts'
 import { jane } from '../apirequest/fixtures.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
-import { type Claimed, impersonateConstrained, nodeOf } from './constrained-impersonation.ts'
+import { type ClaimedIdentity, impersonateConstrained, nodeOf } from './constrained-impersonation.ts'
 
 const nodeKey = 'authentication.kubernetes.io/node-name'
 const agent: Identity = {
@@ -12,7 +12,7 @@ const agent: Identity = {
   extra: { [nodeKey]: ['n1'], a: ['b'] },
 }
 
-async function attempt(claim: Partial<Claimed>, allowed: readonly string[], caller: Identity = jane) {
+async function attempt(claim: Partial<ClaimedIdentity>, allowed: readonly string[], caller: Identity = jane) {
   const requests: string[] = []
   const may = (info: RequestInfo, who: Identity) => {
     const { verb, group, resource, subresource, namespace, name } = info
@@ -69,7 +69,7 @@ describe('impersonateConstrained', () => {
     expect(refused.requests.at(-1)).to.equal(`impersonate:user-info ${auth} groups b`)
   })
 
-  const never: readonly (readonly [Partial<Claimed>, string])[] = [
+  const never: readonly (readonly [Partial<ClaimedIdentity>, string])[] = [
     [{ groups: ['system:masters'] }, 'impersonating the system:masters group is not allowed'],
     [{ extra: { scopes: ['x'] } }, 'impersonating an invalid key in extra is not allowed'],
     [{ extra: { 'Acme.io/x': ['x'] } }, 'impersonating an invalid key in extra is not allowed'],

@@ -7,12 +7,12 @@ import { forbidden } from '../authz/forbidden.ts'
 export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void
 
 /** The identity that the headers of a request claim. */
-export type Claimed = Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>
+export type ClaimedIdentity = Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>
 
 type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
 
 type Attempt = {
-  readonly claimed: Claimed
+  readonly claimed: ClaimedIdentity
   readonly caller: Identity
   /** The attributes to authorize the request with. */
   readonly request: RequestInfo
@@ -134,7 +134,7 @@ async function isAllowed(check: () => Promise<void> | void): Promise<boolean> {
 // The syntax of IsDomainPrefixedPath in k8s.io/apimachinery.
 const httpPath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
-function extraProblem(extra: Claimed['extra']): string | undefined {
+function extraProblem(extra: ClaimedIdentity['extra']): string | undefined {
   for (const [key, values] of Object.entries(extra)) {
     const slash = key.indexOf('/')
     const isPath = dnsSubdomain.test(key.slice(0, slash)) && httpPath.test(key.slice(slash + 1))

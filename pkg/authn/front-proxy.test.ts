@@ -220,10 +220,10 @@ describe('the identity from a client certificate, on a real TLS connection', () 
   for (const [what, expected, change] of changes) {
     it(`is accepted or rejected as by kube-apiserver with ${what}`, async () => {
       const sign = Object.entries(digests).find(([name]) => name === what)?.[1] ?? forge.md.sha256
-      const altered = (authority: KeyPair, pair: KeyPair): KeyPair => {
+      const altered = (ca: KeyPair, pair: KeyPair): KeyPair => {
         const certificate = forge.pki.certificateFromPem(pair.certPem)
         change(certificate)
-        certificate.sign(forge.pki.privateKeyFromPem(authority.keyPem), sign.create())
+        certificate.sign(forge.pki.privateKeyFromPem(ca.keyPem), sign.create())
         return { ...pair, certPem: forge.pki.certificateToPem(certificate) }
       }
       const { client } = await call(

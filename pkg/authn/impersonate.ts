@@ -10,7 +10,7 @@ import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity/identit
 import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import {
-  type Claimed,
+  type ClaimedIdentity,
   impersonateConstrained,
   isForbidden,
   type MayImpersonate,
@@ -83,7 +83,7 @@ type Attempts = Impersonation & {
  * Tries the verb `impersonate` first, unlike kube-apiserver: most callers have it, and the
  * resulting identity is the same except for nodes.
  */
-async function legacyFirst(claimed: Claimed, options: Attempts): Promise<Identity> {
+async function legacyFirst(claimed: ClaimedIdentity, options: Attempts): Promise<Identity> {
   try {
     return await options.legacy()
   } catch (error) {
@@ -94,7 +94,7 @@ async function legacyFirst(claimed: Claimed, options: Attempts): Promise<Identit
 }
 
 /** Tries constrained impersonation first, for nodes: it adds the group of nodes to the identity. */
-async function constrainedFirst(claimed: Claimed, options: Attempts): Promise<Identity> {
+async function constrainedFirst(claimed: ClaimedIdentity, options: Attempts): Promise<Identity> {
   if (!(await options.isConstrained())) return options.legacy()
   let rejection: unknown
   try {
@@ -111,7 +111,7 @@ async function constrainedFirst(claimed: Claimed, options: Attempts): Promise<Id
   }
 }
 
-async function constrained(claimed: Claimed, { caller, may, requestOf }: Attempts) {
+async function constrained(claimed: ClaimedIdentity, { caller, may, requestOf }: Attempts) {
   return impersonateConstrained({ claimed, caller, may, request: await requestOf() })
 }
 
@@ -125,7 +125,7 @@ type Target = {
 
 const authentication = 'authentication.k8s.io'
 
-function toTargets({ username, uid, groups, extra }: Claimed): readonly Target[] {
+function toTargets({ username, uid, groups, extra }: ClaimedIdentity): readonly Target[] {
   const nowhere = { group: '', subresource: '', namespace: '' }
   const account = splitServiceAccount(username)
   return [
@@ -183,7 +183,7 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
 }
 
 /** Reports whether a raw header element (even positions are names) is one of impersonation. */
-function isClaim(text: string, place: number): boolean {
+function isClaim(text: string, index: number): boolean {
   const first = text[0]
-  return place % 2 === 0 && (first === 'I' || first === 'i') && text.toLowerCase().startsWith(claimPrefix)
+  return index % 2 === 0 && (first === 'I' || first === 'i') && text.toLowerCase().startsWith(claimPrefix)
 }

@@ -37,7 +37,7 @@ export type KapisTokenOptions = {
   readonly given?: (user: User, sid: string) => GrantedAccess
 }
 
-type Verified = {
+type VerifiedToken = {
   readonly claims: Claims
   readonly keys: object
   user: User
@@ -66,7 +66,7 @@ const maxCacheBytes = 32 * 1024 * 1024
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
   const { verifier, keys, users, sessions, given: givenTo = () => noAccess } = options
-  const verified = createBoundedCache<Verified>({
+  const verified = createBoundedCache<VerifiedToken>({
     maxBytes: maxCacheBytes,
     // Claims and other data that the stored user does not contain.
     sizeOf: ({ identity }) => 1_000 + identityBytes(identity),

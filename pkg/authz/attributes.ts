@@ -53,12 +53,12 @@ function toFieldRequirement({ field, operator, value }: FieldRequirement) {
   return { key: field, operator: operator === '=' ? 'In' : 'NotIn', values: [value] }
 }
 
-type Expressible = LabelRequirement & { readonly operator: keyof typeof labelOperators }
+type ExpressibleRequirement = LabelRequirement & { readonly operator: keyof typeof labelOperators }
 
-function isExpressible(requirement: LabelRequirement): requirement is Expressible {
+function isExpressible(requirement: LabelRequirement): requirement is ExpressibleRequirement {
   return requirement.operator in labelOperators
 }
 
-function toLabelRequirement({ key, operator, values }: Expressible) {
+function toLabelRequirement({ key, operator, values }: ExpressibleRequirement) {
   return { key, operator: labelOperators[operator], ...(values.length > 0 ? { values } : {}) }
 }

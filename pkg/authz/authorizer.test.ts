@@ -7,7 +7,7 @@ import { QueryParameters } from '../apirequest/query/query-parameters.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { withClocks } from '../scheduling/clock-fixtures.ts'
 import type { ReviewSpec } from './attributes.ts'
-import { createAuthorizer, type Explain } from './authorizer.ts'
+import { createAuthorizer, type ExplainDenial } from './authorizer.ts'
 import type { RbacCheck } from './review/rbac-check.ts'
 
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
@@ -16,7 +16,7 @@ const store = `/apis/${group}/v1alpha3/nodes`
 
 function start(
   respond: (spec: ReviewSpec) => unknown = () => ({ allowed: true }),
-  explain?: Explain,
+  explain?: ExplainDenial,
   rbac?: RbacCheck,
 ) {
   const specs: ReviewSpec[] = []
@@ -54,7 +54,7 @@ describe('createAuthorizer', () => {
   })
 
   it('explains a denial, and checks the permissions that this requires', async () => {
-    const explain: Explain = async (_info, _identity, isAllowed) => {
+    const explain: ExplainDenial = async (_info, _identity, isAllowed) => {
       const right = parseRequestInfo('GET', '/apis/rbac.authorization.k8s.io/v1/clusterroles')
       return (await isAllowed(right)) ? 'the rule is missing' : ''
     }
@@ -70,7 +70,7 @@ describe('createAuthorizer', () => {
   })
 
   it('denies even if the explanation fails', async () => {
-    const explain: Explain = () => Promise.reject(unavailable('not yet'))
+    const explain: ExplainDenial = () => Promise.reject(unavailable('not yet'))
     const { send } = start(() => ({ allowed: false }), explain)
     expect(await rejectedStatus(send(jane, 'GET', store))).to.include({ code: 403 })
   })

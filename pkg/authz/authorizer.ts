@@ -16,7 +16,7 @@ export type AuthorizerOptions = {
   /** The group of the extension API, where anonymous callers get kube-apiserver's error. */
   readonly group: string
   /** Returns why RBAC denies a request, for callers who may read RBAC; '' for other callers. */
-  readonly explain?: Explain
+  readonly explain?: ExplainDenial
   /** Recognizes requests that only the narrowing role allows; returns the permission instead. */
   readonly narrowingRole?: NarrowingRole
   /** Detects changes of roles and bindings, after which a cached decision may be wrong. */
@@ -25,7 +25,7 @@ export type AuthorizerOptions = {
 }
 
 /** @param isAllowed reports whether the caller has another permission. @throws Status 503 */
-export type Explain = (
+export type ExplainDenial = (
   info: RequestInfo,
   identity: Identity,
   isAllowed: (permission: RequestInfo) => Promise<boolean>,
@@ -35,7 +35,7 @@ export type Explain = (
 export type Authorize = (
   info: RequestInfo,
   identity: Identity,
-  narrow?: Narrow | undefined,
+  narrow?: IsNarrowed | undefined,
 ) => Promise<void> | void
 
 /** A verb on an object; an empty name or namespace means any. */
@@ -52,10 +52,10 @@ export type ObjectPermission = {
 export type RequirePermission = (identity: Identity, permission: ObjectPermission) => Promise<void>
 
 /** @param info the permission to search in single namespaces */
-export type Narrow = (info: RequestInfo) => Promise<boolean>
+export type IsNarrowed = (info: RequestInfo) => Promise<boolean>
 
 /** A decision, and whether RBAC allowed the request at that generation. */
-type Cached = Decision & { readonly isGranted: boolean | undefined; generation: number }
+type CachedDecision = Decision & { readonly isGranted: boolean | undefined; generation: number }
 
 const cacheMs = 10_000
 // The authorizer of kube-apiserver may receive a change after this program.
@@ -72,7 +72,7 @@ const allowedByRule: Decision = { isAllowed: true, reason: '' }
  */
 export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const { rbac } = options
-  const decisions = createBoundedCache<Cached>({
+  const decisions = createBoundedCache<CachedDecision>({
     maxBytes: maxCacheBytes,
     sizeOf: ({ reason }) => 2 * reason.length,
   })
@@ -100,7 +100,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     return deny(explain, reason, info, identity)
   }
 
-  async function deny(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
+  async function deny(explain: ExplainDenial, reason: string, info: RequestInfo, identity: Identity) {
     const isAllowed = async (permission: RequestInfo) => (await decide(permission, identity)).isAllowed
     // If the explanation fails, the 403 is sent without one.
     const why = await explain(info, identity, isAllowed).catch(() => '')

@@ -9,7 +9,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const yearMs = 365 * dayMs
 const first = firstCa(start)
-const calm = { nowMs: startMs, overlapMs: hourMs, isWanted: false, servingIssuedMs: startMs }
+const calm = { nowMs: startMs, overlapMs: hourMs, isRequested: false, servingIssuedMs: startMs }
 
 describe('planCaRotation', () => {
   it('keeps a young CA, and checks again after four fifths of its lifetime', () => {
@@ -21,11 +21,11 @@ describe('planCaRotation', () => {
   })
 
   it('rotates in three steps: announced, used, removed, each after the overlap', () => {
-    expect(planCaRotation(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
+    expect(planCaRotation(first, { ...calm, isRequested: true })).to.deep.equal({ step: 'announce' })
     const announced = takeStep('announce', first, start)
     expect(planCaRotation(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
     // A repeated request does not start another rotation.
-    expect(planCaRotation(announced, { ...calm, isWanted: true }).step).to.equal(undefined)
+    expect(planCaRotation(announced, { ...calm, isRequested: true }).step).to.equal(undefined)
     const switchMs = startMs + hourMs
     expect(planCaRotation(announced, { ...calm, nowMs: switchMs })).to.deep.equal({ step: 'switch' })
     const switched = takeStep('switch', announced, new Date(switchMs))

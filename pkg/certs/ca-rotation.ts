@@ -16,12 +16,12 @@ export type RotationState = {
   /** How long a CA is published before it signs, and after its last signature, in milliseconds. */
   readonly overlapMs: number
   /** Whether an annotation requests a rotation. */
-  readonly isWanted: boolean
+  readonly isRequested: boolean
   /** When the current CA issued the serving certificate; undefined if it did not. */
   readonly servingIssuedMs: number | undefined
 }
 
-const authorityDays = 3650
+const caDays = 3650
 // The last fifth of the lifetime is two of ten years, enough time to replace a CA.
 const replaceAfterFraction = 0.8
 
@@ -33,7 +33,7 @@ const replaceAfterFraction = 0.8
  */
 export function planCaRotation(
   { current, next, trusted }: CertificateAuthority,
-  { nowMs, overlapMs, isWanted, servingIssuedMs }: RotationState,
+  { nowMs, overlapMs, isRequested, servingIssuedMs }: RotationState,
 ): { readonly step: Step } | { readonly step: undefined; readonly dueMs: number } {
   const wait = (dueMs: number) => (dueMs <= nowMs ? undefined : { step: undefined, dueMs })
   if (next !== undefined) return wait(issuedAtMs(next.certPem) + overlapMs) ?? { step: 'switch' }
@@ -43,7 +43,7 @@ export function planCaRotation(
   }
   const { validFromDate, validToDate } = new X509Certificate(current.certPem)
   const from = validFromDate.getTime()
-  if (isWanted) return { step: 'announce' }
+  if (isRequested) return { step: 'announce' }
   return wait(from + (validToDate.getTime() - from) * replaceAfterFraction) ?? { step: 'announce' }
 }
 
@@ -53,7 +53,7 @@ export function takeStep(
   now: Date,
 ): CertificateAuthority {
   if (step === 'announce') {
-    const coming = createCa({ commonName: 'kapis', validityDays: authorityDays, now })
+    const coming = createCa({ commonName: 'kapis', validityDays: caDays, now })
     return { current, next: coming, trusted: [current.certPem, coming.certPem] }
   }
   if (step === 'retire' || next === undefined) return { current, next, trusted: [current.certPem] }
@@ -65,6 +65,6 @@ export function takeStep(
 }
 
 export function firstCa(now: Date): CertificateAuthority {
-  const current = createCa({ commonName: 'kapis', validityDays: authorityDays, now })
+  const current = createCa({ commonName: 'kapis', validityDays: caDays, now })
   return { current, next: undefined, trusted: [current.certPem] }
 }

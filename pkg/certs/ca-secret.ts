@@ -11,7 +11,7 @@ export type StoredCa = CertificateAuthority & {
   /** Whether Kapis created the CA; another CA is never rotated. */
   readonly isOurs: boolean
   /** Whether an annotation requests a rotation. */
-  readonly isWanted: boolean
+  readonly isRotationRequested: boolean
 }
 
 export const caSecret = 'kapis-ca'
@@ -28,9 +28,9 @@ export function rotateAnnotation(groupDomain: string): string {
 }
 
 /** Reads the CA. @returns undefined if the Secret does not exist */
-export async function readCa(place: CaSecretLocation): Promise<StoredCa | undefined> {
-  const secret = await readSecret(place.client, { namespace: place.namespace, name: caSecret })
-  return secret && parseCa(secret, place.groupDomain)
+export async function readCa(location: CaSecretLocation): Promise<StoredCa | undefined> {
+  const secret = await readSecret(location.client, { namespace: location.namespace, name: caSecret })
+  return secret && parseCa(secret, location.groupDomain)
 }
 
 export function parseCa(secret: KubeObject, groupDomain: string): StoredCa {
@@ -45,7 +45,7 @@ export function parseCa(secret: KubeObject, groupDomain: string): StoredCa {
     trusted: [certPem, ...others.map(pem => `${pem}\n`)],
     resourceVersion,
     isOurs,
-    isWanted: secret.metadata.annotations?.[rotateAnnotation(groupDomain)] !== undefined,
+    isRotationRequested: secret.metadata.annotations?.[rotateAnnotation(groupDomain)] !== undefined,
   }
 }
 

@@ -13,8 +13,8 @@ const logger = createLogger({
   level: 'error',
   destination: new Writable({ write: (_chunk, _encoding, done) => done() }),
 })
-const authority = createCa({ commonName: 'given', validityDays: 2 })
-const pair = () => issueCertificate(authority, { commonName: 'x', usages: ['server'], validityDays: 1 })
+const ca = createCa({ commonName: 'given', validityDays: 2 })
+const pair = () => issueCertificate(ca, { commonName: 'x', usages: ['server'], validityDays: 1 })
 
 describe('FileCertificates', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-files-'))
@@ -26,7 +26,7 @@ describe('FileCertificates', () => {
   const put = ({ certPem, keyPem }: KeyPair) => {
     writeFileSync(files.certFile, certPem)
     writeFileSync(files.keyFile, keyPem)
-    writeFileSync(files.caFile, authority.certPem)
+    writeFileSync(files.caFile, ca.certPem)
   }
   let certificates: FileCertificates
 
@@ -40,11 +40,11 @@ describe('FileCertificates', () => {
     const [first, second] = [pair(), pair()]
     put(first)
     await certificates.start()
-    expect(certificates.current()).to.deep.equal({ ...first, bundlePem: authority.certPem })
+    expect(certificates.current()).to.deep.equal({ ...first, bundlePem: ca.certPem })
     const changed = new Promise<void>(resolve => certificates.onChange(resolve))
     put(second)
     await changed
-    expect(certificates.current()).to.deep.equal({ ...second, bundlePem: authority.certPem })
+    expect(certificates.current()).to.deep.equal({ ...second, bundlePem: ca.certPem })
   })
 
   it('serves the last pair while the files do not match', async () => {
@@ -55,7 +55,7 @@ describe('FileCertificates', () => {
     await sleep(50)
     writeFileSync(files.caFile, '')
     await sleep(50)
-    expect(certificates.current()).to.deep.equal({ ...first, bundlePem: authority.certPem })
+    expect(certificates.current()).to.deep.equal({ ...first, bundlePem: ca.certPem })
   })
 
   it('does not start with unusable files', async () => {

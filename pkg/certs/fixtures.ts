@@ -44,17 +44,17 @@ export function createSecretStore(): SecretStore {
     const name = path.split('/')[6] ?? ''
     if (method === 'GET' && name === '')
       return { metadata: { resourceVersion: String(version) }, items: [...secrets.values()] }
-    const wanted = method === 'POST' ? String(fieldsOf(fieldsOf(body).metadata).name) : name
-    const found = secrets.get(wanted)
+    const requestedName = method === 'POST' ? String(fieldsOf(fieldsOf(body).metadata).name) : name
+    const found = secrets.get(requestedName)
     if (method === 'GET') {
-      if (found === undefined) throw new Status(404, 'NotFound', `secrets "${wanted}" not found`)
+      if (found === undefined) throw new Status(404, 'NotFound', `secrets "${requestedName}" not found`)
       return found
     }
-    writes.push(`${method} ${wanted}`)
+    writes.push(`${method} ${requestedName}`)
     const expected = fieldsOf(fieldsOf(body).metadata).resourceVersion
     if (method === 'POST' ? found !== undefined : found?.metadata.resourceVersion !== expected)
       throw new Status(409, 'Conflict', 'someone else was first')
-    return store(wanted, body)
+    return store(requestedName, body)
   }
 
   return {

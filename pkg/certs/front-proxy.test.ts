@@ -72,8 +72,8 @@ describe('FrontProxyCertificates', () => {
   it('creates a CA and a certificate for client authentication only', async () => {
     const { client, objects } = createStore()
     const certificate = new X509Certificate((await start(client)).current()?.certPem ?? '')
-    const authority = stored(objects, 'kapis-front-proxy-ca')
-    expect(certificate.checkIssued(authority) && certificate.verify(authority.publicKey)).to.equal(true)
+    const ca = stored(objects, 'kapis-front-proxy-ca')
+    expect(certificate.checkIssued(ca) && certificate.verify(ca.publicKey)).to.equal(true)
     expect(certificate.subject).to.equal('CN=kapis-front-proxy')
     // Node.js returns extended key usages as keyUsage; this OID is clientAuth.
     expect(certificate.keyUsage).to.deep.equal(['1.3.6.1.5.5.7.3.2'])
@@ -106,7 +106,7 @@ describe('FrontProxyCertificates', () => {
     expect(second.current()?.certPem).to.equal(first.current()?.certPem)
   })
 
-  const authority = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
+  const ca = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
   const strangers = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
   const unfit = {
     'of another CA': issueCertificate(strangers, {
@@ -114,7 +114,7 @@ describe('FrontProxyCertificates', () => {
       usages: ['client'],
       validityDays: 9,
     }),
-    'close to its expiry': issueCertificate(authority, {
+    'close to its expiry': issueCertificate(ca, {
       ...{ commonName: 'x', usages: ['client'], validityDays: 9 },
       now: new Date(Date.now() - 8 * 86_400_000),
     }),
@@ -130,12 +130,12 @@ describe('FrontProxyCertificates', () => {
             'tls.key': Buffer.from(keyPem).toString('base64'),
           },
         })
-      secret('kapis-front-proxy-ca', authority)
+      secret('kapis-front-proxy-ca', ca)
       secret('kapis-front-proxy-client', pair)
       const certificates = await start(client)
       expect(certificates.current()?.certPem).to.not.equal(pair.certPem)
       expect(
-        stored(objects, 'kapis-front-proxy-client').checkIssued(new X509Certificate(authority.certPem)),
+        stored(objects, 'kapis-front-proxy-client').checkIssued(new X509Certificate(ca.certPem)),
       ).to.equal(true)
     })
   }

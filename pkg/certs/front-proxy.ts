@@ -10,7 +10,7 @@ const clientSecret = 'kapis-front-proxy-client'
 /** The ConfigMap with the CA, like kube-system/extension-apiserver-authentication. */
 export const frontProxyConfigMap = 'kapis-front-proxy'
 const commonName = 'kapis-front-proxy'
-const authorityDays = 3650
+const caDays = 3650
 const clientDays = 90
 const none = { dnsNames: [], ipAddresses: [] }
 const checkEveryMs = 60 * 60_000
@@ -71,17 +71,17 @@ export class FrontProxyCertificates {
   }
 
   async #ensure(): Promise<void> {
-    const authority = await this.#pair(
+    const ca = await this.#pair(
       caSecret,
       () => true,
-      () => createCa({ commonName, validityDays: authorityDays }),
+      () => createCa({ commonName, validityDays: caDays }),
     )
     const next = await this.#pair(
       clientSecret,
-      pair => renewalReason(pair, authority.certPem, { names: none, nowMs: Date.now() }) === undefined,
-      () => issueCertificate(authority, { commonName, usages: ['client'], validityDays: clientDays }),
+      pair => renewalReason(pair, ca.certPem, { names: none, nowMs: Date.now() }) === undefined,
+      () => issueCertificate(ca, { commonName, usages: ['client'], validityDays: clientDays }),
     )
-    await this.#publish(authority.certPem)
+    await this.#publish(ca.certPem)
     if (this.#current?.certPem === next.certPem) return
     this.#current = { certPem: next.certPem, keyPem: next.keyPem }
     for (const listener of this.#listeners) listener()

@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import { createCa, issueCertificate, type KeyPair } from './issue.ts'
 
 const now = new Date('2031-05-06T07:08:09Z')
-const authority = createCa({ commonName: 'test CA', validityDays: 3650, now })
+const ca = createCa({ commonName: 'test CA', validityDays: 3650, now })
 
 describe('createCa', () => {
   it('creates a self-signed certificate that may sign others', () => {
-    const cert = new X509Certificate(authority.certPem)
+    const cert = new X509Certificate(ca.certPem)
     expect(cert.ca).to.equal(true)
     expect(cert.subject).to.equal('CN=test CA')
     expect(cert.checkIssued(cert)).to.equal(true)
@@ -15,26 +15,26 @@ describe('createCa', () => {
   })
 
   it('returns the private key that belongs to the certificate', () => {
-    const cert = new X509Certificate(authority.certPem)
-    expect(cert.checkPrivateKey(createPrivateKey(authority.keyPem))).to.equal(true)
+    const cert = new X509Certificate(ca.certPem)
+    expect(cert.checkPrivateKey(createPrivateKey(ca.keyPem))).to.equal(true)
   })
 
   it('creates a certificate that is valid from five minutes ago for the requested time', () => {
-    const cert = new X509Certificate(authority.certPem)
+    const cert = new X509Certificate(ca.certPem)
     expect(cert.validFromDate.toISOString()).to.equal('2031-05-06T07:03:09.000Z')
     expect(cert.validToDate.toISOString()).to.equal('2041-05-03T07:08:09.000Z')
   })
 
   it('gives each certificate a positive serial of 16 bytes', () => {
     const other = createCa({ commonName: 'test CA', validityDays: 1 })
-    const serials = [authority, other].map(pair => new X509Certificate(pair.certPem).serialNumber)
+    const serials = [ca, other].map(pair => new X509Certificate(pair.certPem).serialNumber)
     for (const serial of serials) expect(serial).to.match(/^[4-7][0-9A-F]{31}$/)
     expect(serials[0]).to.not.equal(serials[1])
   })
 })
 
 describe('issueCertificate', () => {
-  const server = issueCertificate(authority, {
+  const server = issueCertificate(ca, {
     commonName: 'kapis.kapis-system.svc',
     dnsNames: ['kapis.kapis-system.svc', 'localhost'],
     ipAddresses: ['127.0.0.1', '::1'],
@@ -45,7 +45,7 @@ describe('issueCertificate', () => {
 
   it('creates a certificate that the CA has signed and that is not a CA', () => {
     const cert = new X509Certificate(server.certPem)
-    const issuer = new X509Certificate(authority.certPem)
+    const issuer = new X509Certificate(ca.certPem)
     expect(cert.ca).to.equal(false)
     expect(cert.checkIssued(issuer)).to.equal(true)
     expect(cert.verify(issuer.publicKey)).to.equal(true)
@@ -66,8 +66,8 @@ describe('issueCertificate', () => {
     const serverAuth = '1.3.6.1.5.5.7.3.1'
     const clientAuth = '1.3.6.1.5.5.7.3.2'
     const usages = (pair: KeyPair) => new X509Certificate(pair.certPem).keyUsage
-    const client = issueCertificate(authority, { commonName: 'c', usages: ['client'], validityDays: 1 })
-    const both = issueCertificate(authority, {
+    const client = issueCertificate(ca, { commonName: 'c', usages: ['client'], validityDays: 1 })
+    const both = issueCertificate(ca, {
       commonName: 'b',
       usages: ['server', 'client'],
       validityDays: 1,
@@ -78,7 +78,7 @@ describe('issueCertificate', () => {
   })
 
   it('writes user and groups as Kubernetes reads them', () => {
-    const pair = issueCertificate(authority, {
+    const pair = issueCertificate(ca, {
       commonName: 'jane_doe@example.org',
       organizations: ['system:masters', 'dev*'],
       usages: ['client'],

@@ -49,8 +49,8 @@ export function createCa(o: CertificateAuthorityOptions): KeyPair {
 }
 
 /** Issues a server or client certificate with a new key. @throws Error without an RSA key */
-export function issueCertificate(authority: KeyPair, o: CertificateOptions): KeyPair {
-  const issuer = library().pki.certificateFromPem(authority.certPem)
+export function issueCertificate(ca: KeyPair, o: CertificateOptions): KeyPair {
+  const issuer = library().pki.certificateFromPem(ca.certPem)
   const { cert, keyPem } = newCertificate(o, o.organizations ?? [])
   cert.setIssuer(issuer.subject.attributes.map(decoded))
   const altNames = [
@@ -65,7 +65,7 @@ export function issueCertificate(authority: KeyPair, o: CertificateOptions): Key
     { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
     ...(altNames.length === 0 ? [] : [{ name: 'subjectAltName', altNames }]),
   ])
-  return signed(cert, keyPem, authority.keyPem)
+  return signed(cert, keyPem, ca.keyPem)
 }
 
 /** Returns when Kapis issued a certificate, since notBefore is a little earlier. */

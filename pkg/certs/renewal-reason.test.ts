@@ -4,9 +4,9 @@ import { renewalReason } from './renewal-reason.ts'
 
 const now = new Date('2031-05-06T07:08:09Z')
 const dayMs = 86_400_000
-const authority = createCa({ commonName: 'test CA', validityDays: 3650, now })
+const ca = createCa({ commonName: 'test CA', validityDays: 3650, now })
 const names = { dnsNames: ['kapis.kapis-system.svc'], ipAddresses: ['127.0.0.1'] }
-const pair = issueCertificate(authority, {
+const pair = issueCertificate(ca, {
   commonName: 'kapis',
   ...names,
   usages: ['server'],
@@ -16,15 +16,15 @@ const pair = issueCertificate(authority, {
 const other = createCa({ commonName: 'test CA', validityDays: 3650, now })
 
 describe('renewalReason', () => {
-  const wanted = { names, nowMs: now.getTime() }
+  const required = { names, nowMs: now.getTime() }
 
   it('returns nothing for a fresh pair', () => {
-    expect(renewalReason(pair, authority.certPem, wanted)).to.equal(undefined)
+    expect(renewalReason(pair, ca.certPem, required)).to.equal(undefined)
   })
 
   it('requires renewal in the last third of the lifetime, and not before', () => {
     const aged = (days: number) =>
-      renewalReason(pair, authority.certPem, { names, nowMs: now.getTime() + days * dayMs })
+      renewalReason(pair, ca.certPem, { names, nowMs: now.getTime() + days * dayMs })
     expect([aged(59), aged(61), aged(91)]).to.deep.equal([
       undefined,
       'it is due for renewal',
@@ -35,15 +35,15 @@ describe('renewalReason', () => {
   it('names the reason', () => {
     const more = { dnsNames: [...names.dnsNames, 'a.example'], ipAddresses: ['127.0.0.1', '10.0.0.1'] }
     const cases = [
-      [renewalReason(pair, other.certPem, wanted), 'it was issued by another CA'],
+      [renewalReason(pair, other.certPem, required), 'it was issued by another CA'],
       [
-        renewalReason({ ...pair, keyPem: other.keyPem }, authority.certPem, wanted),
+        renewalReason({ ...pair, keyPem: other.keyPem }, ca.certPem, required),
         'the private key does not match',
       ],
-      [renewalReason({ ...pair, certPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
-      [renewalReason({ ...pair, keyPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
+      [renewalReason({ ...pair, certPem: 'x' }, ca.certPem, required), 'it cannot be read'],
+      [renewalReason({ ...pair, keyPem: 'x' }, ca.certPem, required), 'it cannot be read'],
       [
-        renewalReason(pair, authority.certPem, { ...wanted, names: more }),
+        renewalReason(pair, ca.certPem, { ...required, names: more }),
         'it is not valid for a.example, 10.0.0.1',
       ],
     ]

@@ -16,11 +16,11 @@ export function isForHost(certPem: string, host: string): boolean {
     : certificate.checkIP(address) !== undefined
 }
 
-/** Returns why a certificate must be replaced. @param authorityPem the CA of the other side */
+/** Returns why a certificate must be replaced. @param caPem the CA of the other side */
 export function renewalReason(
   pair: KeyPair,
-  authorityPem: string,
-  wanted: { names: Names; nowMs: number },
+  caPem: string,
+  required: { names: Names; nowMs: number },
 ): string | undefined {
   let certificate: X509Certificate
   try {
@@ -29,10 +29,9 @@ export function renewalReason(
   } catch {
     return 'it cannot be read'
   }
-  const authority = new X509Certificate(authorityPem)
-  if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
-    return 'it was issued by another CA'
-  const { names, nowMs } = wanted
+  const ca = new X509Certificate(caPem)
+  if (!certificate.checkIssued(ca) || !certificate.verify(ca.publicKey)) return 'it was issued by another CA'
+  const { names, nowMs } = required
   const missing = [
     ...names.dnsNames.filter(name => certificate.checkHost(name) === undefined),
     ...names.ipAddresses.filter(address => certificate.checkIP(address) === undefined),

@@ -79,8 +79,8 @@ describe('ServingCertificates', function () {
   it('replaces its CA on demand: both are trusted before and after the new one signs', async () => {
     const store = createSecretStore()
     const [a, b] = await Promise.all([start(store, 1), start(store, 1)])
-    const seen: ServingMaterial[] = []
-    a?.onChange(() => seen.push(a.current()))
+    const notified: ServingMaterial[] = []
+    a?.onChange(() => notified.push(a.current()))
     const old = a?.current().bundlePem ?? ''
     await eventually(() => store.watches() === 4)
     const secret = store.get('kapis-ca')
@@ -88,17 +88,23 @@ describe('ServingCertificates', function () {
       ...secret,
       metadata: { ...secret?.metadata, annotations: { 'certificates.example.io/rotate': 'now' } },
     })
-    await eventually(() => seen.length >= 3 && authorities(seen.at(-1)?.bundlePem) === 1, 10_000)
+    await eventually(() => notified.length >= 3 && authorities(notified.at(-1)?.bundlePem) === 1, 10_000)
     await eventually(() => shown(a) === shown(b))
-    for (const { certPem, bundlePem } of seen) expect(isTrusted(certPem, bundlePem)).to.equal(true)
+    for (const { certPem, bundlePem } of notified) expect(isTrusted(certPem, bundlePem)).to.equal(true)
     // The previous CA bundle of a client must contain the CA of the next certificate.
-    for (const [i, { bundlePem }] of seen.entries()) {
-      expect(isTrusted(seen[i + 1]?.certPem ?? seen[i]?.certPem ?? '', bundlePem), String(i)).to.equal(true)
+    for (const [i, { bundlePem }] of notified.entries()) {
+      expect(
+        isTrusted(notified[i + 1]?.certPem ?? notified[i]?.certPem ?? '', bundlePem),
+        String(i),
+      ).to.equal(true)
     }
-    expect(seen.map(({ bundlePem }) => authorities(bundlePem))).to.deep.equal([2, 2, 1])
-    expect(seen.at(-1)?.bundlePem).to.not.include(old.trim())
+    expect(notified.map(({ bundlePem }) => authorities(bundlePem))).to.deep.equal([2, 2, 1])
+    expect(notified.at(-1)?.bundlePem).to.not.include(old.trim())
     const stored = store.get('kapis-ca')
-    expect(stored && parseCa(stored, 'example.io')).to.include({ isWanted: false, next: undefined })
+    expect(stored && parseCa(stored, 'example.io')).to.include({
+      isRotationRequested: false,
+      next: undefined,
+    })
   })
 
   it('returns no certificate before it has started', () => {

@@ -125,10 +125,10 @@ export class ServingCertificates implements CertificateSource {
 
   /** Performs the next step. @returns the time of the next check */
   async #ensure(): Promise<number> {
-    const authority = await this.#ensureAuthority()
-    const serving = await this.#ensureServing(authority)
-    this.#use({ certPem: serving.certPem, keyPem: serving.keyPem, bundlePem: authority.trusted.join('') })
-    return this.#rollOver(authority, serving)
+    const ca = await this.#ensureAuthority()
+    const serving = await this.#ensureServing(ca)
+    this.#use({ certPem: serving.certPem, keyPem: serving.keyPem, bundlePem: ca.trusted.join('') })
+    return this.#rollOver(ca, serving)
   }
 
   #use(next: ServingMaterial): void {
@@ -139,24 +139,24 @@ export class ServingCertificates implements CertificateSource {
   }
 
   /** Performs the due step of the rotation; the watch then schedules the next one. */
-  async #rollOver(authority: StoredCa, serving: KeyPair): Promise<number> {
+  async #rollOver(ca: StoredCa, serving: KeyPair): Promise<number> {
     const { config, logger } = this.#options
     const now = new Date()
-    if (!authority.isOurs) {
-      this.#warnOfEnd(authority)
+    if (!ca.isOurs) {
+      this.#warnOfEnd(ca)
       return now.getTime() + checkEveryMs
     }
     const isOfCurrent = new X509Certificate(serving.certPem).checkIssued(
-      new X509Certificate(authority.current.certPem),
+      new X509Certificate(ca.current.certPem),
     )
-    const plan = planCaRotation(authority, {
+    const plan = planCaRotation(ca, {
       nowMs: now.getTime(),
       overlapMs: config.tls.rolloverSeconds * 1000,
-      isWanted: authority.isWanted,
+      isRequested: ca.isRotationRequested,
       servingIssuedMs: isOfCurrent ? issuedAtMs(serving.certPem) : undefined,
     })
     if (plan.step === undefined) return plan.dueMs
-    if (await writeCa(this.#place, takeStep(plan.step, authority, now), authority))
+    if (await writeCa(this.#place, takeStep(plan.step, ca, now), ca))
       logger.info({ secretName: caSecret, step: plan.step }, 'CA rotation in progress')
     return now.getTime()
   }
@@ -175,14 +175,13 @@ export class ServingCertificates implements CertificateSource {
     return this.#ensureAuthority()
   }
 
-  async #ensureServing(authority: StoredCa): Promise<KeyPair> {
+  async #ensureServing(ca: StoredCa): Promise<KeyPair> {
     const { client, config, logger } = this.#options
-    const place = { namespace: config.kubernetes.namespace, name: servingSecret }
+    const secretRef = { namespace: config.kubernetes.namespace, name: servingSecret }
     const names = toNames(config)
-    const found = await readPair(client, place)
-    const wanted = { names, nowMs: Date.now() }
-    const why =
-      found === undefined ? 'there is none' : renewalReason(found, authority.current.certPem, wanted)
+    const found = await readPair(client, secretRef)
+    const required = { names, nowMs: Date.now() }
+    const why = found === undefined ? 'there is none' : renewalReason(found, ca.current.certPem, required)
     if (found !== undefined && why === undefined) return found
     // A certificate that Kapis did not issue is not overwritten; the problem is only logged.
     if (found !== undefined && !found.isOurs) {
@@ -193,17 +192,17 @@ export class ServingCertificates implements CertificateSource {
       return found
     }
     const [commonName = 'kapis'] = names.dnsNames
-    const pair = issueCertificate(authority.current, {
+    const pair = issueCertificate(ca.current, {
       commonName,
       ...names,
       usages: ['server'],
       validityDays: servingDays,
     })
-    if (await writePair(client, place, pair, found)) {
+    if (await writePair(client, secretRef, pair, found)) {
       logger.info({ secretName: servingSecret, why }, 'created the serving certificate')
       return pair
     }
-    return this.#ensureServing(authority)
+    return this.#ensureServing(ca)
   }
 }
 

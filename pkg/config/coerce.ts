@@ -7,17 +7,17 @@ import { fieldsOf, unwrapped } from './option-list.ts'
  * value. Invalid text is unchanged: the schema reports it.
  */
 export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
-  const wanted = unwrapped(schema)
-  const members = fieldsOf(wanted)
+  const expected = unwrapped(schema)
+  const members = fieldsOf(expected)
   if (members !== undefined) return isMapping(value) ? coerceMembers(members, value) : value
-  if (wanted instanceof z.ZodArray) {
-    const { element } = wanted
+  if (expected instanceof z.ZodArray) {
+    const { element } = expected
     if (Array.isArray(value)) return value.map(item => coerce(element, item))
     return typeof value === 'string' ? value.split(',').filter(item => item !== '') : value
   }
   if (typeof value !== 'string') return value
-  if (wanted instanceof z.ZodNumber) return /^\d+$/.test(value) ? Number(value) : value
-  if (wanted instanceof z.ZodBoolean && (value === 'true' || value === 'false')) return value === 'true'
+  if (expected instanceof z.ZodNumber) return /^\d+$/.test(value) ? Number(value) : value
+  if (expected instanceof z.ZodBoolean && (value === 'true' || value === 'false')) return value === 'true'
   return value
 }
 

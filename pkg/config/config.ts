@@ -125,11 +125,11 @@ export const document = section({
       'How long to continue serving after SIGTERM, in seconds, with a failing /readyz, so that load balancers stop sending requests.',
   }),
 })
-type Given = z.output<typeof document>
+type ConfigDocument = z.output<typeof document>
 
 /** The whole configuration of both programs, without secrets. */
-export type Config = Readonly<Omit<Given, 'oauth' | 'logs'>> & {
-  readonly oauth: Readonly<Omit<Given['oauth'], 'clients'>> & {
+export type Config = Readonly<Omit<ConfigDocument, 'oauth' | 'logs'>> & {
+  readonly oauth: Readonly<Omit<ConfigDocument['oauth'], 'clients'>> & {
     readonly issuer: string
     readonly audience: string
     readonly clients: readonly ClientConfig[]

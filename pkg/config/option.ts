@@ -9,7 +9,7 @@ export type OptionNotes = {
   readonly isReloaded?: true
 }
 
-export type Parsed<S extends z.ZodType> = z.output<S>
+export type ParsedOption<S extends z.ZodType> = z.output<S>
 
 type Pattern = {
   readonly pattern?: RegExp | undefined

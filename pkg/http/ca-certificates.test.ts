@@ -10,8 +10,8 @@ import { portOf } from '../apirequest/fixtures.ts'
 import { createCa, issueCertificate } from '../certs/issue.ts'
 
 const execute = promisify(execFile)
-const authority = createCa({ commonName: 'test', validityDays: 1 })
-const serving = issueCertificate(authority, {
+const ca = createCa({ commonName: 'test', validityDays: 1 })
+const serving = issueCertificate(ca, {
   commonName: 'server',
   dnsNames: ['localhost'],
   usages: ['server'],
@@ -27,8 +27,8 @@ describe('the default CAs of connections', function () {
     folder = mkdtempSync(join(tmpdir(), 'kapis-trust-'))
     for (const name of ['none', 'other']) mkdirSync(join(folder, name))
     mkdirSync(join(folder, 'cas', 'nested'), { recursive: true })
-    writeFileSync(join(folder, 'cas', 'ca.crt'), `# the CA\n${authority.certPem}`)
-    writeFileSync(join(folder, 'cas', 'broken.pem'), authority.certPem.replaceAll('MII', 'AAA'))
+    writeFileSync(join(folder, 'cas', 'ca.crt'), `# the CA\n${ca.certPem}`)
+    writeFileSync(join(folder, 'cas', 'broken.pem'), ca.certPem.replaceAll('MII', 'AAA'))
     writeFileSync(join(folder, 'other', 'text'), 'no certificate')
     server = createServer({ cert: serving.certPem, key: serving.keyPem }, (_req, res) => res.end('ok'))
     server.listen(0, '127.0.0.1')
@@ -73,7 +73,8 @@ describe('the default CAs of connections', function () {
       [{ SSL_CERT_DIR: path(['missing', 'other', '', 'cas']) }, /^200$/],
       [{ SSL_CERT_DIR: path(['other', 'none']), ...withFile() }, /^200$/],
     ]
-    for (const [env, wanted] of cases) expect(await send(trusting, env), JSON.stringify(env)).to.match(wanted)
+    for (const [env, expected] of cases)
+      expect(await send(trusting, env), JSON.stringify(env)).to.match(expected)
   })
 
   const programs: readonly [string, string][] = [

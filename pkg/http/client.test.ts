@@ -19,15 +19,15 @@ import { HttpClient, type HttpSettings } from './client.ts'
 import { describeFailure } from './describe-failure.ts'
 
 const execute = promisify(execFile)
-const authority = createCa({ commonName: 'test', validityDays: 1 })
-const serving = issueCertificate(authority, {
+const caPair = createCa({ commonName: 'test', validityDays: 1 })
+const serving = issueCertificate(caPair, {
   commonName: 'server',
   dnsNames: ['localhost', 'server.test', 'proxy.test'],
   usages: ['server'],
   validityDays: 1,
 })
 const tls = { cert: serving.certPem, key: serving.keyPem }
-const ca = authority.certPem
+const ca = caPair.certPem
 
 describe('HttpClient', function () {
   this.timeout(20_000)

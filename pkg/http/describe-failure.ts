@@ -23,8 +23,8 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
   const code = 'code' in error ? String(error.code) : ''
   // Removes a hint about options of Node.js, which users of Kapis cannot set.
-  const said = error.message.replace(/; if the root CA is installed locally.*$/, '')
-  if (untrusted.has(code)) return { kind: 'certificate', message: said }
+  const message = error.message.replace(/; if the root CA is installed locally.*$/, '')
+  if (untrusted.has(code)) return { kind: 'certificate', message }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'host', message: error.message }
   if (error.name === 'TimeoutError') return { kind: 'other', message: 'no response in time' }
   const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? []

@@ -92,12 +92,12 @@ describe('createPool', function () {
   })
 
   describe('over TLS', () => {
-    const authority = createCa({ commonName: 'servers', validityDays: 1 })
+    const ca = createCa({ commonName: 'servers', validityDays: 1 })
     const issue = (commonName: string, usage: 'server' | 'client', dnsNames: string[]) =>
-      issueCertificate(authority, { commonName, dnsNames, ipAddresses: [], usages: [usage], validityDays: 1 })
+      issueCertificate(ca, { commonName, dnsNames, ipAddresses: [], usages: [usage], validityDays: 1 })
     const serving = issue('server', 'server', ['server.example.org'])
     const [one, two] = [issue('one', 'client', []), issue('two', 'client', [])]
-    const tls = { ca: authority.certPem, servername: 'server.example.org' }
+    const tls = { ca: ca.certPem, servername: 'server.example.org' }
     function sayNames(req: IncomingMessage, res: ServerResponse): void {
       const socket = req.socket as TLSSocket
       res.end(`${socket.authorized} ${socket.getPeerCertificate().subject?.CN} ${socket.servername}`)
@@ -105,7 +105,7 @@ describe('createPool', function () {
 
     beforeEach(async () => {
       respond = sayNames
-      const material = { cert: serving.certPem, key: serving.keyPem, ca: authority.certPem }
+      const material = { cert: serving.certPem, key: serving.keyPem, ca: ca.certPem }
       const asking = { ...material, requestCert: true, rejectUnauthorized: false }
       await serve(createTlsServer(asking, (req, res) => void respond(req, res)))
     })

@@ -16,15 +16,15 @@ import { startProxy, startSocksProxy, type TestProxy } from './fixtures.ts'
 import { createAgent } from './pool.ts'
 import { type ProxyFor, readHttpProxy, readProxyEnvironment } from './proxy-environment.ts'
 
-const authority = createCa({ commonName: 'test', validityDays: 1 })
-const serving = issueCertificate(authority, {
+const caPair = createCa({ commonName: 'test', validityDays: 1 })
+const serving = issueCertificate(caPair, {
   commonName: 'server',
   dnsNames: ['server.test'],
   ipAddresses: ['127.0.0.1'],
   usages: ['server'],
   validityDays: 1,
 })
-const ca = authority.certPem
+const ca = caPair.certPem
 const times = { connections: 4, connectMs: 10_000, headMs: 10_000, bodyMs: 10_000, idleMs: 5_000 }
 
 describe('outgoing connections of the servers', function () {

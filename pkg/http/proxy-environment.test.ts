@@ -38,9 +38,9 @@ describe('readProxyEnvironment', () => {
     ['https://localhost.test', { HTTPS_PROXY: proxy }, proxy],
     ['https://a.localhost', { HTTPS_PROXY: proxy }, proxy],
   ]
-  for (const [url, env, wanted] of cases)
-    it(`uses for ${url} with ${JSON.stringify(env)}: ${wanted ?? 'no proxy'}`, () => {
-      expect(used(url, env)).to.equal(wanted)
+  for (const [url, env, expected] of cases)
+    it(`uses for ${url} with ${JSON.stringify(env)}: ${expected ?? 'no proxy'}`, () => {
+      expect(used(url, env)).to.equal(expected)
     })
 
   // NO_PROXY, hosts that are reached directly, and hosts that are proxied.

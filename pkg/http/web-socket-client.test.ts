@@ -7,7 +7,7 @@ import { connectWebSocket, UpgradeRejected, type WebSocketEvents } from './web-s
 
 describe('connectWebSocket', () => {
   let server: Server
-  const seen: { groups?: string | undefined; protocol?: string | undefined } = {}
+  const received: { groups?: string | undefined; protocol?: string | undefined } = {}
   const sockets = new WebSocketServer({ noServer: true })
 
   before(async () => {
@@ -21,8 +21,8 @@ describe('connectWebSocket', () => {
         socket.destroy()
         return
       }
-      seen.groups = String(req.headers['impersonate-group'])
-      seen.protocol = req.headers['sec-websocket-protocol']
+      received.groups = String(req.headers['impersonate-group'])
+      received.protocol = req.headers['sec-websocket-protocol']
       sockets.handleUpgrade(req, socket, head, webSocket => {
         webSocket.on('message', data => webSocket.send(data))
         if (req.url === '/short') webSocket.close()
@@ -49,7 +49,7 @@ describe('connectWebSocket', () => {
     const connection = await connect('/', { message: data => resolve(data.toString()) })
     await connection.send(Buffer.from('hello'))
     expect(await promise).to.equal('hello')
-    expect(seen).to.deep.equal({ groups: 'a, b', protocol: 'v5,v4' })
+    expect(received).to.deep.equal({ groups: 'a, b', protocol: 'v5,v4' })
     connection.close()
     await connection.send(Buffer.from('after the end'))
   })

@@ -29,26 +29,26 @@ describe('HookedResponse', () => {
   for (const [what, respond, code, text] of responses) {
     it(`calls back once with the headers, and with each chunk: ${what}`, async () => {
       const codes: number[] = []
-      let seen = ''
+      let observed = ''
       loopback = await startLoopback((_req, res) => {
         const hooks = hooksOf(res)
         hooks.addToHead('audit-id', 'id-1')
         hooks.onHead(given => codes.push(given))
         hooks.onChunk(bytes => {
-          seen += bytes
+          observed += bytes
         })
         respond(res)
       })
       const response = await loopback.get('/')
       expect([response.code, response.text, response.headers['audit-id']]).to.deep.equal([code, text, 'id-1'])
-      expect([codes, seen]).to.deep.equal([[code], text])
+      expect([codes, observed]).to.deep.equal([[code], text])
     })
   }
 
   it('copies the chunks of a body, which the caller may overwrite later', async () => {
-    const seen: Buffer[] = []
+    const observed: Buffer[] = []
     loopback = await startLoopback((_req, res) => {
-      hooksOf(res).onChunk(bytes => seen.push(bytes))
+      hooksOf(res).onChunk(bytes => observed.push(bytes))
       const bytes = Buffer.from('text')
       res.write(bytes, () => {
         bytes.fill('!')
@@ -56,7 +56,7 @@ describe('HookedResponse', () => {
       })
     })
     await loopback.get('/')
-    expect(String(Buffer.concat(seen))).to.equal('text')
+    expect(String(Buffer.concat(observed))).to.equal('text')
   })
 
   it('is the response class of a server with this option', () => {
@@ -68,10 +68,10 @@ describe('HookedResponse', () => {
 
 describe('HookedRequest', () => {
   it('calls back with each chunk, while the handler reads at its own speed', async () => {
-    let seen = ''
+    let observed = ''
     const loopback = await startLoopback(async (req, res) => {
       requestHooksOf(req).onChunk(bytes => {
-        seen += bytes
+        observed += bytes
       })
       await new Promise(resolve => setTimeout(resolve, 20))
       let read = ''
@@ -84,6 +84,6 @@ describe('HookedRequest', () => {
     })
     const text = await response.text()
     await loopback.close()
-    expect([text.length, seen.length]).to.deep.equal([200_000, 200_000])
+    expect([text.length, observed.length]).to.deep.equal([200_000, 200_000])
   })
 })

@@ -15,10 +15,10 @@ export function indentJson(json: string, margin = ''): string {
   return out.join('')
 }
 
-type Place = { readonly out: string[]; readonly margin: string; readonly depth: number }
+type OutputPosition = { readonly out: string[]; readonly margin: string; readonly depth: number }
 
 /** Writes the value at `start`. Returns the position after it. */
-function write(json: string, start: number, { out, margin, depth }: Place): number {
+function write(json: string, start: number, { out, margin, depth }: OutputPosition): number {
   const open = json[start]
   const isObject = open === '{'
   let at = isObject || open === '[' ? firstIn(json, start) : -1

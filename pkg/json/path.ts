@@ -9,20 +9,20 @@ export type Steps = readonly (string | number)[]
  */
 export function findPaths(json: string, paths: readonly Steps[]): readonly (string | undefined)[] {
   const all = toLevel(
-    paths.map((steps, place) => ({ place, steps })),
+    paths.map((steps, index) => ({ index, steps })),
     0,
   )
   const { found } = scan(json, skipBlank(json, 0), all)
-  return paths.map((_, place) => {
-    const range = found.get(place)
+  return paths.map((_, index) => {
+    const range = found.get(index)
     return range && json.slice(range.start, range.end)
   })
 }
 
 type Range = { readonly start: number; readonly end: number }
 /** Found ranges by the index of their path. */
-type Found = ReadonlyMap<number, Range>
-type Path = { readonly place: number; readonly steps: Steps }
+type PathMatches = ReadonlyMap<number, Range>
+type Path = { readonly index: number; readonly steps: Steps }
 
 /** Paths that lead through one value, grouped by their next step. */
 type Level = {
@@ -37,7 +37,7 @@ type Level = {
   readonly depth: number
 }
 
-const nothing: Found = new Map()
+const nothing: PathMatches = new Map()
 
 function toLevel(paths: readonly Path[], depth: number): Level {
   const ended: Path[] = []
@@ -54,36 +54,36 @@ function toLevel(paths: readonly Path[], depth: number): Level {
 }
 
 /** Scans the value at `at`. Returns the position after it, and the ranges found in it. */
-function scan(json: string, at: number, level: Level): { readonly end: number; readonly found: Found } {
+function scan(json: string, at: number, level: Level): { readonly end: number; readonly found: PathMatches } {
   const { ended, named, depth } = level
   let { anywhere, next } = level
   let found: Map<number, Range> | undefined
-  const take = (from: readonly Path[], inner: Found) => {
-    for (const { place } of from) {
-      const range = inner.get(place)
-      if (range === undefined) found?.delete(place)
-      else found = (found ?? new Map()).set(place, range)
+  const take = (from: readonly Path[], inner: PathMatches) => {
+    for (const { index } of from) {
+      const range = inner.get(index)
+      if (range === undefined) found?.delete(index)
+      else found = (found ?? new Map()).set(index, range)
     }
   }
   const end =
     named.size === 0 && next === undefined
       ? skipValue(json, at)
       : eachChild(json, at, ({ step, valueStart }) => {
-          const wanted = named.get(step)
-          const child = wanted === undefined ? next : toLevel([...wanted, ...anywhere], depth + 1)
+          const matching = named.get(step)
+          const child = matching === undefined ? next : toLevel([...matching, ...anywhere], depth + 1)
           if (child === undefined) return skipValue(json, valueStart)
           const inner = scan(json, valueStart, child)
           // Of duplicate names the last counts, as in JSON.parse.
-          take(wanted ?? [], inner.found)
+          take(matching ?? [], inner.found)
           if (inner.found.size > 0 && anywhere.length > 0) {
             take(anywhere, inner.found)
-            anywhere = anywhere.filter(({ place }) => found?.has(place) !== true)
+            anywhere = anywhere.filter(({ index }) => found?.has(index) !== true)
             next = anywhere.length === 0 ? undefined : toLevel(anywhere, depth + 1)
           }
           return inner.end
         })
   if (end > at && ended.length > 0) {
-    const here = new Map(ended.map(({ place }) => [place, { start: at, end }]))
+    const here = new Map(ended.map(({ index }) => [index, { start: at, end }]))
     take(ended, here)
   }
   return { end, found: found ?? nothing }

@@ -92,10 +92,10 @@ export function eachChild(text: string, at: number, visit: (child: Child) => num
   let start = isObject || text.charCodeAt(at) === openBracket ? firstIn(text, at) : -1
   if (start < 0) return skipValue(text, at)
   let end = at
-  for (let place = 0; start >= 0; place++) {
+  for (let index = 0; start >= 0; index++) {
     const keyEnd = isObject ? skipString(text, start) : start
     const valueStart = isObject ? valueAfter(text, keyEnd) : start
-    end = visit({ step: isObject ? decodeString(text, start, keyEnd) : place, start, valueStart })
+    end = visit({ step: isObject ? decodeString(text, start, keyEnd) : index, start, valueStart })
     start = nextIn(text, end)
   }
   return skipBlank(text, end) + 1

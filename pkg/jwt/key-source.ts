@@ -82,8 +82,8 @@ export class SecretKeySource implements KeySource {
   /** Creates the keys if there are none, and rotates them if due. Safe to run on every replica. */
   async ensure(nowSeconds = Math.floor(Date.now() / 1000)): Promise<void> {
     const { client, namespace } = this.#options
-    const place = { namespace, name: secretName }
-    const secret = await readSecret(client, place)
+    const secretRef = { namespace, name: secretName }
+    const secret = await readSecret(client, secretRef)
     const stored = secret === undefined ? [] : parseStoredKeys(decode(secret, 'keys.json'))
     const isAsked = this.#isAsked(secret)
     const { tokenSeconds, rotateAfterSeconds } = this.#options
@@ -98,7 +98,7 @@ export class SecretKeySource implements KeySource {
     const data = { 'keys.json': JSON.stringify(next), 'retired.json': JSON.stringify(retired) }
     // This removes the processed annotation. If another replica has written the Secret first, the
     // watch delivers its keys.
-    await writeSecret(client, place, { data }, secret?.metadata)
+    await writeSecret(client, secretRef, { data }, secret?.metadata)
   }
 
   #isAsked(secret: KubeObject | undefined): boolean {

@@ -14,17 +14,17 @@ describe('createKubeClient', () => {
 
   describe('call', () => {
     it('sends the request with its own credential and returns the response', async () => {
-      const seen: Record<string, unknown> = {}
+      const received: Record<string, unknown> = {}
       const { client } = await start(async (req, res) => {
         let body = ''
         for await (const chunk of req) body += chunk
-        Object.assign(seen, { method: req.method, url: req.url, headers: req.headers, body })
+        Object.assign(received, { method: req.method, url: req.url, headers: req.headers, body })
         respondJson(res, 201, { a: 'grün' })
       })
       const path = '/apis/x/v1/reviews?dryRun=All'
       expect(await client.call({ method: 'POST', path, body: { text: 'grün' } })).to.deep.equal({ a: 'grün' })
-      expect(seen).to.include({ method: 'POST', url: path, body: '{"text":"grün"}' })
-      expect(seen.headers).to.include({
+      expect(received).to.include({ method: 'POST', url: path, body: '{"text":"grün"}' })
+      expect(received.headers).to.include({
         authorization: 'Bearer own',
         accept: 'application/json',
         'content-type': 'application/json',

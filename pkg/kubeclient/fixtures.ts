@@ -4,8 +4,8 @@ import { createCa, issueCertificate } from '../certs/issue.ts'
 import { createKubeClient, type KubeClient } from './client.ts'
 import type { RestConfig } from './config/rest-config.ts'
 
-const authority = createCa({ commonName: 'kube-apiserver', validityDays: 2 })
-const serving = issueCertificate(authority, {
+const ca = createCa({ commonName: 'kube-apiserver', validityDays: 2 })
+const serving = issueCertificate(ca, {
   commonName: 'localhost',
   ipAddresses: ['127.0.0.1'],
   usages: ['server'],
@@ -36,7 +36,7 @@ export async function startFakeKubeApiserver(
   await listening.promise
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const access = { tls: { ca: authority.certPem }, headers: ['authorization', 'Bearer own'] }
+  const access = { tls: { ca: ca.certPem }, headers: ['authorization', 'Bearer own'] }
   const endpoint: RestConfig = {
     url: new URL(basePath, `https://127.0.0.1:${port}`),
     access: () => access,

@@ -16,7 +16,7 @@ export type Context = { readonly before: readonly Hit[]; readonly after: readonl
 export async function findContext(
   store: LogStore,
   around: { readonly cursor: string } & Pick<LogRecord, 'namespace' | 'pod' | 'container'>,
-  wanted: { readonly scope: Scope; readonly before: number; readonly after: number },
+  window: { readonly scope: Scope; readonly before: number; readonly after: number },
   limits: QueryLimits,
 ): Promise<Context> {
   const { cursor, namespace, pod, container } = around
@@ -25,7 +25,7 @@ export async function findContext(
     isOneOf('pod', [pod]),
     isOneOf('container', [container]),
   ])
-  const filter = { scope: wanted.scope, ...(expression ? { expression } : {}) }
+  const filter = { scope: window.scope, ...(expression ? { expression } : {}) }
   const read = async (order: Order, size: number): Promise<readonly Hit[]> => {
     if (size === 0) return []
     const query = { filter, order, size, start: { after: cursor }, withTotal: false }
@@ -33,6 +33,6 @@ export async function findContext(
     if (isCut) throw tooMuchText(order === 'desc' ? 'before' : 'after', hits.length)
     return hits
   }
-  const [before, after] = await Promise.all([read('desc', wanted.before), read('asc', wanted.after)])
+  const [before, after] = await Promise.all([read('desc', window.before), read('asc', window.after)])
   return { before: before.toReversed(), after }
 }

@@ -61,9 +61,9 @@ export function createMemoryStore(initial: readonly LogRecord[] = []): MemorySto
       let from = 'from' in start ? start.from : 0
       if ('after' in start) {
         const all = find({ scope: 'everything' }, order)
-        const place = all.findIndex(({ cursor }) => cursor === start.after)
-        if (place < 0) throw badRequest('no such cursor')
-        const later = new Set(all.slice(place + 1))
+        const index = all.findIndex(({ cursor }) => cursor === start.after)
+        if (index < 0) throw badRequest('no such cursor')
+        const later = new Set(all.slice(index + 1))
         from = found.findIndex(hit => later.has(hit))
         if (from < 0) from = found.length
       }

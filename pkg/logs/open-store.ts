@@ -16,7 +16,7 @@ export type LogStreams = {
   readonly close: () => Promise<void>
 }
 
-type Means = { readonly logger: Logger; readonly timeSlices: TimeSlices }
+type StoreDependencies = { readonly logger: Logger; readonly timeSlices: TimeSlices }
 
 /**
  * Opens the configured log stores.
@@ -28,7 +28,7 @@ type Means = { readonly logger: Logger; readonly timeSlices: TimeSlices }
 export async function openLogStore(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  means: Means,
+  means: StoreDependencies,
 ): Promise<LogStreams | undefined> {
   switch (config.store) {
     case 'none':
@@ -41,10 +41,10 @@ export async function openLogStore(
 }
 
 /** Opens embedded stores, each in its own folder. The folder of lines contains the others. */
-async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
+async function openEmbedded(config: LogsConfig, { logger }: StoreDependencies): Promise<LogStreams> {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes, namespaces } = config.embedded
   const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
-  const settingsOf = (path: string, kept: Kept) => ({
+  const settingsOf = (path: string, kept: RetentionConfig) => ({
     folder: path,
     retention: { days: kept.retentionDays, bytes: kept.retentionMegabytes * megabyte },
   })
@@ -68,7 +68,7 @@ async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogS
   return { ...stores, close }
 }
 
-type Kept = { readonly retentionDays: number; readonly retentionMegabytes: number }
+type RetentionConfig = { readonly retentionDays: number; readonly retentionMegabytes: number }
 
 /**
  * Opens stores in OpenSearch, each with its index prefix. The configured prefix has no dots, so
@@ -77,7 +77,7 @@ type Kept = { readonly retentionDays: number; readonly retentionMegabytes: numbe
 async function openOpenSearch(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  means: Means,
+  means: StoreDependencies,
 ): Promise<LogStreams> {
   const { url, username, caFile, indexPrefix } = config.opensearch
   const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }

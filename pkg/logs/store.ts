@@ -1,6 +1,6 @@
 import type { LogFilter } from './filter/filter.ts'
 import type { Bucket, Interval } from './histogram-interval.ts'
-import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
+import type { IngestResult, RawBatch } from './ingest/raw-batch.ts'
 import type { Filter, RowPipe } from './logsql/query.ts'
 import type { Row } from './logsql/row.ts'
 import type { LogRecord, Origin } from './record.ts'
@@ -97,7 +97,7 @@ export type LogStore = {
   /** Resolves when the lines are durable. Queries find them within a second. */
   append(batch: LogBatch): Promise<AppendResult>
   /** Like append, for a batch in its sender's format; all or nothing, with 400 or 413. */
-  ingest(batch: RawBatch): Promise<Ingested>
+  ingest(batch: RawBatch): Promise<IngestResult>
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   /** Evaluates a RowQuery inside the store, which then returns rows instead of lines. Optional. */
   rows?(query: RowQuery, limits: QueryLimits): Promise<RowPage>

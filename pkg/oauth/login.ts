@@ -5,7 +5,7 @@ import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { User } from '../iam/users/user.ts'
 import type { AuthenticationMethods } from '../jwt/authentication-methods.ts'
 import { assertSecondFactor } from './second-factor.ts'
-import type { Granted, GrantTools } from './tokens/grant.ts'
+import type { GrantOutcome, GrantTools } from './tokens/grant.ts'
 import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
 import { grantScope } from './tokens/scope.ts'
@@ -36,7 +36,7 @@ export type Login = {
  * @throws Status invalid_grant if the policy requires a second factor that the login has not used;
  * invalid_scope; 409 if a session with that sid exists
  */
-export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
+export async function beginLogin(tools: GrantTools, login: Login): Promise<GrantOutcome> {
   const { user, client, provider, amr, source, requestedScope, sid = randomUUID() } = login
   assertSecondFactor(tools.factors, user, amr)
   const nowMs = Date.now()

@@ -21,7 +21,7 @@ import { createTokenAudit } from './server/audit.ts'
 import { createBackchannelMetrics, createOAuthMetrics } from './server/metrics.ts'
 import { closeServer, listenOnSocket } from './server/oauth-server.ts'
 import { type Accounts, createAccounts } from './wiring/accounts.ts'
-import { createDependencies, type Dependencies, type Watching } from './wiring/dependencies.ts'
+import { createDependencies, type Dependencies, type StartableWatch } from './wiring/dependencies.ts'
 import { createIdentityProviders } from './wiring/identity-providers.ts'
 import { createSigningKeys } from './wiring/signing-keys.ts'
 import { createWorkloadIdentity } from './wiring/workload-identity.ts'
@@ -49,7 +49,7 @@ export async function runOAuth(
   })
   const providers = createIdentityProviders(dependencies, accounts)
   const devices = createDeviceStore({ client, groupDomain: config.groupDomain })
-  const watching: readonly Watching[] = [...accounts.watching, keys, clients, providers.store]
+  const watching: readonly StartableWatch[] = [...accounts.watching, keys, clients, providers.store]
   let isPrepared = false
   const isReady = () => isPrepared && watching.every(part => part.isReady)
   const app = createApp(dependencies, { accounts, signing, clients, providers, devices, isReady })

@@ -10,7 +10,7 @@ export type UsedAssertions = {
   readonly use: (client: string, id: string, untilMs: number) => 'new' | 'used' | 'full'
 }
 
-type Used = { readonly ids: Map<string, number>; nextEndMs: number }
+type ClientAssertions = { readonly ids: Map<string, number>; nextEndMs: number }
 
 // An entry takes some hundred bytes. Clients use assertions immediately, and libraries let them
 // expire after a minute.
@@ -24,7 +24,7 @@ const sweepEveryMs = 60_000
  * assertions that become valid again when the system clock is set back.
  */
 export function createUsedAssertions({ max = maxPerClient, now = Date.now } = {}): UsedAssertions {
-  const clients = new Map<string, Used>()
+  const clients = new Map<string, ClientAssertions>()
   let sweptAtMs = now()
 
   function sweep(nowMs: number): void {
@@ -59,7 +59,7 @@ export function createUsedAssertions({ max = maxPerClient, now = Date.now } = {}
   }
 }
 
-function removeEnded(used: Used, nowMs: number): void {
+function removeEnded(used: ClientAssertions, nowMs: number): void {
   used.nextEndMs = Number.POSITIVE_INFINITY
   for (const [id, untilMs] of used.ids) {
     if (untilMs <= nowMs) used.ids.delete(id)

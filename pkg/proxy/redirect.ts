@@ -13,11 +13,11 @@ type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly so
  */
 export function rejectRedirect(upstream: string, { headers, socket }: Caller) {
   const scheme = 'encrypted' in socket ? 'https' : 'http'
-  const front = headers.host === undefined ? null : URL.parse(`${scheme}://${headers.host}`)
+  const ownOrigin = headers.host === undefined ? null : URL.parse(`${scheme}://${headers.host}`)
   return (code: number, lines: HeaderLines): Status | undefined => {
     if (code < 300 || code > 399) return undefined
     const at = lines.findIndex((line, i) => i % 2 === 0 && line.toLowerCase() === 'location')
-    if (at < 0 || staysAt(front, lines[at + 1] ?? '')) return undefined
+    if (at < 0 || staysAt(ownOrigin, lines[at + 1] ?? '')) return undefined
     const message = `${upstream} redirects to another host, which is not permitted`
     return new Status(502, 'ServiceUnavailable', message, {
       headers: { 'proxy-status': 'kapis; error=http_protocol_error' },
@@ -26,7 +26,7 @@ export function rejectRedirect(upstream: string, { headers, socket }: Caller) {
 }
 
 /** Reports whether a redirect stays on this host, as browsers parse it (WHATWG URL). */
-function staysAt(front: URL | null, location: string): boolean {
-  const target = front === null ? null : URL.parse(location, front.href)
-  return front !== null && target !== null && target.origin === front.origin
+function staysAt(ownOrigin: URL | null, location: string): boolean {
+  const target = ownOrigin === null ? null : URL.parse(location, ownOrigin.href)
+  return ownOrigin !== null && target !== null && target.origin === ownOrigin.origin
 }

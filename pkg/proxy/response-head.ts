@@ -2,14 +2,14 @@ import type { Dispatcher } from '../http/pool.ts'
 import type { HeaderLines } from './headers.ts'
 import { isHeader, isHeaderText } from './validate-request.ts'
 
-export type Head = {
+export type ResponseHead = {
   readonly code: number
   /** The reason phrase, possibly empty. */
   readonly message: string
   readonly lines: HeaderLines
 }
 
-type Raw = Dispatcher.DispatchController['rawHeaders']
+type RawHeaders = Dispatcher.DispatchController['rawHeaders']
 
 /**
  * Parses the response headers from undici, more strictly than undici does: a message that two
@@ -17,7 +17,7 @@ type Raw = Dispatcher.DispatchController['rawHeaders']
  *
  * @throws Error UPSTREAM_PROTOCOL
  */
-export function readHead(code: number, message: string, raw: Raw): Head {
+export function readHead(code: number, message: string, raw: RawHeaders): ResponseHead {
   // Rejects a 101 that was not requested: the bytes after it would be parsed as a response.
   if (code < 200 || code > 999) throw invalidResponse('the status code')
   const lines = readHeaders(raw)
@@ -39,7 +39,7 @@ function valuesOf(lines: HeaderLines, name: string): string[] {
 }
 
 /** Reads headers or trailers into names and values in turn. @throws Error UPSTREAM_PROTOCOL */
-export function readHeaders(raw: Raw): string[] {
+export function readHeaders(raw: RawHeaders): string[] {
   const lines: string[] = []
   if (!Array.isArray(raw)) return lines
   for (let i = 0; i < raw.length; i += 2) {

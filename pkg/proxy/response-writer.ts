@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderLines } from './headers.ts'
-import type { Head } from './response-head.ts'
+import type { ResponseHead } from './response-head.ts'
 
 export type ResponseWriter = {
-  readonly begin: (head: Head) => void
+  readonly begin: (head: ResponseHead) => void
   readonly write: (bytes: Buffer) => void
   readonly end: (trailers: HeaderLines) => void
 }
@@ -30,7 +30,7 @@ export function createResponseWriter(
   res: ServerResponse,
   { isLive, wait }: WriterOptions,
 ): ResponseWriter {
-  let head: Head | undefined
+  let head: ResponseHead | undefined
   let pending: Buffer[] = []
   let size = 0
   let timer: NodeJS.Timeout | undefined
@@ -104,7 +104,11 @@ function toEntries(lines: HeaderLines): [string, string][] {
 const bodiless = new Set([204, 304])
 
 /** @param length of a complete body; a Content-Length of the upstream server is kept */
-function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
+function writeHead(
+  res: ServerResponse,
+  { code, message, lines }: ResponseHead,
+  length: number | undefined,
+): void {
   const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
   const all = isLengthKnown ? [...lines] : [...lines, 'Content-Length', String(length)]
   if (message === '') res.writeHead(code, all)

@@ -13,7 +13,7 @@ describe('relay', function () {
   this.timeout(20_000)
   let upstream: Listener = () => undefined
   let pool: Dispatcher
-  let front: Loopback
+  let proxy: Loopback
   const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => void upstream(req, res))
   let settled: Promise<unknown>
 
@@ -22,7 +22,7 @@ describe('relay', function () {
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     pool = toPool(portOf(server))
-    front = await startLoopback((req, res) => {
+    proxy = await startLoopback((req, res) => {
       const outgoing = {
         connections: pool,
         path: req.url ?? '/',
@@ -47,7 +47,7 @@ describe('relay', function () {
   })
   after(async () => {
     await pool.destroy()
-    await front.close()
+    await proxy.close()
     await closeServer(server)
   })
 
@@ -56,7 +56,7 @@ describe('relay', function () {
       res.writeHead(418, 'Short And Stout', ['X-Two', 'a', 'X-Two', 'b', 'X-Path', String(req.url)])
       res.end('bytes')
     }
-    const res = await front.open('/a/b?c=%20d')
+    const res = await proxy.open('/a/b?c=%20d')
     expect([res.statusCode, res.statusMessage]).to.deep.equal([418, 'Short And Stout'])
     expect([res.headersDistinct['x-two'], res.headers['x-path']]).to.deep.equal([['a', 'b'], '/a/b?c=%20d'])
     expect((await readResponse(res)).text).to.equal('bytes')
@@ -79,7 +79,7 @@ describe('relay', function () {
           res.writeHead(code, headers).write(body.subarray(0, 100))
           res.end(body.subarray(100))
         }
-        const response = await front.get(path)
+        const response = await proxy.get(path)
         expect(response.code).to.equal(code)
         expect(response.body.equals(body)).to.equal(true)
       }
@@ -88,7 +88,7 @@ describe('relay', function () {
 
   it('lets a callback handle a 404, and passes on its error', async () => {
     upstream = (req, res) => res.writeHead(404).end(req.url?.slice(1))
-    const [gone, broken] = [await front.get('/gone'), await front.get('/broken')]
+    const [gone, broken] = [await proxy.get('/gone'), await proxy.get('/broken')]
     expect([gone.code, gone.text]).to.deep.equal([200, 'found elsewhere'])
     expect([broken.code, JSON.parse(broken.text).message]).to.deep.equal([400, 'name it'])
   })
@@ -96,21 +96,21 @@ describe('relay', function () {
   it('passes on gzip without decompressing it', async () => {
     const packed = Buffer.from('1f8b0800000000000003010000ffff0000000000000000', 'hex')
     upstream = (_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
-    const { headers, body } = await front.get('/')
+    const { headers, body } = await proxy.get('/')
     expect([headers['content-encoding'], body]).to.deep.equal(['gzip', packed])
   })
 
   for (const code of [204, 304]) {
     it(`sends a ${code} without a body and a length`, async () => {
       upstream = (_req, res) => res.writeHead(code).end()
-      const { headers, body } = await front.get('/')
+      const { headers, body } = await proxy.get('/')
       expect([headers['content-length'], body.length]).to.deep.equal([undefined, 0])
     })
   }
 
   it('preserves the Content-Length of a HEAD response', async () => {
     upstream = (_req, res) => res.writeHead(200, { 'content-length': 12 }).end()
-    const { code, headers, body } = await front.get('/', { method: 'HEAD' })
+    const { code, headers, body } = await proxy.get('/', { method: 'HEAD' })
     expect([code, headers['content-length'], body.length]).to.deep.equal([200, '12', 0])
   })
 
@@ -120,7 +120,7 @@ describe('relay', function () {
       more = res
       res.writeHead(200).flushHeaders()
     }
-    const res = await front.open('/watch')
+    const res = await proxy.open('/watch')
     const events = res[Symbol.asyncIterator]()
     for (const event of ['one\n', 'two\n']) {
       more?.write(event)
@@ -138,7 +138,7 @@ describe('relay', function () {
     }
     // Several attempts: if the machine pauses between the two writes, they are sent separately.
     for (let i = 0; i < 50; i++) {
-      const { code, headers, text } = await front.get('/')
+      const { code, headers, text } = await proxy.get('/')
       expect([code, text]).to.deep.equal([200, 'one two'])
       if (headers['content-length'] === '7') return
     }
@@ -151,7 +151,7 @@ describe('relay', function () {
       more = res
       res.writeHead(200).write('begun')
     }
-    const res = await front.open('/')
+    const res = await proxy.open('/')
     expect(String((await res[Symbol.asyncIterator]().next()).value)).to.equal('begun')
     more?.end()
   })
@@ -165,7 +165,7 @@ describe('relay', function () {
         res.end()
       }, 20)
     }
-    const res = await front.open('/')
+    const res = await proxy.open('/')
     await readResponse(res)
     expect(res.trailers).to.deep.equal({ 'x-sum': 'abc' })
   })
@@ -177,7 +177,7 @@ describe('relay', function () {
     }
     const sent = Buffer.alloc(8 * 1024 * 1024, 'x')
     const response = await send(
-      front.port,
+      proxy.port,
       { method: 'POST', headers: { 'transfer-encoding': 'chunked' } },
       sent,
     )
@@ -197,7 +197,7 @@ describe('relay', function () {
       }
       res.end()
     }
-    const res = await front.open('/')
+    const res = await proxy.open('/')
     res.pause()
     let before = -1
     // Writes until all buffers along the way are full and the server cannot write more.
@@ -217,7 +217,7 @@ describe('relay', function () {
       res.writeHead(413).end('too large')
       req.resume()
     }
-    const { code, text } = await send(front.port, { method: 'POST' }, Buffer.alloc(4 * 1024 * 1024))
+    const { code, text } = await send(proxy.port, { method: 'POST' }, Buffer.alloc(4 * 1024 * 1024))
     expect([code, text]).to.deep.equal([413, 'too large'])
   })
 
@@ -227,14 +227,14 @@ describe('relay', function () {
       res.once('close', resolve)
       res.writeHead(200).flushHeaders()
     }
-    const res = await front.open('/watch')
+    const res = await proxy.open('/watch')
     res.destroy()
     await gone
     await settled
   })
 
   it('does not treat a truncated body as complete', async () => {
-    const { promise: seen, resolve } = Promise.withResolvers<boolean>()
+    const { promise: observed, resolve } = Promise.withResolvers<boolean>()
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     upstream = (req, res) => {
       req.on('data', () => begin())
@@ -242,12 +242,12 @@ describe('relay', function () {
       req.on('close', () => resolve(req.complete))
       res.on('error', () => undefined)
     }
-    const req = request({ host: '127.0.0.1', port: front.port, method: 'POST', path: '/', agent: false })
+    const req = request({ host: '127.0.0.1', port: proxy.port, method: 'POST', path: '/', agent: false })
     req.on('error', () => undefined)
     req.write('half')
     await begun
     req.destroy()
-    expect(await seen).to.equal(false)
+    expect(await observed).to.equal(false)
     await settled
   })
 
@@ -257,7 +257,7 @@ describe('relay', function () {
       res.write('half')
       setTimeout(() => res.destroy(), 50)
     }
-    const failure = await front.get('/').then(
+    const failure = await proxy.get('/').then(
       () => undefined,
       error => error.code,
     )
@@ -265,24 +265,24 @@ describe('relay', function () {
   })
 
   it('retries once when an idle connection was closed during the request', async () => {
-    let asked = 0
+    let requestCount = 0
     upstream = (req, res) => {
-      asked++
-      if (asked === 1) req.socket.destroy()
+      requestCount++
+      if (requestCount === 1) req.socket.destroy()
       else res.end('second')
     }
-    expect((await front.get('/')).text).to.equal('second')
-    expect(asked).to.equal(2)
+    expect((await proxy.get('/')).text).to.equal('second')
+    expect(requestCount).to.equal(2)
   })
 
   it('does not retry a request that may have had an effect', async () => {
-    let asked = 0
+    let requestCount = 0
     upstream = req => {
-      asked++
+      requestCount++
       req.socket.destroy()
     }
-    const { code, headers } = await front.get('/', { method: 'DELETE' })
-    expect([code, headers['proxy-status'], asked]).to.deep.equal([
+    const { code, headers } = await proxy.get('/', { method: 'DELETE' })
+    expect([code, headers['proxy-status'], requestCount]).to.deep.equal([
       502,
       'kapis; error=connection_terminated',
       1,
@@ -291,10 +291,10 @@ describe('relay', function () {
 
   it('distinguishes a local failure from one of the upstream server', async () => {
     upstream = (_req, res) => res.writeHead(503, { 'content-type': 'text/plain' }).end('mine')
-    const theirs = await front.get('/')
+    const theirs = await proxy.get('/')
     expect([theirs.code, theirs.text, theirs.headers['proxy-status']]).to.deep.equal([503, 'mine', undefined])
     upstream = () => undefined
-    const ours = await front.get('/')
+    const ours = await proxy.get('/')
     expect([ours.code, ours.headers['proxy-status']]).to.deep.equal([
       504,
       'kapis; error=http_response_timeout',
@@ -317,7 +317,7 @@ describe('relay', function () {
     it('that rejects Kapis itself becomes 503: the credential is read again', async () => {
       upstream = (_req, res) => res.writeHead(401, { 'content-type': 'application/json' }).end(own)
       const before = rejections
-      const { code, headers, text } = await front.get('/')
+      const { code, headers, text } = await proxy.get('/')
       expect([code, headers['retry-after'], rejections - before]).to.deep.equal([503, '1', 1])
       expect(JSON.parse(text).message).to.equal(
         'the Kapis service account is not allowed to impersonate the caller',
@@ -327,7 +327,7 @@ describe('relay', function () {
     for (const body of ['', 'log in first', '{"message":"Unauthorized"}']) {
       it(`from an application in a pod is passed on: ${JSON.stringify(body)}`, async () => {
         upstream = (_req, res) => res.writeHead(401, 'No', { 'www-authenticate': 'Basic' }).end(body)
-        const { code, headers, text } = await front.get('/')
+        const { code, headers, text } = await proxy.get('/')
         expect([code, headers['www-authenticate'], text]).to.deep.equal([401, 'Basic', body])
       })
     }
@@ -341,7 +341,7 @@ describe('relay', function () {
     for (const body of [own, refused('forbidden')]) {
       it(`that rejects Kapis itself becomes 503, without the name of its account: ${body.slice(27, 50)}`, async () => {
         upstream = (_req, res) => res.writeHead(403, { 'content-type': 'application/json' }).end(body)
-        const { code, headers, text } = await front.get('/')
+        const { code, headers, text } = await proxy.get('/')
         expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
         expect(JSON.parse(text).message).to.equal(
           'the Kapis service account is not allowed to impersonate the caller',
@@ -360,7 +360,7 @@ describe('relay', function () {
     ] as const) {
       it(`${what} is passed on`, async () => {
         upstream = (_req, res) => res.writeHead(403, 'No', { 'x-own': '1' }).end(body)
-        const { code, headers, text } = await front.get('/')
+        const { code, headers, text } = await proxy.get('/')
         expect([code, headers['x-own'], text]).to.deep.equal([403, '1', body])
       })
     }
@@ -368,7 +368,7 @@ describe('relay', function () {
 
   it('throws the original error for a response that is not passed on, not one about the connection', async () => {
     upstream = (_req, res) => res.writeHead(399).end('elsewhere')
-    const { code, text } = await front.get('/')
+    const { code, text } = await proxy.get('/')
     expect([code, JSON.parse(text).message]).to.deep.equal([502, 'not that'])
   })
 })

@@ -4,7 +4,7 @@ import type { Status } from '../apierrors/status.ts'
 import type { Dispatcher } from '../http/pool.ts'
 import { hasBody } from '../httpserver/request/has-body.ts'
 import { forwardableResponseHeaders, type HeaderLines, withoutHeaders } from './headers.ts'
-import { type Head, invalidResponse, readHead, readHeaders } from './response-head.ts'
+import { invalidResponse, type ResponseHead, readHead, readHeaders } from './response-head.ts'
 import { createResponseWriter } from './response-writer.ts'
 import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders, checkRequest } from './validate-request.ts'
@@ -12,7 +12,7 @@ import { checkHeaders, checkRequest } from './validate-request.ts'
 /** Returns an error to send in place of a 401 or 403; undefined to pass the response on. */
 export type ErrorByBody = (code: number, body: Buffer) => Status | undefined
 
-export type Outgoing = {
+export type UpstreamRequest = {
   readonly connections: Pick<Dispatcher, 'dispatch'>
   /** Path and query exactly as in the request line. */
   readonly path: string
@@ -63,7 +63,7 @@ const maxHeldBytes = 65_536
  * responding; the error that `rejection` or `errorByBody` returns. All other responses are passed
  * on, including errors
  */
-export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
+export function relay(outgoing: UpstreamRequest, { req, res }: Pair): Promise<void> {
   const { path, upgrade, connections, errorByBody, insteadOf404, withheld = ours } = outgoing
   const method = req.method ?? 'GET'
   const body = upgrade === undefined ? toBody(req) : null
@@ -74,7 +74,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   let controller: Dispatcher.DispatchController | undefined
   /** Why the exchange has ended; later events of the upstream connection are then ignored. */
   let gone: Error | undefined
-  let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
+  let held: { readonly head: ResponseHead; readonly chunks: Buffer[]; size: number } | undefined
 
   const response = createResponseWriter(req, res, {
     isLive: outgoing.isLive,

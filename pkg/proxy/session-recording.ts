@@ -219,8 +219,8 @@ function usersOf({ identity, impersonator }: AuthenticatedExchange) {
   return impersonator === undefined ? [identity] : [identity, impersonator]
 }
 
-function headerOf(lines: HeaderLines, wanted: string): string {
-  const at = lines.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === wanted)
+function headerOf(lines: HeaderLines, lowerName: string): string {
+  const at = lines.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === lowerName)
   return at < 0 ? '' : (lines[at + 1] ?? '').trim()
 }
 

@@ -34,7 +34,7 @@ describe('forwardUpgrade', function () {
     sockets.add(socket.on('error', () => undefined))
     accept(req, socket, head)
   })
-  const front: Server = createServer()
+  const proxy: Server = createServer()
   const forward = toUpgradeListener((req, res, upgrade) => {
     isClosed = false
     res.once('close', () => {
@@ -50,17 +50,17 @@ describe('forwardUpgrade', function () {
     }
     settled = forwardUpgrade(target, { req, res, upgrade }).catch(error => renderKube(res, error))
   })
-  front.on('upgrade', forward)
+  proxy.on('upgrade', forward)
 
   before(async () => {
-    for (const each of [server, front]) await once(each.listen(0, '127.0.0.1'), 'listening')
+    for (const each of [server, proxy]) await once(each.listen(0, '127.0.0.1'), 'listening')
     const times = { connectMs: 5_000, headMs: 5_000, bodyMs: 0, idleMs: 30_000, maxHeadBytes: 16_384 }
     pool = createPool(new URL(`http://127.0.0.1:${portOf(server)}`), {}, { ...times, connections: 2 })
   })
   after(async () => {
     for (const socket of sockets) socket.destroy()
     await pool.destroy()
-    await closeServer(front)
+    await closeServer(proxy)
     await closeServer(server)
   })
   beforeEach(() => {
@@ -70,7 +70,7 @@ describe('forwardUpgrade', function () {
 
   async function open(method = 'GET') {
     const headers = { connection: 'Upgrade', upgrade: 'websocket' }
-    const port = portOf(front)
+    const port = portOf(proxy)
     const asked = request({ host: '127.0.0.1', port, path: '/', method, headers, agent: false }).end()
     const { promise, resolve, reject } = Promise.withResolvers<{ res: IncomingMessage; socket?: Duplex }>()
     asked.once('error', reject)
@@ -91,9 +91,9 @@ describe('forwardUpgrade', function () {
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
 
   it('forwards the handshake and connects both sockets', async () => {
-    const seen: unknown[] = []
+    const received: unknown[] = []
     accept = (req, socket) => {
-      seen.push(req.method, req.url, req.headers.upgrade, req.headers['x-sent'])
+      received.push(req.method, req.url, req.headers.upgrade, req.headers['x-sent'])
       socket.write(`${switching}Sec-WebSocket-Accept: x\r\n\r\nearly `)
       socket.on('data', chunk => socket.end(chunk))
     }
@@ -101,7 +101,7 @@ describe('forwardUpgrade', function () {
     expect([res.statusCode, res.headers['sec-websocket-accept']]).to.deep.equal([101, 'x'])
     socket?.write('sent')
     expect(String(Buffer.concat((await socket?.toArray()) ?? []))).to.equal('early sent')
-    expect(seen).to.deep.equal(['POST', '/exec', 'websocket', '1'])
+    expect(received).to.deep.equal(['POST', '/exec', 'websocket', '1'])
     await settled
     expect(isClosed).to.equal(true)
   })

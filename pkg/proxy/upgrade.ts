@@ -6,7 +6,7 @@ import type { ComponentUpstream } from './components/component-upstream.ts'
 import type { HeaderLines } from './headers.ts'
 import { type KubeServer, kubeApiserverHeaders, toTarget } from './kube-apiserver-proxy.ts'
 import { rejectRedirect } from './redirect.ts'
-import { type Outgoing, relay } from './reverse-proxy.ts'
+import { relay, type UpstreamRequest } from './reverse-proxy.ts'
 
 /** Streams that the two directions of an upgraded connection pass through. */
 export type Taps = {
@@ -26,7 +26,7 @@ export type Taps = {
 /** Opens taps once the upstream server has switched protocols. @throws Status to end the request */
 export type OpenTaps = (lines: HeaderLines) => Promise<Taps>
 
-export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'> & {
+export type UpgradeTarget = Omit<UpstreamRequest, 'isLive' | 'upgrade'> & {
   readonly openTaps?: OpenTaps | undefined
 }
 

@@ -11,18 +11,18 @@ const head = (lines: readonly string[]) => `${lines.join('\r\n')}\r\n\r\n`
 describe('relay: upstream responses at the byte level', function () {
   this.timeout(30_000)
   let upstream: RawUpstream
-  let front: Loopback
+  let server: Loopback
 
   async function start(options: Parameters<typeof startRawUpstream>[0] = {}): Promise<void> {
     upstream = await startRawUpstream(options)
-    front = await startLoopback((req, res) => {
+    server = await startLoopback((req, res) => {
       const { pool: connections } = upstream
       const outgoing = { connections, path: req.url ?? '/', headers: [], isLive: false, upstream: 'it' }
       relay(outgoing, { req, res }).catch(error => renderKube(res, error))
     })
   }
   afterEach(async () => {
-    await front.close()
+    await server.close()
     await upstream.close()
   })
 
@@ -35,7 +35,7 @@ describe('relay: upstream responses at the byte level', function () {
       await writePieces(socket, pieces)
       if (isClosed) socket.end()
     }
-    const res = await front.open('/', { method })
+    const res = await server.open('/', { method })
     try {
       const { code, headers, body } = await readResponse(res)
       const text = body.toString('latin1')
@@ -215,19 +215,19 @@ describe('relay: upstream responses at the byte level', function () {
 
     it('with bytes that arrive after the response', async () => {
       upstream.respond = (_text, socket) => socket.write(`${empty}${planted}`)
-      const both = await Promise.all([front.get('/'), front.get('/')])
+      const both = await Promise.all([server.get('/'), server.get('/')])
       expect(both.map(({ code }) => code)).to.deep.equal([200, 200])
       expect(upstream.sockets.length).to.equal(2)
     })
 
     it('with bytes that arrive without a request', async () => {
       upstream.respond = (_text, socket) => socket.write(empty)
-      await front.get('/')
+      await server.get('/')
       const [socket] = upstream.sockets
       const closed = new Promise(resolve => socket?.once('close', resolve))
       socket?.write(planted)
       await closed
-      expect((await front.get('/')).code).to.equal(200)
+      expect((await server.get('/')).code).to.equal(200)
       expect(upstream.sockets.length).to.equal(2)
     })
 
@@ -238,7 +238,7 @@ describe('relay: upstream responses at the byte level', function () {
     ] as const) {
       it(`after a response ${what}`, async () => {
         upstream.respond = (_text, socket) => socket.write(first)
-        for (let i = 0; i < 2; i++) await front.get('/')
+        for (let i = 0; i < 2; i++) await server.get('/')
         expect(upstream.sockets.length).to.equal(2)
       })
     }
@@ -249,13 +249,13 @@ describe('relay: upstream responses at the byte level', function () {
       upstream = await startRawUpstream({ connections: 1 })
       upstream.respond = (_text, socket) => socket.write(`${ok}Content-Length: 0\r\n\r\n`)
       const { pool: connections } = upstream
-      front = await startLoopback((req, res) => {
+      server = await startLoopback((req, res) => {
         const headers = req.url === '/bad' ? ['X', 'a\nY: b'] : []
         const outgoing = { connections, path: '/', headers, isLive: false, upstream: 'it' }
         relay(outgoing, { req, res }).catch(error => renderKube(res, error))
       })
-      for (let i = 0; i < 3; i++) expect((await front.get('/bad')).code).to.equal(400)
-      expect((await front.get('/')).code).to.equal(200)
+      for (let i = 0; i < 3; i++) expect((await server.get('/bad')).code).to.equal(400)
+      expect((await server.get('/')).code).to.equal(200)
     })
   })
 })

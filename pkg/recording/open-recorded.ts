@@ -4,7 +4,7 @@ import type { ReadAhead } from './read-ahead.ts'
 import type { Recording } from './recorder.ts'
 import { parseTerminalSize } from './remote-command.ts'
 
-type Recorded = {
+type RecordedConnection = {
   /** Opens the exec or attach connection to the pod. */
   readonly open: (events: WebSocketEvents) => Promise<WebSocketConnection>
   readonly start: () => Promise<Recording>
@@ -31,7 +31,7 @@ export async function openRecorded({
   readAhead,
   notice,
   failed,
-}: Recorded): Promise<WebSocketConnection> {
+}: RecordedConnection): Promise<WebSocketConnection> {
   const started = Promise.withResolvers<Recording>()
   let connection: WebSocketConnection | undefined
   /** Whether the client has paused the connection. */

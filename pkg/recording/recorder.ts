@@ -124,7 +124,7 @@ function createClock(): Clock {
   }
 }
 
-type Means = {
+type RecorderDependencies = {
   readonly clock: Clock
   readonly maxBytes: () => number
   readonly append: (part: 'output' | 'end', logs: readonly string[]) => Promise<void>
@@ -132,7 +132,10 @@ type Means = {
   readonly closed: () => void
 }
 
-function createRecording({ startTimestamp }: Session, { clock, maxBytes, append, closed }: Means): Recording {
+function createRecording(
+  { startTimestamp }: Session,
+  { clock, maxBytes, append, closed }: RecorderDependencies,
+): Recording {
   // Keeps byte order marks, which the decoder would otherwise remove from the output.
   const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true })
   const decoders = { stdout: newDecoder(), stderr: newDecoder() }

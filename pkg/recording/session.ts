@@ -34,10 +34,10 @@ export type SessionEnd = {
 }
 
 /** Kind of a record. A session has these in this order, with any number of outputs. */
-export type Part = 'start' | 'output' | 'end'
+export type SessionPart = 'start' | 'output' | 'end'
 
 /** Creates a record. @param log JSON of Session or SessionEnd, or asciicast lines */
-export function toRecord(session: Session, part: Part, log: string, timeNs: bigint): LogRecord {
+export function toRecord(session: Session, part: SessionPart, log: string, timeNs: bigint): LogRecord {
   const { id, namespace, pod, container, user } = session
   return {
     ...{ timeNs, log, namespace, pod, container, host: '', dockerId: '' },
@@ -46,7 +46,7 @@ export function toRecord(session: Session, part: Part, log: string, timeNs: bigi
 }
 
 /** Returns a filter for records of these kinds, of all sessions or of those with `ids`. */
-export function ofParts(parts: readonly Part[], ids?: readonly string[]): Expression {
+export function ofParts(parts: readonly SessionPart[], ids?: readonly string[]): Expression {
   const ofIds = ids === undefined ? [] : [isOneOf({ field: 'session' }, ids)]
   return allOf([isOneOf({ field: 'part' }, parts), ...ofIds]) ?? { op: 'and', operands: [] }
 }

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta } from '../kubeclient/object/object.ts'
 import type { ReceivedEvent } from '../kubeclient/watch/watch.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
-import type { Visible } from './list/object-visibility.ts'
+import type { ObjectVisibility } from './list/object-visibility.ts'
 import { CachedObject, type ServedKind } from './store/cached-object.ts'
 import type { Chunk } from './store/chunk.ts'
 import { ObjectStore, type ObjectStoreOptions } from './store/store.ts'
@@ -98,7 +98,7 @@ export function createRandom(seed: number): (below: number) => number {
 export function changingVisibility(...first: readonly string[]) {
   const listeners = new Set<() => void>()
   let now = first
-  const see = (names: readonly string[]): Visible => ({
+  const see = (names: readonly string[]): ObjectVisibility => ({
     key: names.join(),
     has: ({ name }) => names.includes(name),
     onChange(listener) {

@@ -13,14 +13,14 @@ describe('createTimeSlices', () => {
       }
     }
     const working = Promise.all([work('a'), work('b')])
-    const seen: number[] = []
+    const observed: number[] = []
     while (log.length < 6) {
       await nextTurn()
-      seen.push(log.length)
+      observed.push(log.length)
     }
     await working
     expect(log).to.deep.equal(['a', 'b', 'a', 'b', 'a', 'b'])
-    for (const [i, count] of seen.entries()) expect(count - (seen[i - 1] ?? 0)).to.be.at.most(1)
+    for (const [i, count] of observed.entries()) expect(count - (observed[i - 1] ?? 0)).to.be.at.most(1)
   })
 
   it('starts again after all tasks were done', async () => {

@@ -4,7 +4,7 @@ import type { Registry } from './metrics.ts'
 /** The time series of a counter for one combination of label values. */
 export type Row = { readonly inc: () => void }
 
-type Kept<L extends string> = { readonly values: Readonly<Record<L, string>>; count: number }
+type LabelCount<L extends string> = { readonly values: Readonly<Record<L, string>>; count: number }
 
 /**
  * Registers a counter for hot paths. prom-client looks up label values at each increment, which
@@ -17,7 +17,7 @@ export function tally<L extends string>(
   registry: Registry,
   { name, help, labels }: { name: string; help: string; labels: readonly L[] },
 ): (values: Readonly<Record<L, string>>) => Row {
-  const rows: Kept<L>[] = []
+  const rows: LabelCount<L>[] = []
   new Counter({
     name,
     help,
@@ -31,7 +31,7 @@ export function tally<L extends string>(
     },
   })
   return values => {
-    const row: Kept<L> = { values, count: 0 }
+    const row: LabelCount<L> = { values, count: 0 }
     rows.push(row)
     return {
       inc: () => {

@@ -21,12 +21,12 @@ export type ProfileHandler = (
 export function createProfileHandler(name: string, logger: Logger): ProfileHandler {
   let isTaking = false
   return async (kind, query, res) => {
-    const wanted = readSeconds(query)
+    const requested = readSeconds(query)
     if (isTaking) throw tooManyRequests('another profile is already being recorded', seconds.max)
     isTaking = true
     const gone = new AbortController()
     res.once('close', () => gone.abort())
-    logger.warn({ kind, seconds: wanted }, 'a profile is being taken')
+    logger.warn({ kind, seconds: requested }, 'a profile is being taken')
     const headers = {
       'content-type': 'application/json',
       'content-disposition': `attachment; filename="${name}.${kind}profile"`,
@@ -35,7 +35,7 @@ export function createProfileHandler(name: string, logger: Logger): ProfileHandl
     // Sends the headers now: the request timeout applies until then, and recording may take longer.
     res.writeHead(200, headers).flushHeaders()
     try {
-      res.end(await takeProfile(kind, wanted, gone.signal))
+      res.end(await takeProfile(kind, requested, gone.signal))
     } finally {
       isTaking = false
     }

@@ -10,9 +10,9 @@ export class YamlError extends Error {
     const isParseError = cause instanceof YAMLParseError
     const [start] = isParseError ? (cause.linePos ?? []) : []
     // Other exceptions concern aliases: unknown anchors or too many aliases.
-    const place = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
+    const position = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
     this.problem = isParseError
-      ? `is not valid YAML (${cause.code}${place})`
+      ? `is not valid YAML (${cause.code}${position})`
       : 'has aliases that cannot be resolved'
   }
 }

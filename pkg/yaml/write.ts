@@ -27,7 +27,7 @@ export function jsonToYaml(json: string): string {
 }
 
 /** Where a value is written: `indent` is the indentation of the collection that contains it. */
-type Place = { readonly indent: string; readonly depth: number; readonly isRoot?: boolean }
+type WritePosition = { readonly indent: string; readonly depth: number; readonly isRoot?: boolean }
 
 class Writer {
   readonly #json: string
@@ -42,7 +42,7 @@ class Writer {
   }
 
   /** Writes the value at `at` on the current line. Returns the position after the value. */
-  value(at: number, { indent, depth, isRoot = false }: Place): number {
+  value(at: number, { indent, depth, isRoot = false }: WritePosition): number {
     const first = this.#json[at]
     const isCollection = (first === '{' || first === '[') && firstIn(this.#json, at) >= 0
     if (!isCollection) return this.#scalar(at, isRoot ? undefined : `${indent}  `)

@@ -86,17 +86,17 @@ export async function logIn(
           received += String(payload)
         })
       })
-      const until = async (wanted: RegExp) => {
-        for (const deadline = Date.now() + 60_000; !wanted.test(received); await window.waitForTimeout(100))
-          if (Date.now() > deadline) throw new Error(`no ${wanted} in ${received}`)
+      const until = async (expected: RegExp) => {
+        for (const deadline = Date.now() + 60_000; !expected.test(received); await window.waitForTimeout(100))
+          if (Date.now() > deadline) throw new Error(`no ${expected} in ${received}`)
       }
       await window.goto(`${url}${path}`)
       await until(message)
       return {
-        async type(text, wanted) {
+        async type(text, expected) {
           await window.locator('.xterm').click()
           await window.keyboard.type(text)
-          await until(wanted)
+          await until(expected)
           mkdirSync(folder, { recursive: true })
           await window.screenshot({ path: join(folder, 'terminal.png') })
         },

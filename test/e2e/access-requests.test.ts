@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { kubectl, makeNamespace, uniqueName } from './cluster.ts'
 import { apply, eventually, groupDomain, logIn, makeUser, sendAs } from './http.ts'
-import { createPerson, type Person } from './kapis.ts'
+import { createPerson, type KapisUser } from './kapis.ts'
 import { output, run, scratch, setting } from './run.ts'
 
 const namespace = uniqueName('access')
@@ -51,11 +51,11 @@ function bind(name: string, role: string, user: string) {
 
 describe('time-bound access requests', function () {
   this.timeout(90_000)
-  let people: Readonly<Record<string, Person>> = {}
+  let people: Readonly<Record<string, KapisUser>> = {}
   let replica: { readonly child: ChildProcess; readonly url: () => string } | undefined
   let token = ''
 
-  const as = (name = ''): Person => {
+  const as = (name = ''): KapisUser => {
     const person = people[name]
     if (person === undefined) throw new Error(`login of ${name} failed`)
     return person

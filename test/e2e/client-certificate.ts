@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import forge from 'node-forge'
-import { type HttpResponse, kubeCa, kubectlOutput, type Send, uniqueName } from './cluster.ts'
+import { type HttpResponse, kubeCa, kubectlOutput, type RequestOptions, uniqueName } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 /** A client certificate of the cluster and its key, as PEM. */
@@ -12,7 +12,7 @@ export type ClientCertificate = { readonly cert: string; readonly key: string }
 /** The attributes of a subject in order, such as `['O', 'dev']`. */
 export type Subject = readonly (readonly [attribute: 'CN' | 'O', value: string])[]
 
-type CertificateAsk = Omit<Send, 'headers'> & {
+type CertificateAsk = Omit<RequestOptions, 'headers'> & {
   readonly headers?: Readonly<Record<string, string | string[]>>
 }
 

@@ -19,7 +19,7 @@ import {
 import { createUser, loginAs, removeUser } from './oauth.ts'
 import { scratch } from './run.ts'
 
-type Listed = {
+type ListResponse = {
   readonly items: readonly {
     readonly metadata: {
       readonly name: string
@@ -65,11 +65,11 @@ describe('lists over clusters', function () {
 
   const send = (query: string, { kind = 'configmaps', scope = '', as = token } = {}): Promise<HttpResponse> =>
     sendAs(as, `${replica.server}/kapis/${group}/${version}/${scope}${kind}?label=app=${namespace}&${query}`)
-  const listed = ({ code, body }: HttpResponse): Listed => {
+  const listed = ({ code, body }: HttpResponse): ListResponse => {
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }
-  const namesOf = ({ items }: Listed) =>
+  const namesOf = ({ items }: ListResponse) =>
     items.map(({ metadata: { name, annotations } }) => `${annotations[`${groupDomain}/cluster`]} ${name}`)
 
   /** Creates ConfigMaps that the user may list in their namespace. */
@@ -112,8 +112,8 @@ describe('lists over clusters', function () {
     })
     await createUser(user)
     token = (await loginAs(user)).access_token
-    const authority = ['-n', 'kapis-system', 'get', 'secret', 'kapis-ca', '-o', 'jsonpath={.data.tls\\.crt}']
-    const ca = Buffer.from(await member.output(authority), 'base64').toString('utf8')
+    const caPair = ['-n', 'kapis-system', 'get', 'secret', 'kapis-ca', '-o', 'jsonpath={.data.tls\\.crt}']
+    const ca = Buffer.from(await member.output(caPair), 'base64').toString('utf8')
     const kubeconfig = kubeconfigFor(member, await tokenOfMember(member))
     const secret = { kubeconfig, kubesphereAPIEndpoint: kapis.url, 'ca.crt': ca }
     await registerMember(east, secret)

@@ -85,7 +85,7 @@ export type HttpResponse = {
   readonly body: string
 }
 
-export type Send = {
+export type RequestOptions = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -94,14 +94,18 @@ export type Send = {
 }
 
 /** Sends one request to kube-apiserver, with a token unless it is ''. */
-export async function sendToKube(token: string, path: string, options: Send = {}): Promise<HttpResponse> {
+export async function sendToKube(
+  token: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<HttpResponse> {
   const authorization = token === '' ? {} : { authorization: `Bearer ${token}` }
   const headers = { accept: 'application/json', ...options.headers, ...authorization }
   return send(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
 }
 
 /** Sends one request to kapis-apiserver. */
-export function sendToKapis(path: string, options: Send = {}): Promise<HttpResponse> {
+export function sendToKapis(path: string, options: RequestOptions = {}): Promise<HttpResponse> {
   return send(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
 }
 
@@ -127,7 +131,7 @@ export async function accessToken(): Promise<string> {
  */
 export const oneRequestEach = new Agent({ keepAlive: false })
 
-function send(base: string, caPath: string, path: string, asked: Send) {
+function send(base: string, caPath: string, path: string, asked: RequestOptions) {
   const { method = 'GET', headers = {}, body, localAddress } = asked
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const how = {

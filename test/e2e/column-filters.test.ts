@@ -69,15 +69,15 @@ describe('a list with column filters', function () {
         .trim()
         .split('\n')
         .map(line => line.trim().split(/\s+/))
-      const wanted = rows.filter(matches).map(([name]) => name)
+      const expected = rows.filter(matches).map(([name]) => name)
       const query = `columnSelector=${encodeURIComponent(selector)}&sortBy=name&ascending=true`
       const { code, body } = await sendAs(
         admin,
         `/kapis/${customGroup}/v1/namespaces/${namespace}/${plural}?${query}`,
       )
       expect(code, body).to.equal(200)
-      expect(names(body), selector).to.deep.equal(wanted)
-      expect(JSON.parse(body).totalItems).to.equal(wanted.length)
+      expect(names(body), selector).to.deep.equal(expected)
+      expect(JSON.parse(body).totalItems).to.equal(expected.length)
     }
   })
 

@@ -26,7 +26,7 @@ const group = 'acme.example.org'
 const root = `/kapis/${group}/v1`
 const widgets = `${root}/namespaces/${namespace}/widgets`
 
-type Seen = {
+type ReceivedRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, readonly string[]>>
   readonly certificate: string | undefined
@@ -35,8 +35,8 @@ type Seen = {
 
 describe('the API of another component', function () {
   this.timeout(150_000)
-  const authority = createCa({ commonName: 'component CA', validityDays: 1 })
-  const pair = issueCertificate(authority, {
+  const ca = createCa({ commonName: 'component CA', validityDays: 1 })
+  const pair = issueCertificate(ca, {
     ...{ commonName: 'component', dnsNames: ['localhost'], usages: ['server'], validityDays: 1 },
   })
   let component: Server
@@ -74,7 +74,7 @@ describe('the API of another component', function () {
   const show = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req
     const isTls = socket instanceof TLSSocket
-    const seen: Seen = {
+    const received: ReceivedRequest = {
       url: req.url ?? '',
       headers: Object.fromEntries(
         Object.entries(req.headersDistinct).map(([name, values]) => [name, values ?? []]),
@@ -83,7 +83,7 @@ describe('the API of another component', function () {
       authorized: isTls && socket.authorized,
     }
     res.setHeader('content-type', 'application/json')
-    res.end(JSON.stringify(seen))
+    res.end(JSON.stringify(received))
   }
 
   function apiService(name: string, spec: object): object {
@@ -111,7 +111,7 @@ describe('the API of another component', function () {
     serve = show
     await startComponent(0)
     const spec = { group, version: 'v1', url: `https://localhost:${port}/base`, timeoutSeconds: 2 }
-    const caBundle = Buffer.from(authority.certPem).toString('base64')
+    const caBundle = Buffer.from(ca.certPem).toString('base64')
     await output('kubectl', ['create', '-f', '-'], {
       stdin: JSON.stringify(apiService(`v1.${group}`, { ...spec, caBundle })),
     })
@@ -145,7 +145,11 @@ describe('the API of another component', function () {
     await stopComponent()
   })
 
-  async function seenBy(bearer: string, path: string, headers: Record<string, string> = {}): Promise<Seen> {
+  async function seenBy(
+    bearer: string,
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<ReceivedRequest> {
     const response = await askRaw(path, { headers: { ...headers, authorization: `Bearer ${bearer}` } })
     expect(response.code, response.body).to.equal(200)
     return JSON.parse(response.body)
@@ -186,10 +190,10 @@ describe('the API of another component', function () {
   })
 
   it('cannot be written with permission to watch', async () => {
-    const seen: string[] = []
+    const received: string[] = []
     serve = (req, res) => {
       // Ignores the periodic health checks of Kapis.
-      if (req.url?.includes('/widgets')) seen.push(`${req.method} ${req.url}`)
+      if (req.url?.includes('/widgets')) received.push(`${req.method} ${req.url}`)
       res.end()
     }
     const [watcher, reader] = [await tokenOf(namespace, 'watcher'), await tokenOf(namespace, 'reader')]
@@ -218,9 +222,9 @@ describe('the API of another component', function () {
       400,
       'the header x_http_method_override names another method than that of the request',
     ])
-    expect(seen).to.deep.equal([])
+    expect(received).to.deep.equal([])
     await sendAs(watcher, `${root}/watch/namespaces/${namespace}/widgets`)
-    expect(seen).to.deep.equal([`GET /base${root}/watch/namespaces/${namespace}/widgets`])
+    expect(received).to.deep.equal([`GET /base${root}/watch/namespaces/${namespace}/widgets`])
     serve = show
   })
 

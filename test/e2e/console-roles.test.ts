@@ -138,11 +138,11 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
         body: JSON.stringify(body),
       })
     const members = `/workspaces/${workspace}/workspacemembers`
-    const wanted = [
+    const expected = [
       { username: user, roleRef: `${workspace}-viewer` },
       { username: `${user}-2`, roleRef: `${workspace}-regular` },
     ]
-    expect((await send(admin, 'POST', members, wanted)).code).to.equal(404)
+    expect((await send(admin, 'POST', members, expected)).code).to.equal(404)
     const spec = { template: { spec: {} } }
     const made = await ask(admin, 'POST', tenant, { metadata: { name: workspace }, spec })
     expect(made.code, made.body).to.equal(201)
@@ -155,12 +155,12 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
     const reads = { apiGroups: [`tenant.${groupDomain}`], resources: ['workspaces'], verbs: ['get'] }
     const weak = await accounts.make('weak', [{ ...writes, verbs: ['create', 'list'] }, lists, reads])
     await eventually(async () => {
-      const { code, body } = await send(weak, 'POST', members, wanted)
+      const { code, body } = await send(weak, 'POST', members, expected)
       expect(body.message).to.contain('attempting to grant RBAC permissions not currently held')
       expect(code).to.equal(403)
     }, 10_000)
     try {
-      const added = await send(admin, 'POST', members, wanted)
+      const added = await send(admin, 'POST', members, expected)
       expect(added.code, JSON.stringify(added.body)).to.equal(200)
       const roles = async () => {
         const { items } = (await send(admin, 'GET', members)).body
@@ -174,7 +174,7 @@ describe('roles and members for KubeSphere 3.4 consoles', function () {
       await eventually(
         async () =>
           expect(await roles()).to.have.deep.members(
-            wanted.map(({ username, roleRef }) => [username, roleRef]),
+            expected.map(({ username, roleRef }) => [username, roleRef]),
           ),
         5_000,
       )

@@ -233,10 +233,10 @@ function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
   return name
 }
 
-type Flat = { readonly path: string; readonly ref: string; readonly json: string }
+type SchemaReference = { readonly path: string; readonly ref: string; readonly json: string }
 
 /** Returns a schema and its nested schemas as a flat list, each without its nested schemas. */
-function flatten(schema: unknown, path = ''): Flat[] {
+function flatten(schema: unknown, path = ''): SchemaReference[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { properties, items, additionalProperties, allOf, $ref, ...own } = Object.fromEntries(
     Object.entries(schema),
@@ -251,6 +251,6 @@ function flatten(schema: unknown, path = ''): Flat[] {
   ]
 }
 
-function toComparable({ path, ref, json }: Flat) {
+function toComparable({ path, ref, json }: SchemaReference) {
   return { path, json, isRef: ref !== '' }
 }

@@ -32,13 +32,13 @@ const blobs = 'blobs.exact.example.com'
 const count = 120
 
 /** The JSON text of each field of an object. Fields of metadata are separate, and come first. */
-type Parts = ReadonlyMap<string, string>
+type FieldTexts = ReadonlyMap<string, string>
 
 /**
  * @param isPlatform whether to ignore selfLink and computed annotations, which the platform API
  * adds
  */
-function partsOf(json: string, isPlatform = false): Parts {
+function partsOf(json: string, isPlatform = false): FieldTexts {
   const parts = new Map<string, string>()
   const others = new Map<string, string>()
   for (const { name, valueStart, end } of fieldsIn(json)) {
@@ -56,13 +56,13 @@ function partsOf(json: string, isPlatform = false): Parts {
 }
 
 /** Returns the fields of objects by their names. */
-function byName(objects: readonly string[], isPlatform = false): ReadonlyMap<string, Parts> {
+function byName(objects: readonly string[], isPlatform = false): ReadonlyMap<string, FieldTexts> {
   return new Map(objects.map(json => [findPath(json, ['metadata', 'name']) ?? '', partsOf(json, isPlatform)]))
 }
 
-function expectSame(found: ReadonlyMap<string, Parts>, wanted: ReadonlyMap<string, Parts>): void {
-  expect([...found.keys()].sort()).to.deep.equal([...wanted.keys()].sort())
-  for (const [name, parts] of wanted) {
+function expectSame(found: ReadonlyMap<string, FieldTexts>, expected: ReadonlyMap<string, FieldTexts>): void {
+  expect([...found.keys()].sort()).to.deep.equal([...expected.keys()].sort())
+  for (const [name, parts] of expected) {
     const other = found.get(name)
     expect([...(other?.keys() ?? [])], name).to.deep.equal([...parts.keys()])
     for (const [member, text] of parts) expect(other?.get(member), `${name} ${member}`).to.equal(text)
@@ -80,9 +80,9 @@ describe('values stored in kube-apiserver', function () {
   this.timeout(120_000)
   let kubeToken = ''
   let token = ''
-  let pods: ReadonlyMap<string, Parts>
-  let custom: ReadonlyMap<string, Parts>
-  let maps: ReadonlyMap<string, Parts>
+  let pods: ReadonlyMap<string, FieldTexts>
+  let custom: ReadonlyMap<string, FieldTexts>
+  let maps: ReadonlyMap<string, FieldTexts>
   const native = async (path: string) => byName(itemsOf((await sendToKube(kubeToken, path)).body))
   const resources = (plural: string) => `/kapis/${group}/${version}/namespaces/${namespace}/${plural}`
   const blobsPath = `/kapis/exact.example.com/v1/namespaces/${namespace}/blobs`
@@ -186,8 +186,8 @@ describe('values stored in kube-apiserver', function () {
     }
     for (const i of [0, count, count + 1, count + 3]) {
       const shown = [(await sendAs(token, `${blobsPath}/b${i}`)).body]
-      const wanted = new Map([...custom].filter(([name]) => name === `"b${i}"`))
-      expectSame(byName(shown, true), wanted)
+      const expected = new Map([...custom].filter(([name]) => name === `"b${i}"`))
+      expectSame(byName(shown, true), expected)
     }
   })
 
@@ -216,12 +216,12 @@ describe('values stored in kube-apiserver', function () {
 
   it('have the same bytes with managedFields', async () => {
     const { body } = await sendAs(token, `${blobsPath}?managedFields=true`)
-    const wanted = await sendToKube(kubeToken, `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
+    const expected = await sendToKube(kubeToken, `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
     const managed = (list: string) =>
       itemsOf(list)
         .map(json => findPath(json, ['metadata', 'managedFields']))
         .sort()
-    expect(managed(body)).to.deep.equal(managed(wanted.body))
+    expect(managed(body)).to.deep.equal(managed(expected.body))
   })
 
   it('have the same bytes in watches, including initial events', async () => {

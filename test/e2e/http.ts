@@ -10,7 +10,7 @@ import {
   kubeCa,
   kubectlJson,
   oneRequestEach,
-  type Send,
+  type RequestOptions,
   sendToKapis,
   version,
 } from './cluster.ts'
@@ -25,16 +25,16 @@ export const shortPath = `/kapi/${group}/${version}/nodes`
 export const endsWithinSeconds = 8
 
 /** Sends one request to Kapis with an unmodified request target. */
-export function askRaw(target: string, options: Send = {}): Promise<HttpResponse> {
+export function askRaw(target: string, options: RequestOptions = {}): Promise<HttpResponse> {
   return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)
 }
 
 /** Sends one request to kube-apiserver with an unmodified request target. */
-export async function askKubeRaw(target: string, options: Send = {}): Promise<HttpResponse> {
+export async function askKubeRaw(target: string, options: RequestOptions = {}): Promise<HttpResponse> {
   return askRawAt(setting('KUBE_URL'), await kubeCa(), target, options)
 }
 
-function askRawAt(url: string, caFile: string, target: string, send: Send): Promise<HttpResponse> {
+function askRawAt(url: string, caFile: string, target: string, send: RequestOptions): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body } = send
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const { hostname, port } = new URL(url)
@@ -57,7 +57,7 @@ function askRawAt(url: string, caFile: string, target: string, send: Send): Prom
 }
 
 /** Sends one request to kapis-apiserver with a bearer token. */
-export function sendAs(token: string, path: string, options: Send = {}): Promise<HttpResponse> {
+export function sendAs(token: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
   return sendToKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
 }
 

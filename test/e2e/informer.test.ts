@@ -46,8 +46,10 @@ describe('a client-go informer', () => {
         }
         await informer.line(line => parseLine(line).sequence === updates)
         expect(await informer.ended).to.equal(0)
-        const seen = informer.lines.map(parseLine).filter(({ name, sequence }) => name === node && sequence)
-        const numbers = [...new Set(seen.map(({ sequence }) => sequence))]
+        const observed = informer.lines
+          .map(parseLine)
+          .filter(({ name, sequence }) => name === node && sequence)
+        const numbers = [...new Set(observed.map(({ sequence }) => sequence))]
         expect(numbers).to.deep.equal(Array.from({ length: updates }, (_, i) => i + 1))
       } finally {
         await informer.stop()

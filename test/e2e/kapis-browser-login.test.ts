@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { openWindow, startChromium } from './chromium.ts'
 import { uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
-import { createPerson, type Person } from './kapis.ts'
+import { createPerson, type KapisUser } from './kapis.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
 
 const username = uniqueName('cli-browser')
@@ -26,7 +26,7 @@ describe('kapis login with a browser', function () {
   })
 
   /** Starts `kapis login` with a browser program that only writes the address to a file. */
-  async function begin(person: Person) {
+  async function begin(person: KapisUser) {
     const file = join(person.home, 'address')
     const opener = join(person.home, 'open')
     writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${file}.new' && mv '${file}.new' '${file}'\n`, {

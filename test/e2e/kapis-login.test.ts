@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { kubectl, kubectlOutput, uniqueName } from './cluster.ts'
 import { endsWithinSeconds, eventually, groupDomain, sendAs } from './http.ts'
-import { createPerson, type Person } from './kapis.ts'
+import { createPerson, type KapisUser } from './kapis.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { type CommandResult, scratch, setting } from './run.ts'
 
@@ -14,7 +14,7 @@ const binding = uniqueName('cli-nodes')
 
 describe('kapis login', function () {
   this.timeout(60_000)
-  let person: Person
+  let person: KapisUser
 
   function succeeded(ran: CommandResult): CommandResult {
     expect(ran.code, ran.stderr).to.equal(0)
@@ -49,8 +49,8 @@ describe('kapis login', function () {
 
   it('authenticates kubectl to kapis-apiserver', async () => {
     succeeded(await login())
-    const seen = succeeded(await person.kubectl('get', 'nodes', '-o', 'name')).stdout
-    expect(seen).to.equal(await kubectlOutput('get', 'nodes', '-o', 'name'))
+    const nodes = succeeded(await person.kubectl('get', 'nodes', '-o', 'name')).stdout
+    expect(nodes).to.equal(await kubectlOutput('get', 'nodes', '-o', 'name'))
     expect(
       succeeded(await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).stdout,
     ).to.equal(username)

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
-import { createPerson, type Person } from './kapis.ts'
+import { createPerson, type KapisUser } from './kapis.ts'
 import { createUser, removeUser } from './oauth.ts'
 import { type CommandResult, setting } from './run.ts'
 
@@ -22,7 +22,7 @@ const server = new URL(setting('KAPIS_URL')).origin
 
 describe('several kapis logins', function () {
   this.timeout(120_000)
-  let person: Person
+  let person: KapisUser
 
   function succeeded(ran: CommandResult): CommandResult {
     expect(ran.code, ran.stderr).to.equal(0)

@@ -11,7 +11,7 @@ type KapisOptions = {
   readonly timeoutMs?: number
 }
 
-type Begun = {
+type BackgroundCommand = {
   /** Resolves with the first match in the output on standard error. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Omit<CommandResult, 'stdout'>>
@@ -20,13 +20,13 @@ type Begun = {
 }
 
 /** The command line of one user, with its own home folder and kubeconfig. */
-export type Person = {
+export type KapisUser = {
   readonly home: string
   readonly env: Readonly<Record<string, string>>
   readonly kubeconfig: string
   readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<CommandResult>
   /** Starts a command as a process whose output can be awaited. */
-  readonly begin: (args: readonly string[]) => Begun
+  readonly begin: (args: readonly string[]) => BackgroundCommand
   /** Runs kubectl with the kubeconfig that `kapis login` wrote. */
   readonly kubectl: (...args: readonly string[]) => Promise<CommandResult>
   /** Returns the path of the only login file. */
@@ -35,7 +35,7 @@ export type Person = {
 
 const program = join(import.meta.dirname, '../../cmd/kapis/main.ts')
 
-export function createPerson(name: string): Person {
+export function createPerson(name: string): KapisUser {
   const home = mkdtempSync(join(scratch, `${name}-`))
   const kubeconfig = join(home, 'kubeconfig')
   const env = {
@@ -65,7 +65,7 @@ export function createPerson(name: string): Person {
   }
 }
 
-function begin(args: readonly string[], env: Readonly<Record<string, string>>): Begun {
+function begin(args: readonly string[], env: Readonly<Record<string, string>>): BackgroundCommand {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -157,10 +157,10 @@ describe('attacks known from other projects', function () {
     })
 
     it('is rejected with the correct name from another CA', async () => {
-      const authority = createCa({ commonName: 'front-proxy-ca', validityDays: 1 })
+      const ca = createCa({ commonName: 'front-proxy-ca', validityDays: 1 })
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {
-        const pair = issueCertificate(authority, { ...client, commonName, organizations: ['system:masters'] })
+        const pair = issueCertificate(ca, { ...client, commonName, organizations: ['system:masters'] })
         const { codes } = await sendRaw(send, 1_000, { cert: pair.certPem, key: pair.keyPem })
         expect(codes, commonName).to.deep.equal([401])
       }

@@ -13,7 +13,7 @@ type Step = {
   readonly env?: Readonly<Record<string, string>>
 }
 
-type Way = 'front' | 'direct'
+type Route = 'front' | 'direct'
 
 const spdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' }
 
@@ -27,7 +27,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
   const namespaces = { front: uniqueName('front'), direct: uniqueName('direct') }
   let token: string
   let pod: string
-  let ways: readonly (readonly [way: Way, args: readonly string[]])[] = []
+  let ways: readonly (readonly [way: Route, args: readonly string[]])[] = []
 
   before(async () => {
     token = await accessToken()
@@ -73,7 +73,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
     expect(front.stdout + front.stderr).not.to.equal('')
   }
 
-  async function ranOneWay(way: Way, { args, stdin, env }: Step): Promise<CommandResult> {
+  async function ranOneWay(way: Route, { args, stdin, env }: Step): Promise<CommandResult> {
     const connect = new Map(ways).get(way)
     if (connect === undefined) throw new Error(`unknown server ${way}`)
     const options = {
@@ -289,7 +289,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
   })
 
   it('get -w shows the same events in the same order', async () => {
-    const seen: (readonly string[])[] = []
+    const observed: (readonly string[])[] = []
     for (const [way, connect] of ways) {
       const here = ['-n', namespaces[way]]
       const watch = follow('kubectl', [
@@ -315,13 +315,13 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
         await go('label', 'configmap', 'w', 'v=2', '--overwrite')
         await go('delete', 'configmap', 'w')
         await watch.line(line => line.startsWith('DELETED'), 20_000)
-        seen.push(watch.lines.map(line => plainText(line).replace(/ +/g, ' ').trim()))
+        observed.push(watch.lines.map(line => plainText(line).replace(/ +/g, ' ').trim()))
       } finally {
         await watch.stop()
       }
     }
-    expect(seen[0]).to.deep.equal(seen[1])
-    expect(seen[0]).to.deep.equal([
+    expect(observed[0]).to.deep.equal(observed[1])
+    expect(observed[0]).to.deep.equal([
       'EVENT NAME DATA AGE V',
       'ADDED w 1 <age> 1',
       'MODIFIED w 1 <age> 2',
@@ -402,7 +402,7 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
     })
 
     it(`port-forward over ${protocol}`, async () => {
-      const seen: string[] = []
+      const observed: string[] = []
       for (const [, connect] of ways) {
         const forward = follow('kubectl', [...connect, '-n', 'default', 'port-forward', pod, ':80'], { env })
         try {
@@ -412,12 +412,12 @@ describe('kubectl through kapis-apiserver compared to kube-apiserver', function 
           const responses = await Promise.all(
             [1, 2, 3].map(() => readLocal(`http://127.0.0.1:${port}/healthz`)),
           )
-          seen.push(responses.join())
+          observed.push(responses.join())
         } finally {
           await forward.stop()
         }
       }
-      expect(seen[0]).to.equal(seen[1])
+      expect(observed[0]).to.equal(observed[1])
     })
   }
 

@@ -185,11 +185,11 @@ describe('logins at an LDAP directory through kapis-apiserver', function () {
     await eventually(async () => {
       const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
       const lines = log.split('\n').filter(line => line.includes(provider) && line.includes('"audit":'))
-      const seen = lines.slice(-6).map(line => {
+      const records = lines.slice(-6).map(line => {
         const { audit, grant, outcome, reason, user, provider: idp } = JSON.parse(line)
         return { audit, grant, outcome, reason, provider: idp, ...(user === undefined ? {} : { user }) }
       })
-      expect(seen).to.have.deep.members(expected)
+      expect(records).to.have.deep.members(expected)
       for (const word of [secret, nonexistent]) expect(log).to.not.include(word)
     }, 20_000)
   })

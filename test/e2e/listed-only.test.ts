@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { accessToken, group, kubectlOutput, makeNamespace, tokenOf, uniqueName, version } from './cluster.ts'
 import { sendAs } from './http.ts'
 
-type Named = { readonly metadata: { readonly name: string } }
+type NamedObject = { readonly metadata: { readonly name: string } }
 
 const namespace = uniqueName('listed')
 const paths = ['/kapi/v1/componentstatuses', `/kapis/${group}/${version}/componentstatuses`]
-const namesOf = (items: readonly Named[]) => items.map(({ metadata }) => metadata.name)
+const namesOf = (items: readonly NamedObject[]) => items.map(({ metadata }) => metadata.name)
 
 describe('kinds that can be listed but not watched', function () {
   this.timeout(60_000)

@@ -4,22 +4,22 @@
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind, as kubectl prints them
-export type Printed = any
+export type PrintedObject = any
 
 export type Expected = { readonly names: readonly string[]; readonly total: number }
 
-type Test = (object: Printed, value: string, world: World) => boolean
+type Test = (object: PrintedObject, value: string, world: OracleCluster) => boolean
 
-export type World = { readonly groupDomain: string; readonly services: readonly Printed[] }
+export type OracleCluster = { readonly groupDomain: string; readonly services: readonly PrintedObject[] }
 
-const condition = (object: Printed, type: string): string =>
-  (object.status?.conditions ?? []).find((c: Printed) => c.type === type)?.status ?? ''
+const condition = (object: PrintedObject, type: string): string =>
+  (object.status?.conditions ?? []).find((c: PrintedObject) => c.type === type)?.status ?? ''
 
 const ready = (want: number, have: number) =>
   want === 0 && have === 0 ? 'stopped' : want === have ? 'running' : 'updating'
 
 /** Returns the status of an object that the platform API must return, by plural. */
-export const statusOf: Readonly<Record<string, (object: Printed) => string>> = {
+export const statusOf: Readonly<Record<string, (object: PrintedObject) => string>> = {
   nodes(node) {
     if (node.spec.unschedulable) return 'unschedulable'
     const pressed = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'].some(
@@ -40,7 +40,7 @@ export const statusOf: Readonly<Record<string, (object: Printed) => string>> = {
   namespaces: n => n.status.phase,
 }
 
-const named = (object: Printed, text: string) => object.metadata.name.includes(text)
+const named = (object: PrintedObject, text: string) => object.metadata.name.includes(text)
 
 const common: Readonly<Record<string, Test>> = {
   name: named,
@@ -50,17 +50,17 @@ const common: Readonly<Record<string, Test>> = {
   alias: (object, value, { groupDomain }) =>
     (object.metadata.annotations?.[`${groupDomain}/alias-name`] ?? '').includes(value),
   ownerReference: (object, value) =>
-    (object.metadata.ownerReferences ?? []).some((owner: Printed) => owner.uid === value),
+    (object.metadata.ownerReferences ?? []).some((owner: PrintedObject) => owner.uid === value),
   ownerKind: (object, value) =>
-    (object.metadata.ownerReferences ?? []).some((owner: Printed) => owner.kind === value),
+    (object.metadata.ownerReferences ?? []).some((owner: PrintedObject) => owner.kind === value),
   labelSelector: (object, value) => has(object.metadata.labels, value),
   label: (object, value) => has(object.metadata.labels, value),
   annotation: (object, value) => has(object.metadata.annotations, value),
   fieldSelector(object, value) {
-    const [path = '', wanted] = value.split('=')
+    const [path = '', expected] = value.split('=')
     let found = object
     for (const step of path.split('.')) found = found?.[step]
-    return found !== undefined && String(found) === wanted
+    return found !== undefined && String(found) === expected
   },
   q(object, value) {
     const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } =
@@ -75,7 +75,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
     nodeName: (pod, value) => pod.spec.nodeName === value,
     phase: (pod, value) => pod.status.phase === value,
     pvcName: (pod, value) =>
-      (pod.spec.volumes ?? []).some((v: Printed) => v.persistentVolumeClaim?.claimName === value),
+      (pod.spec.volumes ?? []).some((v: PrintedObject) => v.persistentVolumeClaim?.claimName === value),
     serviceName: (pod, value, { services }) =>
       services.some(
         s =>
@@ -87,7 +87,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
     // The pods of the sample are only running, pending or terminated.
     status: (pod, value) => {
       const runs = pod.status.phase === 'Running' && !pod.metadata.deletionTimestamp
-      const ended: Printed = { Succeeded: 'Completed', Failed: 'Error' }
+      const ended: PrintedObject = { Succeeded: 'Completed', Failed: 'Error' }
       return value === (runs ? 'Running' : (ended[pod.status.phase] ?? 'Waiting'))
     },
   },
@@ -145,9 +145,9 @@ function has(map: Readonly<Record<string, string>> = {}, selector: string): bool
 /** Returns the expected response to a list with this query over these objects. */
 export function expectedOf(
   plural: string,
-  objects: readonly Printed[],
+  objects: readonly PrintedObject[],
   query: URLSearchParams,
-  world: World,
+  world: OracleCluster,
 ): Expected {
   const {
     page = '1',
@@ -165,14 +165,14 @@ export function expectedOf(
     }),
   )
   const status = statusOf[plural]
-  const identity = (object: Printed) => [object.metadata.namespace ?? '', object.metadata.name]
-  const keyOf: Readonly<Record<string, (object: Printed) => readonly unknown[]>> = {
+  const identity = (object: PrintedObject) => [object.metadata.namespace ?? '', object.metadata.name]
+  const keyOf: Readonly<Record<string, (object: PrintedObject) => readonly unknown[]>> = {
     name: object => [object.metadata.name],
     createTime: object => [object.metadata.creationTimestamp],
     creationTimestamp: object => [object.metadata.creationTimestamp],
     updateTime: object => [updatedOf(plural, object)],
     lastUpdateTimestamp: object => [updatedOf(plural, object)],
-    ...(status ? { status: (object: Printed) => [status(object)] } : {}),
+    ...(status ? { status: (object: PrintedObject) => [status(object)] } : {}),
     '.spec.rank': object => [object.spec?.rank ?? -1],
     '.spec.size': object => [Number.parseInt(object.spec?.size ?? '-1', 10)],
   }
@@ -190,9 +190,9 @@ export function expectedOf(
  * Returns the time of the last change of an object: that of the object itself, or of its last
  * writer.
  */
-function updatedOf(plural: string, { metadata, status, ...object }: Printed): string {
+function updatedOf(plural: string, { metadata, status, ...object }: PrintedObject): string {
   const since = (times: readonly string[]) => times.toSorted().at(-1) ?? metadata.creationTimestamp
-  const conditions: readonly Printed[] = status?.conditions ?? []
+  const conditions: readonly PrintedObject[] = status?.conditions ?? []
   if (plural === 'deployments') return since(conditions.map(({ lastUpdateTime }) => lastUpdateTime))
   if (plural === 'jobs') return since(conditions.map(({ lastTransitionTime }) => lastTransitionTime))
   if (plural === 'events')
@@ -202,7 +202,7 @@ function updatedOf(plural: string, { metadata, status, ...object }: Printed): st
       object.eventTime ||
       metadata.creationTimestamp
     )
-  const written = (metadata.managedFields ?? []).map(({ time }: Printed) => time ?? '')
+  const written = (metadata.managedFields ?? []).map(({ time }: PrintedObject) => time ?? '')
   return since([metadata.creationTimestamp, ...written])
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
 import { eventually, groupDomain, sendAs } from './http.ts'
-import { expectedOf, type Printed, statusOf, type World } from './lists-oracle.ts'
+import { expectedOf, type OracleCluster, type PrintedObject, statusOf } from './lists-oracle.ts'
 import { crd, examplesOf, platformKinds } from './lists-platform-kinds.ts'
 import { definitions, sampleOf, widgetGroup } from './lists-sample.ts'
 import { output } from './run.ts'
@@ -113,7 +113,7 @@ const brought = platform
   .map(({ group: ofGroup, kind, namespaced }) => crd(ofGroup, 'v1', kind, namespaced))
 
 /** Returns the queries for all kinds, with values of an object. */
-function asked({ metadata }: Printed): readonly string[] {
+function asked({ metadata }: PrintedObject): readonly string[] {
   const [label] = Object.entries<string>(metadata.labels ?? {})
   const [owner] = metadata.ownerReferences ?? []
   return [
@@ -148,17 +148,17 @@ describe('lists of every kind, against kubectl', function () {
   this.timeout(180_000)
 
   let token = ''
-  let world: World
+  let world: OracleCluster
 
-  const printed = async (plural: string): Promise<readonly Printed[]> =>
+  const printed = async (plural: string): Promise<readonly PrintedObject[]> =>
     JSON.parse(await kubectlOutput('get', plural, '-A', '-o', 'json', '--show-managed-fields')).items
   const list = async (path: string, query: string) => {
     const response = await sendAs(token, `${path}${query === '' ? '' : `?${query}`}`)
     expect(response.code, `${query}: ${response.body.slice(0, 300)}`).to.equal(200)
     return JSON.parse(response.body)
   }
-  const shown = ({ items, totalItems }: Printed) => ({
-    names: items.map(({ metadata }: Printed) => `${metadata.namespace ?? ''}/${metadata.name}`),
+  const shown = ({ items, totalItems }: PrintedObject) => ({
+    names: items.map(({ metadata }: PrintedObject) => `${metadata.namespace ?? ''}/${metadata.name}`),
     total: totalItems,
   })
 
@@ -235,7 +235,7 @@ describe('lists of every kind, against kubectl', function () {
    * Expects that a single object equals the output of kubectl, except for computed annotations and
    * hidden fields.
    */
-  async function getsSame(plural: string, object: Printed): Promise<void> {
+  async function getsSame(plural: string, object: PrintedObject): Promise<void> {
     if (object === undefined) return
     const { namespace: inside, name } = object.metadata
     const path = `${base}/${inside === undefined ? '' : `namespaces/${inside}/`}${plural}/${name}`
@@ -379,7 +379,7 @@ describe('lists of every kind, against kubectl', function () {
   }
 })
 
-function withoutOwn(object: Printed, ofDomain: string): Printed {
+function withoutOwn(object: PrintedObject, ofDomain: string): PrintedObject {
   const { selfLink: _link, managedFields: _fields, annotations = {}, ...metadata } = object.metadata
   const isComputed = (key: string) =>
     key.startsWith(`node.${ofDomain}/`) ||

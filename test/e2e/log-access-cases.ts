@@ -6,7 +6,7 @@ import { follow, run, setting } from './run.ts'
 
 /** Defines tests of which stored and new lines each caller may see. */
 export function itLimitsReaders(
-  { mine, others, token, created, front, rfc3339, document, get, query, send }: LogScene,
+  { mine, others, token, created, kapisUrl, rfc3339, document, get, query, send }: LogScene,
   base: () => string,
 ): void {
   it('shows each caller what they may read, from the creation of the namespace on', async () => {
@@ -19,8 +19,8 @@ export function itLimitsReaders(
     ]
     await send(batch.map(line => JSON.stringify(line)).join('\n'))
     await eventually(async () => expect((await query(`q=${word}`)).total).to.equal(3), foundWithinMs)
-    const seen = await query(`q=${word}`, 'reader')
-    expect([seen.total, seen.records.map(({ log }: { log: string }) => log)]).to.deep.equal([
+    const visible = await query(`q=${word}`, 'reader')
+    expect([visible.total, visible.records.map(({ log }: { log: string }) => log)]).to.deep.equal([
       1,
       [`${word} mine`],
     ])
@@ -45,7 +45,7 @@ export function itLimitsReaders(
     const pod = uniqueName('gone')
     await send([1, 2, 3].map(i => JSON.stringify(document(`line ${i}`, { pod }))).join('\n'))
     await eventually(async () => expect((await query(`pods=${pod}`)).total).to.equal(3), foundWithinMs)
-    const server = ['--server', front(), '--certificate-authority', setting('KAPIS_CA')]
+    const server = ['--server', kapisUrl(), '--certificate-authority', setting('KAPIS_CA')]
     const kubectlLogs = (who: 'reader' | 'unprivileged', name: string) =>
       run('kubectl', [
         ...['--kubeconfig', '/dev/null', ...server, '--token', token[who], '-n', mine],
@@ -63,7 +63,7 @@ export function itLimitsReaders(
 
   it('follows new lines', async () => {
     const word = uniqueName('tail').replaceAll('-', '')
-    const url = `${front()}${tenant}?follow=true&size=1&namespaces=${mine}&log_query=ordinary,${word}`
+    const url = `${kapisUrl()}${tenant}?follow=true&size=1&namespaces=${mine}&log_query=ordinary,${word}`
     const auth = `authorization: Bearer ${token.reader}`
     const tail = follow('curl', ['-sSN', '--cacert', setting('KAPIS_CA'), '-H', auth, url])
     try {

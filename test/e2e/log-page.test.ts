@@ -173,7 +173,7 @@ describe('the log page in a browser', function () {
     }
     // Selects the newest third from right to left, which contains the latest lines.
     const [right, left] = [total - 1, total - Math.ceil(total / 3)]
-    const wanted = [(await times(left))[0], (await times(right))[1]]
+    const expected = [(await times(left))[0], (await times(right))[1]]
     await page.locator('#histogram').scrollIntoViewIfNeeded()
     await page.mouse.move(...(await middle(right)))
     await page.mouse.down()
@@ -184,7 +184,7 @@ describe('the log page in a browser', function () {
     const shown = await page.evaluate(
       "['from', 'to'].map(id => Date.parse(document.getElementById(id).value) / 1000)",
     )
-    expect(shown).to.deep.equal(wanted)
+    expect(shown).to.deep.equal(expected)
     expect(await page.locator('#histogram button.chosen').count()).to.equal(0)
     await untilLines(page, texts => expect(texts.length).to.be.at.least(3))
     await page.getByRole('button', { name: 'Zoom out' }).focus()
@@ -235,13 +235,13 @@ describe('the log page in a browser', function () {
     const { page } = await open(`q=pay* NOT refused&pods=${pod}`, 'light', 1280)
     await page.setViewportSize({ width: 1280, height: 900 })
     await untilLines(page, texts => expect(texts).to.have.length(30))
-    const seen = await page.evaluate(
+    const rendered = await page.evaluate(
       "[...document.querySelectorAll('#lines > li')].filter(line => line.getBoundingClientRect().bottom <= innerHeight).length",
     )
     await keepScreenshot(page, 'logs-lines')
-    expect(seen).to.be.at.least(25)
+    expect(rendered).to.be.at.least(25)
     expect(await page.locator('#lines mark').first().textContent()).to.equal('payment')
-    const [, wanted] = await lines(page)
+    const [, expected] = await lines(page)
     await page.locator('#lines summary').nth(1).click()
     const href = await page.getByRole('link', { name: 'Link to this line' }).getAttribute('href')
     await page
@@ -252,7 +252,8 @@ describe('the log page in a browser', function () {
     expect(new URL(page.url()).searchParams.get('q')).to.equal(`pay* NOT refused NOT pod:"${pod}"`)
     await page.goto(new URL(href ?? '', home).href)
     await eventually(
-      async () => expect(await page.locator('#lines [open] .text').allTextContents()).to.deep.equal([wanted]),
+      async () =>
+        expect(await page.locator('#lines [open] .text').allTextContents()).to.deep.equal([expected]),
       20_000,
     )
   })

@@ -22,15 +22,15 @@ export function itQueries({ mine, get, query }: LogScene): void {
     const where = `namespaces=${mine}&q=ordinary`
     const first = await query(`${where}&size=7`)
     expect([first.total, first.records[0].log]).to.deep.equal([20, 'ordinary line 19 of 20\n'])
-    const seen: string[] = []
+    const read: string[] = []
     let cursor = ''
     for (;;) {
       const { records = [] } = await query(`${where}&sort=asc&size=7&with_cursor=true&cursor=${cursor}`)
-      seen.push(...records.map(({ log }: { log: string }) => log))
+      read.push(...records.map(({ log }: { log: string }) => log))
       if (records.length < 7) break
       cursor = records.at(-1).cursor
     }
-    expect(seen).to.deep.equal(Array.from({ length: 20 }, (_, i) => `ordinary line ${i} of 20\n`))
+    expect(read).to.deep.equal(Array.from({ length: 20 }, (_, i) => `ordinary line ${i} of 20\n`))
   })
 
   it('returns the lines around a line', async () => {
@@ -50,16 +50,16 @@ export function itQueries({ mine, get, query }: LogScene): void {
   it('exports text, JSON lines and CSV, in the requested order', async () => {
     const where = `operation=export&namespaces=${mine}&pods=web-1&q=ordinary`
     const ascending = `${where}&sort=asc`
-    const wanted = Array.from({ length: 10 }, (_, i) => `ordinary line ${2 * i + 1} of 20\n`)
+    const expected = Array.from({ length: 10 }, (_, i) => `ordinary line ${2 * i + 1} of 20\n`)
     const text = await get('admin', `${tenant}?${ascending}`)
-    expect([text.body, text.headers['content-disposition']]).to.deep.equal([wanted.join(''), 'attachment'])
+    expect([text.body, text.headers['content-disposition']]).to.deep.equal([expected.join(''), 'attachment'])
     const json = await get('admin', `${tenant}?${ascending}&format=jsonl`)
     expect(
       json.body
         .trim()
         .split('\n')
         .map(line => JSON.parse(line).log),
-    ).to.deep.equal(wanted)
+    ).to.deep.equal(expected)
     const csv = await get('admin', `${tenant}?${ascending}&format=csv&with_time=false`)
     expect(csv.body.split('\r\n').slice(0, 2)).to.deep.equal([
       'namespace,pod,container,log',

@@ -110,12 +110,12 @@ export function createLogScene(base: () => string) {
     writeFileSync(file, body)
     const args = ['-sS', '--cacert', setting('KAPIS_CA'), '-w', '\n%{http_code}', '--data-binary', `@${file}`]
     const all = [`authorization: Bearer ${token[who]}`, ...headers].flatMap(header => ['-H', header])
-    const printed = await output('curl', [...args, ...all, `${front()}${logging}/ingest${path}`])
+    const printed = await output('curl', [...args, ...all, `${kapisUrl()}${logging}/ingest${path}`])
     const [code = '', ...rest] = printed.split('\n').toReversed()
     return { code: Number(code), body: rest.toReversed().join('\n') }
   }
 
-  const front = () => base() || setting('KAPIS_URL')
+  const kapisUrl = () => base() || setting('KAPIS_URL')
 
   async function send(text: string): Promise<void> {
     const { code, body } = await curl('/jsonlines', text)
@@ -123,7 +123,7 @@ export function createLogScene(base: () => string) {
   }
 
   return {
-    ...{ mine, others, token, setUp, tearDown, front, rfc3339, document, lines, get, query, curl, send },
+    ...{ mine, others, token, setUp, tearDown, kapisUrl, rfc3339, document, lines, get, query, curl, send },
     created: () => created,
   }
 }

@@ -69,15 +69,15 @@ describe('a cluster-wide list for a caller with access to some namespaces', func
       [`/kapis/${group}/${version}/pods`, `/kapis/${group}/${version}/namespaces/NS/pods`],
       [`/apis/${group}/${version}/pods`, `/apis/${group}/${version}/namespaces/NS/pods`],
     ] as const) {
-      const wanted: string[] = []
+      const expected: string[] = []
       for (const namespace of [home, other, third, 'default', 'kube-system']) {
         const { code, body } = await sendAs(token, namespaced.replace('NS', namespace))
-        if (code === 200) wanted.push(...placesOf(body))
+        if (code === 200) expected.push(...placesOf(body))
       }
       const response = await sendAs(token, path)
       expect(response.code, response.body).to.equal(200)
-      expect(placesOf(response.body), path).to.deep.equal(wanted.sort())
-      expect(wanted.length, path).to.be.above(1)
+      expect(placesOf(response.body), path).to.deep.equal(expected.sort())
+      expect(expected.length, path).to.be.above(1)
       expect(response.headers[header]).to.equal('2')
       expect(response.body).to.not.contain(third)
       const elsewhere = `fieldSelector=metadata.namespace%3D${third}`

@@ -46,18 +46,18 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     for (const { name } of [app, native, denied]) await removeClient(name)
   })
 
-  type Changes = Readonly<Record<string, string | undefined>>
-  function query(changes: Changes = {}): string {
+  type ParameterChanges = Readonly<Record<string, string | undefined>>
+  function query(changes: ParameterChanges = {}): string {
     const all = Object.entries({ ...good, ...changes })
     return String(new URLSearchParams(all.filter((pair): pair is [string, string] => pair[1] !== undefined)))
   }
-  const authorize = (changes?: Changes) => sendToKapis(`/oauth/authorize?${query(changes)}`)
+  const authorize = (changes?: ParameterChanges) => sendToKapis(`/oauth/authorize?${query(changes)}`)
   const app_ = (fields: Readonly<Record<string, string>>) =>
     form('/oauth/token', { client_id: app.name, client_secret: app.secret, ...fields })
 
   describe('GET /oauth/authorize does not redirect', () => {
     const notAllowed = { error: 'invalid_request', error_description: 'redirect URL is not allowed' }
-    const rows: readonly [string, Changes, object][] = [
+    const rows: readonly [string, ParameterChanges, object][] = [
       [
         'for an unknown client',
         { client_id: 'nonexistent' },
@@ -112,14 +112,14 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
 
   describe('GET /oauth/authorize reports to the client, with its state', () => {
     const type = 'the parameter response_type must be code'
-    const rows: readonly [string, Changes, object][] = [
+    const rows: readonly [string, ParameterChanges, object][] = [
       [
         'that response_type is missing',
         { response_type: undefined },
         { error: 'invalid_request', error_description: 'the parameter response_type is required' },
       ],
       ...['token', 'id_token', 'code id_token', 'nonsense'].map(
-        (response_type): [string, Changes, object] => [
+        (response_type): [string, ParameterChanges, object] => [
           `that ${response_type} is not supported`,
           { response_type },
           { error: 'unsupported_response_type', error_description: type },
@@ -187,7 +187,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
       expect([last.code, last.url.pathname]).to.deep.equal([200, '/oauth/session'])
     })
 
-    async function newCode(changes?: Changes): Promise<string> {
+    async function newCode(changes?: ParameterChanges): Promise<string> {
       const last = await agent.open(`${issuer}/authorize?${query(changes)}`, isApp)
       const { searchParams } = new URL(String(last.headers.location))
       const { code = '', ...rest } = Object.fromEntries(searchParams)

@@ -9,7 +9,11 @@ import { csrfOf, logInBrowser, pkce, redirectUri, responseTo, verifier } from '.
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
 type Login = { readonly access_token: string; readonly id_token: string }
-type Received = { readonly path: string; readonly type: string | undefined; readonly form: URLSearchParams }
+type ReceivedLogout = {
+  readonly path: string
+  readonly type: string | undefined
+  readonly form: URLSearchParams
+}
 
 /** OpenID Connect Back-Channel Logout 1.0, with clients that validate the logout tokens. */
 describe('a client with a back-channel logout URI', function () {
@@ -17,7 +21,7 @@ describe('a client with a back-channel logout URI', function () {
   const user = { username: uniqueName('back'), password: 'Correct horse 1' }
   const names = [uniqueName('back-rs'), uniqueName('back-es')]
   const [rs = '', es = ''] = names
-  const received: Received[] = []
+  const received: ReceivedLogout[] = []
   /** Status codes of the next responses of the client; 200 by default. */
   const statuses: number[] = []
   let server: Server
@@ -73,7 +77,7 @@ describe('a client with a back-channel logout URI', function () {
     return JSON.parse(body)
   }
 
-  async function requests(count: number): Promise<readonly Received[]> {
+  async function requests(count: number): Promise<readonly ReceivedLogout[]> {
     const deadline = Date.now() + 20_000
     while (received.length < count) {
       if (Date.now() > deadline) throw new Error(`received ${received.length} logout tokens`)
@@ -85,7 +89,11 @@ describe('a client with a back-channel logout URI', function () {
   }
 
   /** Validates a logout token (section 2.6). @returns the remaining claims */
-  async function validate(request: Received | undefined, client: string, alg: string): Promise<JWTPayload> {
+  async function validate(
+    request: ReceivedLogout | undefined,
+    client: string,
+    alg: string,
+  ): Promise<JWTPayload> {
     expect(request).to.include({ path: `/${client}`, type: 'application/x-www-form-urlencoded' })
     expect([...(request?.form.keys() ?? [])]).to.deep.equal(['logout_token'])
     const token = request?.form.get('logout_token') ?? ''

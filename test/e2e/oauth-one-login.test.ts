@@ -7,7 +7,7 @@ import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { type HttpResponse, type Replica, ready, send, start, stop } from './replica.ts'
 import { setting } from './run.ts'
 
-type Given = { readonly access_token: string; readonly refresh_token: string }
+type TokenPair = { readonly access_token: string; readonly refresh_token: string }
 
 /** Tests `multipleLogin: false` in a kapis-oauth with the signing keys of kapis-apiserver. */
 describe('a user who may have one session', function () {
@@ -36,17 +36,17 @@ describe('a user who may have one session', function () {
   })
 
   const token = (fields: Readonly<Record<string, string>>) => send(strict, '/oauth/token', fields)
-  const refresh = ({ refresh_token }: Given, by: typeof own = own) =>
+  const refresh = ({ refresh_token }: TokenPair, by: typeof own = own) =>
     token({ ...by, grant_type: 'refresh_token', refresh_token })
-  async function given(response: Promise<HttpResponse>): Promise<Given> {
+  async function given(response: Promise<HttpResponse>): Promise<TokenPair> {
     const { code, body } = await response
     expect(code, body).to.equal(200)
     return JSON.parse(body)
   }
-  const isTaken = async ({ access_token }: Given) =>
+  const isTaken = async ({ access_token }: TokenPair) =>
     expect(await bearer(access_token, nodes)).to.include({ code: 403 })
   /** Waits until kapis-apiserver rejects the token; the error does not state why. */
-  const isRejected = ({ access_token }: Given) =>
+  const isRejected = ({ access_token }: TokenPair) =>
     eventually(
       async () =>
         expectStatus(await bearer(access_token, nodes), statusBody(401, 'Unauthorized', 'Unauthorized')),

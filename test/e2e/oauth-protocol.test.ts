@@ -379,8 +379,8 @@ describe('kapis-oauth', function () {
       expect(first.expires_in).to.equal(600)
       const next = await oidc.refreshTokenGrant(config, first.refresh_token ?? '')
       expect(next.refresh_token).to.not.equal(first.refresh_token)
-      const seen = await oidc.tokenIntrospection(config, next.access_token)
-      expect(seen).to.include({ active: true, client_id: client.name, scope: 'openid email' })
+      const introspection = await oidc.tokenIntrospection(config, next.access_token)
+      expect(introspection).to.include({ active: true, client_id: client.name, scope: 'openid email' })
       expect(await oidc.fetchUserInfo(config, next.access_token, user.username)).to.deep.equal({
         sub: user.username,
         email: `${user.username}@e2e.test`,

@@ -11,7 +11,7 @@ import { setting } from './run.ts'
 
 const password = 'Correct-Horse-1'
 
-type Begun = {
+type PendingLogin = {
   readonly url: URL
   readonly checks: oidc.AuthorizationCodeGrantChecks & { expectedState: string; expectedNonce: string }
 }
@@ -21,7 +21,7 @@ async function beginCode(
   config: oidc.Configuration,
   redirectUri: string,
   more: Readonly<Record<string, string>> = {},
-): Promise<Begun> {
+): Promise<PendingLogin> {
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
   const expectedState = oidc.randomState()
   const expectedNonce = oidc.randomNonce()

@@ -144,14 +144,14 @@ describe('permissions in the platform API', function () {
           for (const place of [`namespaces/${namespace}/`, 'namespaces/default/', '']) {
             // A list of the whole cluster is narrowed to the namespace.
             const asked = place || `namespaces/${namespace}/`
-            const wanted = await sendToKube(token, `${native}/${asked}${plural}?limit=1`)
+            const expected = await sendToKube(token, `${native}/${asked}${plural}?limit=1`)
             const given = await sendAs(token, `${base}/${place}${plural}?limit=1`)
-            expect(given.code, `${place}${plural}: ${given.body}`).to.equal(wanted.code)
+            expect(given.code, `${place}${plural}: ${given.body}`).to.equal(expected.code)
           }
         }
       }
-      const wanted = await sendToKube(token, `${iam}/users`)
-      expect(await sendAs(token, `${base}/users`)).to.include({ code: wanted.code })
+      const expected = await sendToKube(token, `${iam}/users`)
+      expect(await sendAs(token, `${base}/users`)).to.include({ code: expected.code })
     })
 
   it('to read everything cause 404 for an unknown kind', async () => {

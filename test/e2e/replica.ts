@@ -102,13 +102,13 @@ export async function ready(replica: Replica): Promise<Replica> {
   }
 }
 
-type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+type RequestOptions = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 
 /** A load balancer that sends requests to the replicas in turn, for createBrowser. */
 export function alternating(replicas: readonly Replica[]) {
   let turn = 0
   return {
-    send(method: string, path: string, { headers = {}, body }: Sent = {}) {
+    send(method: string, path: string, { headers = {}, body }: RequestOptions = {}) {
       const { socket } = replicas[turn++ % replicas.length] as Replica
       const { promise, resolve, reject } = Promise.withResolvers<{
         code: number

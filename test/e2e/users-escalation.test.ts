@@ -248,6 +248,6 @@ describe('callers who write users', function () {
   })
 })
 
-function expectCode({ code, body }: Pick<HttpResponse, 'code' | 'body'>, wanted: number): void {
-  expect(code, body).to.equal(wanted)
+function expectCode({ code, body }: Pick<HttpResponse, 'code' | 'body'>, expected: number): void {
+  expect(code, body).to.equal(expected)
 }

@@ -66,8 +66,8 @@ describe('watches over WebSocket', function () {
       await kubectlOutput('label', 'node', node, `${label}-`)
       await eventually(async () => {
         // The node may report its status in the meantime, which results in another MODIFIED event.
-        const seen = received.filter((event, i) => event !== received[i - 1])
-        expect(seen).to.deep.equal([`ADDED ${node}`, `MODIFIED ${node}`, `DELETED ${node}`])
+        const distinct = received.filter((event, i) => event !== received[i - 1])
+        expect(distinct).to.deep.equal([`ADDED ${node}`, `MODIFIED ${node}`, `DELETED ${node}`])
       }, 20_000)
       socket.close(1000)
       const [closed] = await once(socket, 'close')

@@ -77,9 +77,9 @@ describe('misbehaving clients', function () {
     const deaf = await Promise.all(Array.from({ length: 10 }, () => dial(head)))
     for (const socket of deaf) socket.pause()
     const listening = await dial(head)
-    let seen = ''
+    let received = ''
     listening.on('data', chunk => {
-      seen += chunk.toString('latin1')
+      received += chunk.toString('latin1')
     })
     const before = apiserverUsage()
     const pad = 'x'.repeat(100_000)
@@ -90,7 +90,7 @@ describe('misbehaving clients', function () {
       const patched = await sendAs(token, `/api/v1/nodes/${name}`, { method: 'PATCH', headers, body })
       expect(patched.code, patched.body.slice(0, 300)).to.equal(200)
     }
-    await eventually(async () => expect(seen).to.include(`"pad":"${rounds - 1}-`), 30_000, 250)
+    await eventually(async () => expect(received).to.include(`"pad":"${rounds - 1}-`), 30_000, 250)
     await kubectl('annotate', 'node', name, 'pad-')
     const after = apiserverUsage()
     note(`10 watches that are not read, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)

@@ -43,7 +43,7 @@ describe('a change of the system time', function () {
           },
           end: () => undefined,
           holdSeconds,
-          pid: () => replica.front.pid ?? 0,
+          pid: () => replica.apiserver.pid ?? 0,
         },
         traffic,
       ),

@@ -60,7 +60,7 @@ if (process.env.FAULTS === 'long') {
       it('is killed, and restarted', async () => {
         const { replica: own, traffic } = await start(storedIn(engine.url))
         const fault = { name: 'OpenSearch killed', begin: engine.kill, end: engine.start, holdSeconds: 8 }
-        await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
+        await runFault({ ...fault, pid: () => own.apiserver.pid ?? 0 }, { ...traffic, hasLogs: true })
       })
 
       it('has a host name that does not resolve', async () => {
@@ -72,7 +72,7 @@ if (process.env.FAULTS === 'long') {
           end: () => own.set({ names: 'resolve' }),
           holdSeconds: 8,
         }
-        await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
+        await runFault({ ...fault, pid: () => own.apiserver.pid ?? 0 }, { ...traffic, hasLogs: true })
       })
     })
 
@@ -90,7 +90,7 @@ if (process.env.FAULTS === 'long') {
         end: () => rmSync(filler),
         holdSeconds: 8,
       }
-      await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
+      await runFault({ ...fault, pid: () => own.apiserver.pid ?? 0 }, { ...traffic, hasLogs: true })
     })
 
     it('a credential of Kapis that kube-apiserver rejects', async () => {
@@ -124,7 +124,7 @@ if (process.env.FAULTS === 'long') {
         })
         asked.on('error', () => undefined).end()
       }, 500)
-      await runFault({ ...fault, pid: () => own.front.pid ?? 0 }, traffic)
+      await runFault({ ...fault, pid: () => own.apiserver.pid ?? 0 }, traffic)
       clearInterval(watching)
       expect(wasReported).to.equal(true)
     })
@@ -135,11 +135,11 @@ if (process.env.FAULTS === 'long') {
       const read = (data: Record<string, string>, key: string) =>
         Buffer.from(data[key] ?? '', 'base64').toString('utf8')
       const { data } = await secret('kapis-ca')
-      const authority = { certPem: read(data, 'tls.crt'), keyPem: read(data, 'tls.key') }
+      const ca = { certPem: read(data, 'tls.crt'), keyPem: read(data, 'tls.key') }
       const fault = {
         name: 'the serving certificate expired',
         async begin() {
-          const pair = issueCertificate(authority, {
+          const pair = issueCertificate(ca, {
             ...{ commonName: 'kapis', dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
             ...{ usages: ['server'], validityDays: 1, now: new Date(Date.now() - 10 * dayMs) },
           })

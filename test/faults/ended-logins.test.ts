@@ -57,10 +57,10 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
     await removeUser(stayer.username)
   })
 
-  const fronts = () => [setting('KAPIS_URL'), replica.url]
+  const serverUrls = () => [setting('KAPIS_URL'), replica.url]
   const read = (url: string, { access_token }: Tokens) => sendAs(access_token, `${url}${platformPath}`)
   async function isTaken(given: Tokens): Promise<void> {
-    for (const url of fronts()) expect(await read(url, given), url).to.include({ code: 403 })
+    for (const url of serverUrls()) expect(await read(url, given), url).to.include({ code: 403 })
   }
   const isRejected = async (url: string, given: Tokens) =>
     expectStatus(await read(url, given), statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -90,7 +90,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
       if (typeof response === 'object' && response !== null) expect(response).to.include({ code: 200 })
       const endedAt = performance.now()
       const seconds = await Promise.all(
-        fronts().map(async url => {
+        serverUrls().map(async url => {
           await eventually(() => isRejected(url, tokens), 20_000, 10)
           return (performance.now() - endedAt) / 1_000
         }),
@@ -131,7 +131,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
 
   it('has ended for the refresh token too, on both replicas', async () => {
     expect(await sendAs(tokens.access_token, `${replica.url}/oauth/logout`)).to.include({ code: 200 })
-    for (const url of fronts()) {
+    for (const url of serverUrls()) {
       const response = await sendToKapis(`${url}/oauth/token`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -29,8 +29,8 @@ export type FaultProxy = {
 }
 
 export async function startFaultProxy(upstream: string, upstreamCa: string): Promise<FaultProxy> {
-  const authority = createCa({ commonName: 'fault proxy CA', validityDays: 1 })
-  const pair = issueCertificate(authority, {
+  const ca = createCa({ commonName: 'fault proxy CA', validityDays: 1 })
+  const pair = issueCertificate(ca, {
     ...{
       commonName: 'fault proxy',
       ipAddresses: ['127.0.0.1'],
@@ -88,7 +88,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
   return {
     url: `https://127.0.0.1:${port}`,
     namedUrl: `https://kube.fault.test:${port}`,
-    caPem: authority.certPem,
+    caPem: ca.certPem,
     respondWith(given) {
       code = given
     },

@@ -23,9 +23,9 @@ describe('faults of kube-apiserver', function () {
   before(async () => {
     await kubectlOutput('create', 'namespace', namespace)
     proxy = await startFaultProxy(setting('KUBE_URL'), readFileSync(join(runDir, 'pki/ca.crt'), 'utf8'))
-    const authority = Buffer.from(proxy.caPem).toString('base64')
+    const ca = Buffer.from(proxy.caPem).toString('base64')
     replica = await startReplica({
-      cluster: { server: proxy.namedUrl, 'certificate-authority-data': authority },
+      cluster: { server: proxy.namedUrl, 'certificate-authority-data': ca },
     })
     const nodes = (await nodeNames()).length
     traffic = { url: replica.url, token: await accessToken(), nodes, namespace }
@@ -53,6 +53,8 @@ describe('faults of kube-apiserver', function () {
     ],
   ]
   for (const [name, begin, end] of faults) {
-    it(name, () => runFault({ name, begin, end, holdSeconds, pid: () => replica.front.pid ?? 0 }, traffic))
+    it(name, () =>
+      runFault({ name, begin, end, holdSeconds, pid: () => replica.apiserver.pid ?? 0 }, traffic),
+    )
   }
 })

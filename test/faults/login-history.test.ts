@@ -45,13 +45,16 @@ describe('the login records', function () {
     }
   })
 
-  type Kept = { readonly metadata: { readonly name: string }; readonly spec: { readonly success: boolean } }
-  async function recordsOf({ username }: { readonly username: string }): Promise<readonly Kept[]> {
+  type LoginRecord = {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly success: boolean }
+  }
+  async function recordsOf({ username }: { readonly username: string }): Promise<readonly LoginRecord[]> {
     const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/loginrecords?limit=100`
     const { items } = JSON.parse((await sendAs(admin, path)).body)
     return items
   }
-  const names = (records: readonly Kept[]) => records.map(({ metadata }) => metadata.name)
+  const names = (records: readonly LoginRecord[]) => records.map(({ metadata }) => metadata.name)
   const retention = 3_600
   const start = async (secondsLater: number, authentication: object) => {
     const config = {

@@ -41,8 +41,8 @@ describe('lifetimes', function () {
     replica.set({ clockMs: seconds * 1_000 })
     await sleep(500)
   }
-  type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  const send = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
+  type RequestOptions = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  const send = (method: string, path: string, { headers = {}, body }: RequestOptions = {}) =>
     sendToKapis(`${replica.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
   const form = (path: string, fields: Readonly<Record<string, string>>) =>
     send('POST', path, {

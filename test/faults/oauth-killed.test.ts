@@ -35,8 +35,8 @@ describe('pending work of a killed kapis-oauth', function () {
 
   /** URL that all clients use: that of kapis-apiserver. */
   let at = ''
-  type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  const send = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
+  type RequestOptions = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  const send = (method: string, path: string, { headers = {}, body }: RequestOptions = {}) =>
     sendToKapis(`${at}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
   const token = (fields: Readonly<Record<string, string>>) =>
     send('POST', '/oauth/token', {

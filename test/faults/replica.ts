@@ -17,7 +17,7 @@ import type { FaultSettings } from './preload.ts'
  */
 export type Replica = {
   readonly url: string
-  readonly front: ChildProcess
+  readonly apiserver: ChildProcess
   /** Unix socket of its kapis-oauth. */
   readonly socket: string
   /** Sets the current faults; see preload.ts. */
@@ -89,8 +89,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const probes = { apiserver: '/readyz', oauth: platformConfigPath(setting('KAPIS_GROUP_DOMAIN')) }
   const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
   const children = new Map(programs.map(program => [program, launch(program)]))
-  const front = children.get('apiserver')
-  if (front === undefined) throw new Error('nothing was started')
+  const apiserver = children.get('apiserver')
+  if (apiserver === undefined) throw new Error('nothing was started')
   const kill = async (program: Program) => {
     const child = children.get(program)
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -116,7 +116,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     children.set(program, launch(program))
     await ready(program)
   }
-  return { url, front, socket, set, kill, start, stop }
+  return { url, apiserver, socket, set, kill, start, stop }
 }
 
 async function responses(url: string, path: string): Promise<void> {

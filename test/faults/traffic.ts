@@ -40,7 +40,7 @@ export type Traffic = {
   readonly stop: () => Promise<Report>
 }
 
-type Asker = {
+type LoadUser = {
   readonly name: string
   readonly path: () => string
   readonly body?: () => string
@@ -71,16 +71,16 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const lastRight = new Map<string, { readonly beganAt: number; readonly endedAt: number }>()
   const firstRightAt = new Map<string, number>()
   let mark = Number.POSITIVE_INFINITY
-  let asked = 0
+  let requestCount = 0
   let right = 0
   let isOver = false
 
-  async function one(asker: Asker): Promise<void> {
+  async function one(asker: LoadUser): Promise<void> {
     const beganAt = performance.now()
     const name = asker.acknowledges?.()
     const response = await send(options, agent, asker).catch(error => String(error))
     const endedAt = performance.now()
-    asked += 1
+    requestCount += 1
     if (
       typeof response !== 'string' &&
       response.code >= 200 &&
@@ -97,7 +97,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     note(asker, response)
   }
 
-  function note(asker: Asker, response: HttpResponse | string): void {
+  function note(asker: LoadUser, response: HttpResponse | string): void {
     const kind = typeof response === 'string' ? undefined : honestRefusal(response)
     if (kind !== undefined) refused[kind] = (refused[kind] ?? 0) + 1
     else
@@ -140,12 +140,12 @@ export function startTraffic(options: TrafficOptions): Traffic {
       isOver = true
       await Promise.all(running)
       agent.destroy()
-      return { asked, right, refused, wrong, acknowledged }
+      return { asked: requestCount, right, refused, wrong, acknowledged }
     },
   }
 }
 
-function createAskers({ nodes, namespace, hasLogs }: TrafficOptions): readonly Asker[] {
+function createAskers({ nodes, namespace, hasLogs }: TrafficOptions): readonly LoadUser[] {
   let count = 0
   const run = Date.now().toString(36)
   const nameOf = (number: number) => `written-${run}-${number}`
@@ -158,7 +158,7 @@ function createAskers({ nodes, namespace, hasLogs }: TrafficOptions): readonly A
     name: string,
     path: string,
     isRight: (body: Record<string, unknown>) => boolean,
-  ): Asker => ({
+  ): LoadUser => ({
     ...{ name, path: () => path, pauseMs: 100 },
     isRight: ({ body }) => isRight(JSON.parse(body)),
   })
@@ -194,7 +194,7 @@ function createAskers({ nodes, namespace, hasLogs }: TrafficOptions): readonly A
   ]
 }
 
-function createLogAskers(namespace: string, run: string): readonly Asker[] {
+function createLogAskers(namespace: string, run: string): readonly LoadUser[] {
   let count = 0
   let most = 0
   const lineOf = (number: number) => `line ${run}-${number}`
@@ -241,7 +241,7 @@ function honestRefusal({ code, body, proxyStatus }: HttpResponse): string | unde
   return code === 500 && body.includes(faultMessage) ? '500 of kube-apiserver' : undefined
 }
 
-function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promise<HttpResponse> {
+function send({ url, token }: TrafficOptions, agent: Agent, asker: LoadUser): Promise<HttpResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const body = asker.form ?? asker.body?.()
   const headers = {

@@ -3,7 +3,7 @@ import { resolvePlain } from '../../pkg/yaml/edit/go-scalar.ts'
 import type { Json } from './kubeconfigs.ts'
 
 /** The text of a kubeconfig as users may write it. */
-export type Written = {
+export type WrittenKubeconfig = {
   readonly text: string
   readonly encoding: 'utf8' | 'utf16le'
   /** Whether aliases or merge keys connect its entries. */
@@ -14,7 +14,7 @@ export type Written = {
 type Choose = (below: number) => number
 
 /** Generates a configuration in one of the many equivalent spellings. */
-export function written(config: fc.Arbitrary<Json>): fc.Arbitrary<Written> {
+export function written(config: fc.Arbitrary<Json>): fc.Arbitrary<WrittenKubeconfig> {
   return fc
     .tuple(
       config,
@@ -36,7 +36,7 @@ export function written(config: fc.Arbitrary<Json>): fc.Arbitrary<Written> {
     })
 }
 
-function encode(text: string, choose: Choose, isTied: boolean): Written {
+function encode(text: string, choose: Choose, isTied: boolean): WrittenKubeconfig {
   const lines = choose(6) === 0 ? text.replaceAll('\n', '\r\n') : text
   const encoding = choose(20) === 0 ? 'utf16le' : 'utf8'
   const isMarked = encoding === 'utf16le' || choose(8) === 0

@@ -7,7 +7,7 @@ import type { Kubeconfig } from '../../cmd/kapis/kubeconfig/files.ts'
 import { type ContextSettings, planContext, planRemoval } from '../../cmd/kapis/kubeconfig/plan-changes.ts'
 import { run, scratch } from '../e2e/run.ts'
 import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
-import { type Written, written } from './kubeconfig-text.ts'
+import { type WrittenKubeconfig, written } from './kubeconfig-text.ts'
 import { configs, names, usualNames } from './kubeconfigs.ts'
 
 const platform = 'https://kapis.test'
@@ -109,7 +109,7 @@ describe('kubeconfigs that kapis login writes and kubectl reads', function () {
 
 async function judge(
   file: string,
-  { text, encoding }: Written,
+  { text, encoding }: WrittenKubeconfig,
   logins: readonly ContextSettings[],
 ): Promise<void> {
   rmSync(file, { force: true })

@@ -67,22 +67,22 @@ describe('a narrowed list equals the union of the namespaces’ lists', function
 
   async function compare(user: string, path: string, inNamespace: (namespace: string) => string) {
     const as = { headers: { 'impersonate-user': user } }
-    const wanted: string[] = []
+    const expected: string[] = []
     let granted = 0
     for (const namespace of places) {
       const { code, body } = await sendAs(token, inNamespace(namespace), as)
       if (code !== 200) continue
       granted++
-      wanted.push(...namesIn(body))
+      expected.push(...namesIn(body))
     }
     const { code, body, headers } = await sendAs(token, path, as)
     const context = `${user} ${path}: ${body.slice(0, 300)}`
     expect(code, context).to.equal(granted === 0 ? 403 : 200)
     if (granted === 0) return
     expect(headers['kapis-narrowed-namespaces'], context).to.equal(String(granted))
-    expect(namesIn(body), context).to.have.members(wanted)
-    expect(JSON.parse(body).totalItems, context).to.equal(wanted.length)
-    const hidden = places.filter(namespace => !wanted.some(name => name.startsWith(`${namespace}/`)))
+    expect(namesIn(body), context).to.have.members(expected)
+    expect(JSON.parse(body).totalItems, context).to.equal(expected.length)
+    const hidden = places.filter(namespace => !expected.some(name => name.startsWith(`${namespace}/`)))
     for (const namespace of hidden) expect(body, context).to.not.contain(namespace)
   }
 })

@@ -8,7 +8,7 @@ import { setting } from '../e2e/run.ts'
 import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 import { createResolver, type Operation, readOperations, toText } from './openapi.ts'
 import { expectWellFormed } from './well-formed.ts'
-import { type Known, oneChanged, wholeOf } from './whole-body.ts'
+import { type KnownValues, oneChanged, wholeOf } from './whole-body.ts'
 
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
 const password = 'Correct horse 1'
@@ -16,11 +16,11 @@ const password = 'Correct horse 1'
 /**
  * How to send an operation: values for fields that the document does not describe, and the caller.
  */
-type Way = {
+type RequestVariant = {
   readonly as: 'admin' | 'owner'
-  readonly path?: Known
+  readonly path?: KnownValues
   readonly query?: string
-  readonly known?: Known
+  readonly known?: KnownValues
 }
 
 describe('valid bodies with one changed field', function () {
@@ -44,7 +44,7 @@ describe('valid bodies with one changed field', function () {
   after(() => kubectl('delete', `users.iam.${groupDomain}`, owner, other, '--ignore-not-found'))
 
   // By operation. Operations that would change state are sent by a caller without permissions.
-  const ways = (): Readonly<Record<string, Way>> => {
+  const ways = (): Readonly<Record<string, RequestVariant>> => {
     const tried = { as: 'admin', query: '?dryRun=All' } as const
     const metadata = { name: other, labels: { a: 'b' }, annotations: { a: 'b' } }
     const known = { email: `${other}@fuzz.test`, metadata }
@@ -70,7 +70,7 @@ describe('valid bodies with one changed field', function () {
       'POST /oauth/revoke': { as: 'owner', known: { token: 'none' } },
     }
   }
-  const always = (): Known => ({
+  const always = (): KnownValues => ({
     ...{
       password,
       currentPassword: password,
@@ -98,14 +98,18 @@ describe('valid bodies with one changed field', function () {
       return withBodies
         .filter(({ path }) => !path.includes('/registrysecrets/'))
         .map(operation => {
-          const way: Way = ways()[`${operation.method} ${operation.path}`] ?? { as: 'owner' }
+          const way: RequestVariant = ways()[`${operation.method} ${operation.path}`] ?? { as: 'owner' }
           const whole = wholeOf(operation.body ?? {}, resolve, { ...always(), ...way.known })
           return { operation, way, whole }
         })
     })
   }
 
-  function send({ method, path, contentType }: Operation, way: Way, body: unknown): Promise<HttpResponse> {
+  function send(
+    { method, path, contentType }: Operation,
+    way: RequestVariant,
+    body: unknown,
+  ): Promise<HttpResponse> {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name) => String(way.path?.[name] ?? 'x'))
     const text = toText(body, contentType) ?? ''
     const headers = {

@@ -11,7 +11,7 @@ import {
 import { askRaw, groupDomain } from '../e2e/http.ts'
 import { readDocuments } from '../e2e/openapi-documents.ts'
 import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
-import { type Generated, type Operation, readOperations, requestsOf } from './openapi.ts'
+import { type GeneratedRequest, type Operation, readOperations, requestsOf } from './openapi.ts'
 import { expectWellFormed } from './well-formed.ts'
 
 const namespace = uniqueName('openapi')
@@ -104,9 +104,9 @@ describe('generated requests', function () {
   })
 
   function tryAll(
-    requests: fc.Arbitrary<Generated>,
+    requests: fc.Arbitrary<GeneratedRequest>,
     runs: number,
-    look: (given: Generated, response: HttpResponse) => void = () => undefined,
+    look: (given: GeneratedRequest, response: HttpResponse) => void = () => undefined,
   ): Promise<void> {
     return fc.assert(
       fc.asyncProperty(requests, fc.nat(callers.length - 1), async (given, who) => {
@@ -125,7 +125,7 @@ describe('generated requests', function () {
     )
   }
 
-  function sendAs(who: number, { method, target, contentType, body }: Generated) {
+  function sendAs(who: number, { method, target, contentType, body }: GeneratedRequest) {
     const headers = {
       authorization: `Bearer ${callers[who]}`,
       ...(body === undefined

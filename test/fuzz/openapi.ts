@@ -13,7 +13,7 @@ export type Parameter = { readonly name: string; readonly in: string; readonly s
 export type Schema = Readonly<Record<string, unknown>>
 
 /** A request: parameters by place and name, and a body. */
-export type Generated = {
+export type GeneratedRequest = {
   readonly method: string
   readonly target: string
   /** The path template in the document. */
@@ -25,10 +25,10 @@ export type Generated = {
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'options'])
 
 /** Documents that may be referenced, by path. */
-export type Others = ReadonlyMap<string, unknown>
+export type OtherSchemas = ReadonlyMap<string, unknown>
 
 /** Extracts the operations of a document; ignores parts that it does not support. */
-export function readOperations(document: unknown, others: Others = new Map()): readonly Operation[] {
+export function readOperations(document: unknown, others: OtherSchemas = new Map()): readonly Operation[] {
   const resolve = createResolver(document, others)
   return Object.entries(members(members(document).paths)).flatMap(([path, item]) =>
     Object.entries(members(item))
@@ -61,8 +61,8 @@ export function readOperations(document: unknown, others: Others = new Map()): r
 export function requestsOf(
   document: unknown,
   operations: readonly Operation[],
-  others: Others = new Map(),
-): Arbitrary<Generated> {
+  others: OtherSchemas = new Map(),
+): Arbitrary<GeneratedRequest> {
   const resolve = createResolver(document, others)
   return fc.constantFrom(...operations).chain(operation => {
     const { method, path, parameters, body, contentType } = operation
@@ -152,7 +152,7 @@ export type Resolver = (value: unknown) => unknown
  * Resolves `$ref`, also to other documents, and an `allOf` with one entry, which adds a default to
  * a `$ref`.
  */
-export function createResolver(document: unknown, others: Others): Resolver {
+export function createResolver(document: unknown, others: OtherSchemas): Resolver {
   const at = (ref: string) => {
     const [path = '', pointer = ''] = ref.split('#')
     if (path === '') return follow(document, pointer)

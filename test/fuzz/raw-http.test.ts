@@ -7,14 +7,14 @@ import { corpus } from './corpus.ts'
 import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
 
 /** A part of a request, and whether RFC 9112 allows it there. */
-type Piece = { readonly text: string; readonly isGood: boolean }
+type RequestPiece = { readonly text: string; readonly isGood: boolean }
 
-const good = (text: string): Piece => ({ text, isGood: true })
-const bad = (text: string): Piece => ({ text, isGood: false })
+const good = (text: string): RequestPiece => ({ text, isGood: true })
+const bad = (text: string): RequestPiece => ({ text, isGood: false })
 
 const marker = 'GET /version HTTP/1.1\r\nHost: hidden\r\n\r\n'
 
-const lines: readonly Piece[] = [
+const lines: readonly RequestPiece[] = [
   ...['X-A: b', 'X-A:b', 'X-A:', 'X-A: \t b \t', 'x-a: \xff\xfe', `X-A: ${'y'.repeat(20_000)}`].map(good),
   ...[
     'Range: bytes=0-',

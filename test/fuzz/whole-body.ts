@@ -5,12 +5,12 @@ import { members, type Resolver, type Schema, scalar } from './openapi.ts'
  * Values of fields by name, where the schema does not restrict them: names, passwords, credentials.
  * undefined omits the field.
  */
-export type Known = Readonly<Record<string, unknown>>
+export type KnownValues = Readonly<Record<string, unknown>>
 
 const maxDepth = 5
 
 /** Generates complete values of a schema: every field is present, and each has a valid value. */
-export function wholeOf(given: Schema, resolve: Resolver, known: Known, depth = 0): Arbitrary<unknown> {
+export function wholeOf(given: Schema, resolve: Resolver, known: KnownValues, depth = 0): Arbitrary<unknown> {
   const schema = members(resolve(given))
   const { type, properties, items, pattern, format, const: only } = schema
   if (only !== undefined) return fc.constant(only)
@@ -31,10 +31,15 @@ export function wholeOf(given: Schema, resolve: Resolver, known: Known, depth = 
     : scalar(schema)
 }
 
-function wholeObject(schema: Schema, resolve: Resolver, known: Known, depth: number): Arbitrary<unknown> {
+function wholeObject(
+  schema: Schema,
+  resolve: Resolver,
+  known: KnownValues,
+  depth: number,
+): Arbitrary<unknown> {
   const { 'x-kubernetes-group-version-kind': kinds } = schema
   const kind = members(Array.isArray(kinds) ? kinds[0] : {})
-  const named: Known = kind.kind === undefined ? known : { ...known, ...typeOf(kind) }
+  const named: KnownValues = kind.kind === undefined ? known : { ...known, ...typeOf(kind) }
   const model: Record<string, Arbitrary<unknown>> = {}
   for (const [name, inner] of Object.entries(members(schema.properties))) {
     if (name in named && named[name] === undefined) continue
@@ -44,11 +49,11 @@ function wholeObject(schema: Schema, resolve: Resolver, known: Known, depth: num
   return fc.record(model)
 }
 
-function typeOf({ group, version, kind }: Readonly<Record<string, unknown>>): Known {
+function typeOf({ group, version, kind }: Readonly<Record<string, unknown>>): KnownValues {
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind }
 }
 
-type Way = readonly (string | number)[]
+type ValuePath = readonly (string | number)[]
 
 /**
  * Returns a copy in which one field at any depth is replaced, removed, or has an unknown sibling.
@@ -66,13 +71,13 @@ export function oneChanged(whole: unknown): Arbitrary<unknown> {
 }
 
 /** Returns the paths of all nested values, and of the whole value. */
-function waysOf(value: unknown, at: Way = []): readonly Way[] {
+function waysOf(value: unknown, at: ValuePath = []): readonly ValuePath[] {
   if (typeof value !== 'object' || value === null) return [at]
   const inner = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
   return [at, ...inner.flatMap(([key, item]) => waysOf(item, [...at, key]))]
 }
 
-function changedAt(value: unknown, way: Way, how: (old: unknown) => unknown): unknown {
+function changedAt(value: unknown, way: ValuePath, how: (old: unknown) => unknown): unknown {
   const [key, ...rest] = way
   if (key === undefined) return how(value)
   if (Array.isArray(value)) return value.map((item, i) => (i === key ? changedAt(item, rest, how) : item))

@@ -109,8 +109,8 @@ describe('certificates of two replicas under load', function () {
       keyPem: readFileSync(file(`${name}.key`), 'utf8'),
     })
     const old = { authority: read('front-proxy-ca'), client: read('front-proxy-client') }
-    const authority = createCa({ commonName: 'kubernetes-front-proxy-2', validityDays: 1 })
-    const client = issueCertificate(authority, {
+    const ca = createCa({ commonName: 'kubernetes-front-proxy-2', validityDays: 1 })
+    const client = issueCertificate(ca, {
       commonName: 'front-proxy-client',
       usages: ['client'],
       validityDays: 1,
@@ -131,7 +131,7 @@ describe('certificates of two replicas under load', function () {
       )
     }
     await underLoad(async () => {
-      await publish(old.authority.certPem + authority.certPem)
+      await publish(old.authority.certPem + ca.certPem)
       writeFileSync(file('front-proxy-client.key'), client.keyPem)
       writeFileSync(file('front-proxy-client.crt'), client.certPem)
       await sleep(10_000)

@@ -17,7 +17,7 @@ const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/default')
 
 type Finding = { severity: string; problem: string; fix: string }
-type Named = readonly [check: string, problem: RegExp, fix: RegExp]
+type ExpectedFinding = readonly [check: string, problem: RegExp, fix: RegExp]
 type Report = { healthy: boolean; checks: { check: string; findings: Finding[] }[] }
 
 describe('kapis doctor', function () {
@@ -46,7 +46,7 @@ describe('kapis doctor', function () {
    * Expects that one report contains all these findings with their fixes, and that the exit code
    * indicates errors.
    */
-  async function names(expected: readonly Named[], ...args: readonly string[]): Promise<Report> {
+  async function names(expected: readonly ExpectedFinding[], ...args: readonly string[]): Promise<Report> {
     let last: Report | undefined
     await eventually(
       async () => {
@@ -225,8 +225,8 @@ describe('kapis doctor', function () {
     const files = ['crt', 'key'].map(suffix => join(cluster.runDir, `pki/front-proxy-client.${suffix}`))
     const [certFile = '', keyFile = ''] = files
     const old = files.map(file => readFileSync(file, 'utf8'))
-    const authority = createCa({ commonName: 'another front proxy CA', validityDays: 1 })
-    const pair = issueCertificate(authority, {
+    const ca = createCa({ commonName: 'another front proxy CA', validityDays: 1 })
+    const pair = issueCertificate(ca, {
       commonName: 'front-proxy-client',
       usages: ['client'],
       validityDays: 1,
@@ -353,9 +353,9 @@ describe('kapis doctor', function () {
           await kubectl('-n', namespace, 'get', 'secret', 'kapis-ca', '-o', `jsonpath={.data.tls\\.${key}}`),
           'base64',
         ).toString('utf8')
-      const authority = { certPem: await read('crt'), keyPem: await read('key') }
+      const ca = { certPem: await read('crt'), keyPem: await read('key') }
       const now = new Date(Date.now() - 10 * 86_400_000)
-      const pair = issueCertificate(authority, {
+      const pair = issueCertificate(ca, {
         commonName: 'x',
         dnsNames: ['other.svc'],
         usages: ['server'],

@@ -1,13 +1,13 @@
 import { type Cluster, hostAddress } from './control-plane.ts'
 
-type Place = { readonly name: string; readonly namespace: string }
+type ServiceRef = { readonly name: string; readonly namespace: string }
 
 /**
  * Creates the EndpointSlice for the readiness of a Pod.
  *
  * @param o.pod the Pod with the address; the Service proxy of kube-apiserver requires one
  */
-export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?: string }) {
+export function createEndpoint(cluster: Cluster, o: ServiceRef & { port: number; pod?: string }) {
   const { name, namespace, port, pod } = o
   const targetRef = pod === undefined ? {} : { targetRef: { kind: 'Pod', name: pod, namespace } }
   const slice = (ready: boolean) => ({
@@ -22,8 +22,8 @@ export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?
     set: async (ready: boolean) => {
       // An unready endpoint is omitted: kube-apiserver uses the first slice with an endpoint, ready
       // or not.
-      const wanted = ready ? slice(true) : { ...slice(false), endpoints: [] }
-      await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(wanted))
+      const desired = ready ? slice(true) : { ...slice(false), endpoints: [] }
+      await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(desired))
     },
     remove: async () => {
       await cluster.output(['-n', namespace, 'delete', `endpointslice/kapis-${name}`, '--ignore-not-found'])
@@ -35,7 +35,7 @@ export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?
  * Creates a Pod and Endpoints with the address of this machine, as kubelet and endpoints controller
  * do.
  */
-export function createPod(cluster: Cluster, { name, namespace, port }: Place & { port: number }) {
+export function createPod(cluster: Cluster, { name, namespace, port }: ServiceRef & { port: number }) {
   const ip = hostAddress()
   const pod = {
     apiVersion: 'v1',

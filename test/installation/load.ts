@@ -137,14 +137,14 @@ export function startLoad(cluster: Cluster): Load {
 
 /** Records every change of the Available condition of an APIService. */
 export function watchAvailability(cluster: Cluster, name: string) {
-  const seen: string[] = []
+  const observed: string[] = []
   let isStopped = false
   const path = '{.status.conditions[?(@.type=="Available")]}'
   const looking = (async () => {
     while (!isStopped) {
       const { stdout } = await cluster.kubectl(['get', 'apiservice', name, '-o', `jsonpath=${path}`])
       const text = /"status":"(\w+)"/.exec(stdout)?.[1] ?? stdout
-      if (seen.at(-1) !== text) seen.push(text)
+      if (observed.at(-1) !== text) observed.push(text)
       await sleep(300)
     }
   })()
@@ -152,7 +152,7 @@ export function watchAvailability(cluster: Cluster, name: string) {
     async stop(): Promise<readonly string[]> {
       isStopped = true
       await looking
-      return seen
+      return observed
     },
   }
 }

@@ -88,8 +88,8 @@ export async function startPod(
   }
   const kubeconfig = join(root, 'kubeconfig')
   const token = await cluster.output(['-n', namespace, 'create', 'token', pod.serviceAccountName])
-  const authority = join(cluster.runDir, 'pki/ca.crt')
-  writeFileSync(kubeconfig, toKubeconfig(cluster.env.KUBE_URL ?? '', authority, { token: token.trim() }))
+  const ca = join(cluster.runDir, 'pki/ca.crt')
+  writeFileSync(kubeconfig, toKubeconfig(cluster.env.KUBE_URL ?? '', ca, { token: token.trim() }))
   const ports = createPortFinder()
   const port = await ports.any()
   const env = {

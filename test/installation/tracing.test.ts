@@ -71,10 +71,10 @@ describe('traces of an installation', function () {
     await cluster.output(['create', 'clusterrolebinding', role, `--clusterrole=${role}`, subject])
     const token = (await cluster.output(['-n', namespace, 'create', 'token', 'traced'])).trim()
     const asAccount = ['--kubeconfig', '/dev/null', '--server', cluster.env.KUBE_URL ?? '', '--token', token]
-    const authority = ['--certificate-authority', join(cluster.runDir, 'pki/ca.crt')]
+    const ca = ['--certificate-authority', join(cluster.runDir, 'pki/ca.crt')]
     await eventually(async () => {
       const get = ['get', 'nodes.resources.kapis.io', '-o', 'name']
-      const listed = await cluster.output([...asAccount, ...authority, ...get])
+      const listed = await cluster.output([...asAccount, ...ca, ...get])
       expect(listed).to.include('node.resources.kapis.io/worker-1')
     }, 20_000)
     const lists = () =>

@@ -92,9 +92,9 @@ describe('the OpenSearch store compared to a scan of every record', function () 
     await fc.assert(
       fc.asyncProperty(arbitraryFilter, arbitraryPage, async (filter, page) => {
         const query = { filter, ...page, withTotal: true }
-        const [found, wanted] = await Promise.all([store.query(query, limits), memory.query(query, limits)])
-        expect(found.total).to.equal(wanted.total)
-        expect(found.hits.map(hit => hit.record)).to.deep.equal(wanted.hits.map(hit => hit.record))
+        const [found, expected] = await Promise.all([store.query(query, limits), memory.query(query, limits)])
+        expect(found.total).to.equal(expected.total)
+        expect(found.hits.map(hit => hit.record)).to.deep.equal(expected.hits.map(hit => hit.record))
       }),
       { numRuns: questions, seed: 11 },
     )
@@ -116,8 +116,8 @@ describe('the OpenSearch store compared to a scan of every record', function () 
             ? { ...filter, endNs: (startS + 60n) * second }
             : filter
         expect(await store.statistics(filter, limits)).to.deep.equal(await memory.statistics(filter, limits))
-        const [found, wanted] = [store, memory].map(each => each.histogram(coarse, interval, limits))
-        expect(await found).to.deep.equal(await wanted)
+        const [found, expected] = [store, memory].map(each => each.histogram(coarse, interval, limits))
+        expect(await found).to.deep.equal(await expected)
       }),
       { numRuns: questions / 5, seed: 13 },
     )
@@ -130,16 +130,16 @@ describe('the OpenSearch store compared to a scan of every record', function () 
         { filter, order, size: 1000, start: { from: 0 }, withTotal: true },
         limits,
       )
-      const seen: LogRecord[] = []
+      const read: LogRecord[] = []
       let start: { from: number } | { after: string } = { from: 0 }
       for (;;) {
         const { hits } = await store.query({ filter, order, size: 37, start, withTotal: false }, limits)
-        seen.push(...hits.map(hit => hit.record))
+        read.push(...hits.map(hit => hit.record))
         const last = hits.at(-1)
         if (last === undefined) break
         start = { after: last.cursor }
       }
-      expect(seen).to.deep.equal(all.hits.map(hit => hit.record))
+      expect(read).to.deep.equal(all.hits.map(hit => hit.record))
     })
   }
 
@@ -165,16 +165,16 @@ describe('the OpenSearch store compared to a scan of every record', function () 
         expect(new Set(inOrder).size).to.equal(400)
         expect(new Set(all.hits.map(hit => hit.cursor)).size).to.equal(400)
         for (const size of [7, 100]) {
-          const seen: string[] = []
+          const read: string[] = []
           let start: { from: number } | { after: string } = { from: 0 }
           for (;;) {
             const { hits } = await sharded.query({ ...whole, size, start }, limits)
-            seen.push(...hits.map(hit => hit.record.log))
+            read.push(...hits.map(hit => hit.record.log))
             const last = hits.at(-1)
             if (last === undefined) break
             start = { after: last.cursor }
           }
-          expect(seen, `${order} ${size}`).to.deep.equal(inOrder)
+          expect(read, `${order} ${size}`).to.deep.equal(inOrder)
         }
         // A page that was requested by its number can be continued by its cursor.
         const later = await sharded.query({ ...whole, size: 5, start: { from: 50 } }, limits)
@@ -228,9 +228,9 @@ describe('the OpenSearch store compared to a scan of every record', function () 
     }))
     for (const filter of [{ scope }, { scope, startNs: (startS + 90_000n) * second }]) {
       const query = { filter, order: 'asc', size: 1000, start: { from: 0 }, withTotal: true } as const
-      const [found, wanted] = [await store.query(query, limits), await memory.query(query, limits)]
-      expect(found.total).to.equal(wanted.total).and.to.be.greaterThan(0)
-      expect(found.hits.map(hit => hit.record)).to.deep.equal(wanted.hits.map(hit => hit.record))
+      const [found, expected] = [await store.query(query, limits), await memory.query(query, limits)]
+      expect(found.total).to.equal(expected.total).and.to.be.greaterThan(0)
+      expect(found.hits.map(hit => hit.record)).to.deep.equal(expected.hits.map(hit => hit.record))
     }
   })
 

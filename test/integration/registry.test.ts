@@ -25,14 +25,14 @@ describe('the image registry client with a real registry', function () {
   this.timeout(180_000)
 
   let folder = ''
-  const authority = createCa({ commonName: 'registry', validityDays: 2 })
+  const caPair = createCa({ commonName: 'registry', validityDays: 2 })
   const program = () => join(folder, 'registry')
   const running: ChildProcess[] = []
   const closes: (() => void)[] = []
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'kapis-registry-'))
-    const pair = issueCertificate(authority, {
+    const pair = issueCertificate(caPair, {
       commonName: 'localhost',
       dnsNames: ['localhost'],
       usages: ['server'],
@@ -59,7 +59,7 @@ describe('the image registry client with a real registry', function () {
     throw new Error('the registry did not start')
   }
 
-  function clientFor(host: string, trustedHosts: readonly string[] = [host], ca = [authority.certPem]) {
+  function clientFor(host: string, trustedHosts: readonly string[] = [host], ca = [caPair.certPem]) {
     const { connect, close } = createConnect({ ca, trustedHosts })
     closes.push(close)
     return createRegistryClient(connect, () => AbortSignal.timeout(10_000))
@@ -74,7 +74,7 @@ describe('the image registry client with a real registry', function () {
     body: Buffer,
     type: string,
   ) {
-    const agent = new Agent({ ca: authority.certPem })
+    const agent = new Agent({ ca: caPair.certPem })
     const basic = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
     const authorization = kind === 'basic' ? basic : 'Bearer a-token-of-the-token-server'
     const { promise, resolve: done, reject } = Promise.withResolvers<string>()

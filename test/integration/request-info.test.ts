@@ -22,7 +22,7 @@ type KubeInfo = {
   readonly FieldSelector: string
   readonly LabelSelector: string
 }
-type Asked = { readonly method: string; readonly target: string }
+type SentTarget = { readonly method: string; readonly target: string }
 
 const requests = 20_000
 const reading = new Set(['get', 'list', 'watch'])
@@ -120,11 +120,11 @@ const path = fc
     },
   )
   .map(parts => parts.join(''))
-const asked: fc.Arbitrary<Asked> = fc
+const asked: fc.Arbitrary<SentTarget> = fc
   .tuple(fc.constantFrom(...methods), path, query)
   .map(([method, path, search]) => ({ method, target: path + search }))
 
-function read({ method, target }: Asked): RequestLine | undefined {
+function read({ method, target }: SentTarget): RequestLine | undefined {
   try {
     return parseLine(method, target)
   } catch (error) {
@@ -164,7 +164,7 @@ describe('RequestInfo', () => {
 })
 
 function expectSame(
-  { method, target }: Asked,
+  { method, target }: SentTarget,
   { info, query: parameters }: RequestLine,
   kube: KubeInfo,
 ): void {

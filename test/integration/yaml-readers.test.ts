@@ -9,7 +9,13 @@ import { buildGo, goBuildTimeoutMs, hasGo } from '../e2e/go-program.ts'
 import { output, scratch } from '../e2e/run.ts'
 
 /** A JSON value with the source text of its numbers, which JSON.parse would round. */
-type Exact = string | boolean | null | { readonly number: string } | Exact[] | Map<string, Exact>
+type ExactValue =
+  | string
+  | boolean
+  | null
+  | { readonly number: string }
+  | ExactValue[]
+  | Map<string, ExactValue>
 
 const documents = [
   ...fc.sample(jsonTexts, { numRuns: 3_000, seed: 5 }),
@@ -64,27 +70,30 @@ async function readAll(program: string, args: readonly string[]): Promise<readon
   return responses
 }
 
-function expectSame(i: number, found: Exact): void {
+function expectSame(i: number, found: ExactValue): void {
   const json = documents[i] ?? ''
   const difference = findDifference(parseExactly(json), found)
   if (difference !== undefined) expect.fail(`${difference} in\n${jsonToYaml(json)}`)
 }
 
-function findDifference(wanted: Exact, found: Exact, path = ''): string | undefined {
-  const fail = `${path}: ${show(wanted)} was read as ${show(found)}`
-  if (wanted instanceof Map) {
-    if (!(found instanceof Map) || found.size !== wanted.size) return fail
-    return firstOf(wanted, ([key, value]) => {
+function findDifference(expected: ExactValue, found: ExactValue, path = ''): string | undefined {
+  const fail = `${path}: ${show(expected)} was read as ${show(found)}`
+  if (expected instanceof Map) {
+    if (!(found instanceof Map) || found.size !== expected.size) return fail
+    return firstOf(expected, ([key, value]) => {
       const other = found.get(key)
       return other === undefined ? `${path}.${key}: missing` : findDifference(value, other, `${path}.${key}`)
     })
   }
-  if (Array.isArray(wanted)) {
-    if (!Array.isArray(found) || found.length !== wanted.length) return fail
-    return firstOf(wanted.entries(), ([i, value]) => findDifference(value, found[i] ?? null, `${path}[${i}]`))
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(found) || found.length !== expected.length) return fail
+    return firstOf(expected.entries(), ([i, value]) =>
+      findDifference(value, found[i] ?? null, `${path}[${i}]`),
+    )
   }
-  if (isNumber(wanted)) return isNumber(found) && isSameNumber(wanted.number, found.number) ? undefined : fail
-  return wanted === found ? undefined : fail
+  if (isNumber(expected))
+    return isNumber(found) && isSameNumber(expected.number, found.number) ? undefined : fail
+  return expected === found ? undefined : fail
 }
 
 function firstOf<T>(values: Iterable<T>, find: (value: T) => string | undefined): string | undefined {
@@ -95,7 +104,7 @@ function firstOf<T>(values: Iterable<T>, find: (value: T) => string | undefined)
   return undefined
 }
 
-function isNumber(value: Exact): value is { readonly number: string } {
+function isNumber(value: ExactValue): value is { readonly number: string } {
   return typeof value === 'object' && value !== null && 'number' in value
 }
 
@@ -108,21 +117,21 @@ function isSameNumber(a: string, b: string): boolean {
   return Object.is(Number(a), Number(b))
 }
 
-function show(value: Exact): string {
+function show(value: ExactValue): string {
   return value instanceof Map ? `{${[...value.keys()]}}` : JSON.stringify(value)
 }
 
-function parseExactly(json: string): Exact {
+function parseExactly(json: string): ExactValue {
   return readAt(json, 0).value
 }
 
-function readAt(json: string, start: number): { readonly value: Exact; readonly end: number } {
+function readAt(json: string, start: number): { readonly value: ExactValue; readonly end: number } {
   const first = json[start]
   const end = skipValue(json, start)
   if (first === '"') return { value: String(JSON.parse(json.slice(start, end))).toWellFormed(), end }
   if (first !== '{' && first !== '[') return { value: toWord(json.slice(start, end)), end }
-  const items: Exact[] = []
-  const members = new Map<string, Exact>()
+  const items: ExactValue[] = []
+  const members = new Map<string, ExactValue>()
   for (let at = firstIn(json, start); at >= 0; ) {
     const keyEnd = first === '{' ? skipString(json, at) : at
     const item = readAt(json, first === '{' ? valueAfter(json, keyEnd) : at)
@@ -133,7 +142,7 @@ function readAt(json: string, start: number): { readonly value: Exact; readonly 
   return { value: first === '{' ? members : items, end }
 }
 
-function toWord(text: string): Exact {
+function toWord(text: string): ExactValue {
   if (text === 'true' || text === 'false') return text === 'true'
   return text === 'null' ? null : { number: text }
 }

@@ -13,7 +13,7 @@ import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 import { makeFilter } from './filters.ts'
 import { type KapisLogsql, startKapisLogsql } from './kapis.ts'
 import { makeLines, namespaces, recentNs } from './lines.ts'
-import { type Asked, makeQuery } from './queries.ts'
+import { makeQuery, type TestQuery } from './queries.ts'
 import { createRandom } from './random.ts'
 import { startVictoriaLogs, type VictoriaLogs, victoriaLogs } from './victorialogs.ts'
 
@@ -78,7 +78,7 @@ describe(`LogsQL compared to VictoriaLogs, seed ${seed}`, function () {
   }
 
   /** Returns the rows of VictoriaLogs. */
-  async function compare(asked: Asked, scope: Scope, report: (why: string) => void) {
+  async function compare(asked: TestQuery, scope: Scope, report: (why: string) => void) {
     const responses = [ofKapis, ofPeer].map(respond => rowsOf(() => respond(asked.query, scope)))
     const [ours = [], theirs = []] = await Promise.all(responses)
     const why = differenceOf(asked, ours, theirs)
@@ -172,7 +172,7 @@ async function rowsOf(respond: () => Promise<readonly string[]>): Promise<readon
 }
 
 function differenceOf(
-  { isCountOnly }: Asked,
+  { isCountOnly }: TestQuery,
   ours: readonly string[],
   theirs: readonly string[],
 ): string | undefined {

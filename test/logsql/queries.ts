@@ -2,7 +2,7 @@ import { fields, groups, makeFieldFilter, makeFilter, numeric, one, summed } fro
 import type { Random } from './random.ts'
 
 /** A query, and what can be compared of its result. */
-export type Asked = {
+export type TestQuery = {
   readonly query: string
   /** Whether only the number of rows is defined. */
   readonly isCountOnly: boolean
@@ -103,7 +103,7 @@ function makeRowPipe(r: Random): string {
 }
 
 /** Generates a query. @returns a query whose result does not depend on the order of lines */
-export function makeQuery(r: Random, firstNs: bigint): Asked {
+export function makeQuery(r: Random, firstNs: bigint): TestQuery {
   const filter = makeFilter(r, 2, firstNs)
   const rowPipes = Array.from({ length: r.below(3) }, () => makeRowPipe(r))
   // After a conditional unpack_json, VictoriaLogs may sort other rows each time.

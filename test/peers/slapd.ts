@@ -12,8 +12,8 @@ export const people = `ou=people,${suffix}`
 export const groups = `ou=groups,${suffix}`
 export const manager = { dn: `cn=manager,${suffix}`, password: 'manager secret' }
 
-const authority = createCa({ commonName: 'directory authority', validityDays: 1 })
-const serving = issueCertificate(authority, {
+const ca = createCa({ commonName: 'directory authority', validityDays: 1 })
+const serving = issueCertificate(ca, {
   commonName: 'directory',
   dnsNames: ['localhost'],
   usages: ['server'],
@@ -30,7 +30,7 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
   const folder = mkdtempSync(join(tmpdir(), 'kapis-slapd-'))
   const ports = createPortFinder()
   const [port, securePort] = [await ports.any(), await ports.any()]
-  writeFileSync(join(folder, 'ca.pem'), authority.certPem)
+  writeFileSync(join(folder, 'ca.pem'), ca.certPem)
   writeFileSync(join(folder, 'cert.pem'), serving.certPem)
   writeFileSync(join(folder, 'key.pem'), serving.keyPem, { mode: 0o600 })
   mkdirSync(join(folder, 'data'))
@@ -59,7 +59,7 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
   return {
     port,
     securePort,
-    caPem: authority.certPem,
+    caPem: ca.certPem,
     asManager,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {

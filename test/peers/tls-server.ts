@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 
-const authority = createCa({ commonName: 'provider authority', validityDays: 1 })
-const serving = issueCertificate(authority, {
+const ca = createCa({ commonName: 'provider authority', validityDays: 1 })
+const serving = issueCertificate(ca, {
   commonName: 'provider',
   dnsNames: ['localhost'],
   usages: ['server'],
@@ -12,7 +12,7 @@ const serving = issueCertificate(authority, {
 })
 
 /** PEM of the CA that signs the certificates of these servers. */
-export const authorityPem = authority.certPem
+export const authorityPem = ca.certPem
 
 /**
  * Starts an HTTPS server on a free loopback port. `toListener` receives its URL, which some

@@ -6,7 +6,7 @@ import { type RunningCommand, scratch } from '../e2e/run.ts'
 import { filebeat } from './filebeat.ts'
 import type { FileShipper } from './followed-file.ts'
 import { rsyslog } from './rsyslog.ts'
-import { type Exported, type ShipperScene, startShipperScene } from './scene.ts'
+import { type ExportedLine, type ShipperScene, startShipperScene } from './scene.ts'
 import { makeRound, type Shape } from './shapes.ts'
 import { syslogNg } from './syslog-ng.ts'
 
@@ -65,12 +65,12 @@ describe('lines of every format, without permission for 15 s, after a lost conne
 })
 
 function expectShapes(
-  found: readonly Exported[],
+  found: readonly ExportedLine[],
   written: readonly Shape[],
   adds: RegExp,
   repeats: number,
 ): void {
-  const wanted = new Map(written.map(shape => [shape.id, shape]))
+  const expected = new Map(written.map(shape => [shape.id, shape]))
   const countOf = (ids: readonly unknown[]) => Map.groupBy(ids, String)
   const [came, sent] = [countOf(found.map(({ fields }) => fields?.id)), countOf(written.map(({ id }) => id))]
   const missing = [...sent].filter(([id, { length }]) => (came.get(id)?.length ?? 0) < length)
@@ -80,7 +80,7 @@ function expectShapes(
   expect(found.length - written.length).to.be.within(0, repeats)
   const different: unknown[] = []
   for (const { log, pod, container, fields = {} } of found) {
-    const shape = wanted.get(String(fields.id))
+    const shape = expected.get(String(fields.id))
     const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !adds.test(name)))
     // If the document has no text, the line is the whole document as sent.
     const hasText = shape?.log === undefined ? JSON.parse(log).id === shape?.id : log === shape.log

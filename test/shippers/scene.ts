@@ -17,7 +17,7 @@ import { startReplica } from '../faults/replica.ts'
 export const ingestPath = `/kapis/logging.${groupDomain}/v1alpha2/ingest`
 
 /** A line in an export of Kapis. */
-export type Exported = {
+export type ExportedLine = {
   readonly time: string
   readonly log: string
   readonly namespace: string
@@ -47,7 +47,7 @@ export type ShipperScene = {
     count: number,
     withinMs: number,
     repeats?: number,
-  ) => Promise<readonly Exported[]>
+  ) => Promise<readonly ExportedLine[]>
   readonly stop: () => Promise<void>
 }
 
@@ -101,7 +101,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
       return text
         .trimEnd()
         .split('\n')
-        .map((line): Exported => ({ log: '', ...JSON.parse(line, keepDigits) }))
+        .map((line): ExportedLine => ({ log: '', ...JSON.parse(line, keepDigits) }))
     },
     async stop() {
       await relay.close()

@@ -22,14 +22,14 @@ const pods = `namespaces/${namespace}/pods`
 
 type Reply = {
   readonly code: number
-  readonly object: { readonly metadata: Metadata; readonly items?: readonly Listed[] }
+  readonly object: { readonly metadata: Metadata; readonly items?: readonly ListedObject[] }
 }
 type Metadata = {
   readonly name: string
   readonly resourceVersion: string
   readonly labels?: Readonly<Record<string, string>>
 }
-type Listed = { readonly metadata: Metadata }
+type ListedObject = { readonly metadata: Metadata }
 type Send = (method: string, path: string, body?: object) => Promise<Reply>
 
 describe(`${pairs} writes, each followed by a read`, function () {

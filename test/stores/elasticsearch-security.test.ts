@@ -45,7 +45,7 @@ describe('a store in a secured Elasticsearch', function () {
     await engine?.stop()
   })
 
-  type Given = {
+  type StoreSettings = {
     readonly username?: string
     readonly password?: string
     readonly apiKey?: string
@@ -54,7 +54,7 @@ describe('a store in a secured Elasticsearch', function () {
     readonly retentionDays?: number
     readonly setUpAgainMs?: number
   }
-  function open(given: Given): LogStore {
+  function open(given: StoreSettings): LogStore {
     const { username = '', password = '', apiKey = '', ca = engine.ca, prefix = 'kept', ...more } = given
     const store = createOpenSearchStore({
       engine: { url: engine.url, username, ca },

@@ -24,8 +24,8 @@ const username = 'operator'
 
 /** Starts a real Elasticsearch with security enabled: TLS with its own CA, users, and API keys. */
 export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch> {
-  const authority = createCa({ commonName: 'elasticsearch', validityDays: 2 })
-  const serving = issueCertificate(authority, {
+  const ca = createCa({ commonName: 'elasticsearch', validityDays: 2 })
+  const serving = issueCertificate(ca, {
     commonName: 'elasticsearch',
     ipAddresses: ['127.0.0.1'],
     usages: ['server'],
@@ -42,7 +42,7 @@ export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch>
     write('users_roles', `superuser:${username}\n`)
   }
   const call = (url: string, method: string, path: string, body?: object) =>
-    send({ url, ca: authority.certPem, auth: `${username}:${password}` }, method, path, body)
+    send({ url, ca: ca.certPem, auth: `${username}:${password}` }, method, path, body)
 
   const node = await startNode({
     async toCommand(where) {
@@ -54,7 +54,7 @@ export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch>
   })
   const { url, stop } = node
   const ask: SecuredElasticsearch['send'] = (method, path, body) => call(url, method, path, body)
-  return { url, ca: authority.certPem, username, password, send: ask, stop }
+  return { url, ca: ca.certPem, username, password, send: ask, stop }
 }
 
 /** Hashes a password in the format of Elasticsearch's file realm. */

@@ -7,7 +7,7 @@ type AccessCall = { readonly platform: Platform; readonly io: Pick<Io, 'out' | '
 type Decision = 'Approved' | 'Denied' | 'Revoked'
 
 /** The columns of an AccessRequest in tables. */
-type Shown = {
+type AccessRequestRow = {
   readonly name: string
   readonly user: string
   readonly group: string
@@ -91,7 +91,7 @@ async function callerOf(platform: Platform) {
   return { username: String(username ?? ''), uid: String(uid ?? '') }
 }
 
-function toShown(value: unknown): Shown {
+function toShown(value: unknown): AccessRequestRow {
   const { metadata, spec, status } = Object(value)
   const { name, creationTimestamp } = Object(metadata)
   const { user, group, reason, seconds } = Object(spec)

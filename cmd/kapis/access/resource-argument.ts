@@ -95,14 +95,14 @@ async function findResource(platform: Platform, verb: string, target: string): P
   if (given.resource === '*') return given
   if (verb === 'impersonate' && Object.hasOwn(impersonated, target))
     return { resource: target, group: impersonated[target] ?? '' }
-  const wanted = splitGroup(target.toLowerCase())
+  const requested = splitGroup(target.toLowerCase())
   for (const path of ['/api', '/apis']) {
     const response = await platform.call('find the resource', path, { headers: { accept: aggregated } })
     for (const item of itemsOf(response.items)) {
       const group = String(Object(item.metadata).name ?? '')
       for (const { version, resources } of itemsOf(item.versions)) {
-        if (target.includes('.') && ![group, `${version}.${group}`].includes(wanted.group)) continue
-        const found = itemsOf(resources).find(resource => namesOf(resource).includes(wanted.resource))
+        if (target.includes('.') && ![group, `${version}.${group}`].includes(requested.group)) continue
+        const found = itemsOf(resources).find(resource => namesOf(resource).includes(requested.resource))
         if (found !== undefined)
           return { resource: String(found.resource), group, isNamespaced: found.scope !== 'Cluster' }
       }

@@ -12,9 +12,9 @@ const plurals: Readonly<Record<string, string>> = {
 export const admission: Check = {
   name: 'admission',
   async examine({ client, groupDomain, namespace }) {
-    const wanted = readManifests({ groupDomain, namespace })
+    const manifests = readManifests({ groupDomain, namespace })
     const findings = await Promise.all(
-      wanted.map(async ({ kind, metadata: { name } }) => {
+      manifests.map(async ({ kind, metadata: { name } }) => {
         const plural = plurals[kind]
         if (plural === undefined) return []
         const found = await read(client, `${api}/${plural}/${name}`)

@@ -31,10 +31,10 @@ export const apiService: Check = {
       namespace !== installation.namespace ||
       port !== installation.service.port
     ) {
-      const wanted = `${installation.namespace}/${installation.service.name}:${installation.service.port}`
+      const expected = `${installation.namespace}/${installation.service.name}:${installation.service.port}`
       findings.push(
         error(
-          `the APIService ${name} points at ${namespace}/${serviceName}:${port}, not at ${wanted}`,
+          `the APIService ${name} points at ${namespace}/${serviceName}:${port}, not at ${expected}`,
           installation.config === undefined
             ? `${apply}; or name the Service: --service ${serviceName}:${port}`
             : apply,

@@ -39,10 +39,10 @@ async function throughService(
 }
 
 async function directly(installation: Installation, path: string): Promise<ApiserverResponse> {
-  const authority = await readCa(installation)
+  const ca = await readCa(installation)
   const { promise, resolve, reject } = Promise.withResolvers<ApiserverResponse>()
   const options = {
-    ...(authority === undefined ? {} : { ca: [...authority.trusted] }),
+    ...(ca === undefined ? {} : { ca: [...ca.trusted] }),
     // Like kube-apiserver, verifies the name of the Service, regardless of the address.
     servername: `${installation.service.name}.${installation.namespace}.svc`,
     agent: false as const,

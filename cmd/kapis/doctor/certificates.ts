@@ -54,10 +54,10 @@ async function bundleProblems(
   const name = apiServiceName(groupDomain)
   const spec = fieldsOf((await read(client, `${apiServicesPath}/${name}`))?.spec)
   const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')
-  const authorities = parseBundle(bundle)
+  const cas = parseBundle(bundle)
   const write = `kapis-apiserver writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca holds the CA`
-  if (authorities.length === 0) return [error(`the APIService ${name} has no caBundle`, write)]
-  const issuer = authorities.find(one => leaf.checkIssued(one) && leaf.verify(one.publicKey))
+  if (cas.length === 0) return [error(`the APIService ${name} has no caBundle`, write)]
+  const issuer = cas.find(one => leaf.checkIssued(one) && leaf.verify(one.publicKey))
   if (issuer === undefined)
     return [
       error(`caBundle of the APIService ${name} does not contain the CA of the serving certificate`, write),

@@ -21,8 +21,8 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)
   if (object === undefined)
     return { config: undefined, findings: [error(`the ${kind} ${namespace}/${name} is missing`, apply)] }
-  const front = itemsOf(pod.containers).map(fieldsOf)[0]
-  const variables = itemsOf(front?.env).map(fieldsOf)
+  const container = itemsOf(pod.containers).map(fieldsOf)[0]
+  const variables = itemsOf(container?.env).map(fieldsOf)
   const env = Object.fromEntries(variables.map(variable => [textOf(variable.name), textOf(variable.value)]))
   try {
     const text = textOf(fieldsOf(object.data)['kapis.yaml'])

@@ -7,11 +7,11 @@ import { readManifests } from './manifest-objects.ts'
 export const customResources: Check = {
   name: 'custom-resources',
   async examine({ client, groupDomain, namespace }) {
-    const wanted = readManifests({ groupDomain, namespace }).filter(
+    const expected = readManifests({ groupDomain, namespace }).filter(
       ({ kind }) => kind === 'CustomResourceDefinition',
     )
     const findings = await Promise.all(
-      wanted.map(async ({ metadata: { name } }) => {
+      expected.map(async ({ metadata: { name } }) => {
         const found = await read(client, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`)
         if (found === undefined) return [error(`the CustomResourceDefinition ${name} is missing`, apply)]
         const conditions = itemsOf(fieldsOf(found.status).conditions).map(fieldsOf)

@@ -32,22 +32,22 @@ export const permissions: Check = {
   async examine({ client, groupDomain, namespace }) {
     const user = `system:serviceaccount:${namespace}:kapis`
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
-    const lacking = async (wanted: readonly Permission[]) => {
+    const lacking = async (required: readonly Permission[]) => {
       const responses = await Promise.all(
-        wanted.map(one => isAllowed(client, { user, groups, permission: one })),
+        required.map(one => isAllowed(client, { user, groups, permission: one })),
       )
-      return wanted.filter((_, i) => !responses[i])
+      return required.filter((_, i) => !responses[i])
     }
     const roles = readManifests({ groupDomain, namespace }).filter(
       ({ kind, metadata }) => /^(Cluster)?Role$/.test(kind) && metadata.name === 'kapis',
     )
     const findings: Finding[] = []
     for (const { kind, metadata, rules = [] } of roles) {
-      const wanted = rules.flatMap(rule => toPermissions(rule, metadata.namespace ?? ''))
+      const required = rules.flatMap(rule => toPermissions(rule, metadata.namespace ?? ''))
       findings.push(
         ...toFindings(
-          await lacking(wanted),
-          wanted.length,
+          await lacking(required),
+          required.length,
           `${kind} ${metadata.name} and its ${kind}Binding`,
         ),
       )

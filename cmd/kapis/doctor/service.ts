@@ -5,7 +5,7 @@ import { apply, type Check, error, type Finding, type Installation, read, warnin
 export const service: Check = {
   name: 'service',
   async examine(installation) {
-    const { client, namespace, service: wanted } = installation
+    const { client, namespace, service: expected } = installation
     const home = await read(client, `/api/v1/namespaces/${namespace}`)
     if (home === undefined) {
       return [
@@ -15,19 +15,19 @@ export const service: Check = {
         ),
       ]
     }
-    const found = await read(client, `/api/v1/namespaces/${namespace}/services/${wanted.name}`)
-    if (found === undefined) return [error(`the Service ${namespace}/${wanted.name} is missing`, apply)]
+    const found = await read(client, `/api/v1/namespaces/${namespace}/services/${expected.name}`)
+    if (found === undefined) return [error(`the Service ${namespace}/${expected.name} is missing`, apply)]
     const { type, ports } = fieldsOf(found.spec)
     // The cluster does not know the endpoints of an external name.
     if (type === 'ExternalName') return []
     const port = itemsOf(ports)
       .map(fieldsOf)
-      .find(one => one.port === wanted.port)
+      .find(one => one.port === expected.port)
     if (port === undefined) {
       const has = itemsOf(ports).map(one => textOf(fieldsOf(one).port))
       return [
         error(
-          `the Service ${namespace}/${wanted.name} has no port ${wanted.port} (it has ${has.join(', ')})`,
+          `the Service ${namespace}/${expected.name} has no port ${expected.port} (it has ${has.join(', ')})`,
           apply,
         ),
       ]

@@ -1,5 +1,5 @@
 import { editYaml } from '../../../pkg/yaml/edit/edit-yaml.ts'
-import type { Change } from '../../../pkg/yaml/edit/value.ts'
+import type { ValueChange } from '../../../pkg/yaml/edit/value.ts'
 import type { Io } from '../command.ts'
 import { withFileLock } from '../session/file-lock.ts'
 import { decode } from './encoding.ts'
@@ -49,7 +49,7 @@ async function withPlan(
 }
 
 /** Returns the changed file; empty if the file already has the desired content. */
-function toDraft({ files }: Kubeconfig, path: string, changes: readonly Change[]): readonly Draft[] {
+function toDraft({ files }: Kubeconfig, path: string, changes: readonly ValueChange[]): readonly Draft[] {
   const { text, encode } = files.find(file => file.path === path)?.decoded ?? decode(Buffer.alloc(0))
   const next = attempt(path, () => editYaml(text, changes))
   return next === text ? [] : [{ path, content: encode(next) }]

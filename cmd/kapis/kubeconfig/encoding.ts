@@ -1,5 +1,5 @@
 /** The text of a file, and a function that encodes text with its byte order mark. */
-export type Decoded = { readonly text: string; readonly encode: (text: string) => Buffer }
+export type DecodedText = { readonly text: string; readonly encode: (text: string) => Buffer }
 
 const bom = '\ufeff'
 
@@ -9,7 +9,7 @@ const bom = '\ufeff'
  *
  * @throws Error for invalid bytes
  */
-export function decode(bytes: Buffer): Decoded {
+export function decode(bytes: Buffer): DecodedText {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return { text: utf16(bytes, 'utf-16le'), encode: toUtf16 }
   if (first === 0xfe && second === 0xff)

@@ -6,7 +6,7 @@ import { readSource } from '../../../pkg/yaml/edit/source.ts'
 import { child, field, type Value } from '../../../pkg/yaml/edit/value.ts'
 import { hasCode } from '../session/error-code.ts'
 import { assertLoadable } from './assert-loadable.ts'
-import { type Decoded, decode } from './encoding.ts'
+import { type DecodedText, decode } from './encoding.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 export type ListName = 'clusters' | 'contexts' | 'users'
@@ -20,7 +20,7 @@ export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] 
   return named
 }
 
-export type KubeconfigFile = { readonly path: string; readonly decoded: Decoded; readonly value: Value }
+export type KubeconfigFile = { readonly path: string; readonly decoded: DecodedText; readonly value: Value }
 
 /** The merged kubeconfig of several files. */
 export type Kubeconfig = {

@@ -1,4 +1,11 @@
-import { type Change, field, fields, isList, type Path, type Value } from '../../../pkg/yaml/edit/value.ts'
+import {
+  field,
+  fields,
+  isList,
+  type Path,
+  type Value,
+  type ValueChange,
+} from '../../../pkg/yaml/edit/value.ts'
 import { bodyOf, entryOf, fileOf, type Kubeconfig, type ListName } from './files.ts'
 
 export type ContextSettings = {
@@ -17,7 +24,7 @@ export type ContextSettings = {
 }
 
 /** Changes by file path. */
-export type Plan = ReadonlyMap<string, readonly Change[]>
+export type Plan = ReadonlyMap<string, readonly ValueChange[]>
 
 const apiVersion = 'client.authentication.k8s.io/v1'
 
@@ -40,7 +47,7 @@ export function planContext(config: Kubeconfig, settings: ContextSettings): Plan
   const own = { contexts: isOwnContext, users: isOwnUser, clusters: isOwnCluster }
   if (!isOverwriting) assertFree(config, settings, own, clusterName)
 
-  const plan = new Planned(config)
+  const plan = new ChangePlan(config)
   plan.entry('clusters', clusterName, own.clusters, toCluster(settings), clusterChanges(settings))
   plan.entry('users', name, own.users, fields({ exec: toExec(settings) }), execChanges(settings))
   const references = { cluster: clusterName, user: name }
@@ -51,7 +58,7 @@ export function planContext(config: Kubeconfig, settings: ContextSettings): Plan
 
 /** Returns the change that makes the context of a login current; empty without the context. */
 export function planUse(config: Kubeconfig, name: string, platform: string): Plan {
-  const plan = new Planned(config)
+  const plan = new ChangePlan(config)
   const context = entryOf(config, 'contexts', name)
   if (context !== undefined && isOwn(userOf(config, context), platform))
     plan.add(config.defaultFile, { path: ['current-context'], value: name })
@@ -60,7 +67,7 @@ export function planUse(config: Kubeconfig, name: string, platform: string): Pla
 
 /** Returns the changes that remove the context of a login, and its unshared cluster and user. */
 export function planRemoval(config: Kubeconfig, name: string, platform: string): Plan {
-  const plan = new Planned(config)
+  const plan = new ChangePlan(config)
   const context = entryOf(config, 'contexts', name)
   if (context === undefined || !isOwn(userOf(config, context), platform)) return plan.files
   const names = config.files.flatMap(({ value }) => entriesOf(value, 'contexts'))
@@ -79,22 +86,22 @@ export function planRemoval(config: Kubeconfig, name: string, platform: string):
   return plan.files
 }
 
-class Planned {
-  readonly files = new Map<string, Change[]>()
+class ChangePlan {
+  readonly files = new Map<string, ValueChange[]>()
   readonly #config: Kubeconfig
 
   constructor(config: Kubeconfig) {
     this.#config = config
   }
 
-  add(file: string, ...changes: readonly Change[]): void {
+  add(file: string, ...changes: readonly ValueChange[]): void {
     const isNew = this.#config.files.every(({ path, value }) => path !== file || value === null)
     const begun = this.files.get(file) ?? (isNew ? toChanges([], { apiVersion: 'v1', kind: 'Config' }) : [])
     this.files.set(file, [...begun, ...changes])
   }
 
   /** Changes an entry. A new entry, or an entry of another server, is replaced as a whole. */
-  entry(list: ListName, name: string, isOwn: boolean, whole: Value, changes: readonly Change[]): void {
+  entry(list: ListName, name: string, isOwn: boolean, whole: Value, changes: readonly ValueChange[]): void {
     const file = fileOf(this.#config, list, name)
     const path: Path = [list, { name }, bodyOf[list]]
     const nested = changes.map(change => ({ ...change, path: [...path, ...change.path] }))
@@ -108,9 +115,14 @@ class Planned {
   }
 }
 
-type Own = Readonly<Record<ListName, boolean>>
+type OwnEntries = Readonly<Record<ListName, boolean>>
 
-function assertFree(config: Kubeconfig, { name }: ContextSettings, own: Own, clusterName: string): void {
+function assertFree(
+  config: Kubeconfig,
+  { name }: ContextSettings,
+  own: OwnEntries,
+  clusterName: string,
+): void {
   const context = entryOf(config, 'contexts', name)
   const server = serverOf(entryOf(config, 'clusters', String(field(context, 'cluster'))))
   refuse('contexts', name, context, server === '' ? 'has other settings' : `belongs to ${server}`)
@@ -163,7 +175,7 @@ function toCluster({ cluster: { url, ca } }: ContextSettings): Value {
 }
 
 /** Like `kubectl config set-cluster`: CA data replaces a CA file and insecure-skip-tls-verify. */
-function clusterChanges({ cluster: { url, ca } }: ContextSettings): readonly Change[] {
+function clusterChanges({ cluster: { url, ca } }: ContextSettings): readonly ValueChange[] {
   if (ca === '') return toChanges([], { server: url })
   const superseded = ['certificate-authority', 'insecure-skip-tls-verify']
   return [
@@ -185,7 +197,7 @@ function toExec(settings: ContextSettings): Value {
   })
 }
 
-function execChanges(settings: ContextSettings): readonly Change[] {
+function execChanges(settings: ContextSettings): readonly ValueChange[] {
   const { command, home } = settings
   const env: Path = ['exec', 'env', { name: 'KAPIS_HOME' }]
   return [
@@ -203,7 +215,7 @@ function toArgs({ command: [, ...args], platform, name }: ContextSettings): read
   return [...args, 'get-token', '--server', platform, '--context', name]
 }
 
-function toChanges(path: Path, members: Readonly<Record<string, Value>>): readonly Change[] {
+function toChanges(path: Path, members: Readonly<Record<string, Value>>): readonly ValueChange[] {
   return Object.entries(members).map(([key, value]) => ({ path: [...path, key], value }))
 }
 

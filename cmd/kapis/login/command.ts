@@ -29,8 +29,8 @@ import { actionsOf, assertNotEmpty, assertOutput, readAction } from '../usage-op
 import { loginOptions } from './options.ts'
 import { list, remove, use } from './stored-logins.ts'
 
-type Parsed = ReturnType<typeof parseLoginArgs>['values']
-type Values = Omit<Parsed, 'output'>
+type LoginArguments = ReturnType<typeof parseLoginArgs>['values']
+type Values = Omit<LoginArguments, 'output'>
 
 const actions = { list: '', use: 'a NAME', remove: 'a NAME' } as const
 
@@ -89,7 +89,7 @@ function parseLoginArgs(args: readonly string[]) {
   return parseArgs({ args: [...args], allowPositionals: true, options: loginOptions })
 }
 
-async function manage(positionals: readonly string[], values: Parsed, io: Io): Promise<number> {
+async function manage(positionals: readonly string[], values: LoginArguments, io: Io): Promise<number> {
   const { action, argument } = readAction(positionals, actions)
   assertOutput(values.output)
   if (action === 'list') list(values.output, io)
@@ -98,7 +98,7 @@ async function manage(positionals: readonly string[], values: Parsed, io: Io): P
   return 0
 }
 
-async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<number> {
+async function logIn({ output: _output, ...values }: LoginArguments, io: Io): Promise<number> {
   const { 'client-secret': _secret, ...named } = values
   assertNotEmpty(named)
   if (values.device && values.username !== undefined)

@@ -109,9 +109,9 @@ function secretsOf(documents: readonly Fields[], o: Installation): readonly stri
     const name = String(document.name ?? '')
       .toLowerCase()
       .replaceAll(/[^a-z0-9-]+/g, '-')
-    const wanted = `identity-provider-${name}`.replace(/-+$/, '')
-    let free = wanted
-    for (let n = 2; used.has(free); n++) free = `${wanted}-${n}`
+    const secretName = `identity-provider-${name}`.replace(/-+$/, '')
+    let free = secretName
+    for (let n = 2; used.has(free); n++) free = `${secretName}-${n}`
     used.add(free)
     return secretOf(document, free, o)
   })

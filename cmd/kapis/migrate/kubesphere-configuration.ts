@@ -72,7 +72,7 @@ function parseText(text: string, file: string): readonly Source[] {
   const documents = parseAllDocuments(text, { uniqueKeys: false, merge: true })
   return documents.flatMap(document => {
     const [error] = document.errors
-    if (error !== undefined) throw new Error(`${file}: is not valid YAML${placeOf(error)}`)
+    if (error !== undefined) throw new Error(`${file}: is not valid YAML${positionOf(error)}`)
     const configuration = toValue(document, file)
     if (configuration === null) return []
     if (!isRecord(configuration)) throw new Error(`${file}: is not a configuration`)
@@ -87,10 +87,10 @@ function repeatedKeys(node: unknown, path = ''): readonly string[] {
   const seen = new Set<string>()
   return node.items.flatMap(({ key, value }) => {
     const name = String(key)
-    const place = path === '' ? name : `${path}.${name}`
+    const innerPath = path === '' ? name : `${path}.${name}`
     const isRepeated = seen.has(name)
     seen.add(name)
-    return [...(isRepeated ? [place] : []), ...repeatedKeys(value, place)]
+    return [...(isRepeated ? [innerPath] : []), ...repeatedKeys(value, innerPath)]
   })
 }
 
@@ -103,6 +103,6 @@ function toValue(document: Document.Parsed, file: string): unknown {
 }
 
 /** Returns where an error is. Its message is omitted: it quotes the line, which may contain a password. */
-function placeOf({ linePos }: YAMLParseError): string {
+function positionOf({ linePos }: YAMLParseError): string {
   return linePos === undefined ? '' : ` (line ${linePos[0].line}, column ${linePos[0].col})`
 }

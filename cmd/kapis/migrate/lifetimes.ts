@@ -3,7 +3,7 @@ import type { Fields } from './kubesphere-configuration.ts'
 import { note, put, type Translation } from './translate-keys.ts'
 
 // The default of KubeSphere 3.4, and the limits of Kapis, in seconds.
-const theirs = 7_200
+const kubeSphereSeconds = 7_200
 const access = { least: 60, most: 86_400 }
 const refresh = { most: 31_536_000, default: 14_400 }
 
@@ -21,7 +21,7 @@ export function putLifetimes(options: Fields, path: string, to: Translation): vo
       'Kapis has no unlimited lifetimes: oauth.accessTokenSeconds keeps its default',
     )
   const maxAge = given === 0 ? undefined : given
-  const accessSeconds = clamp(maxAge ?? theirs, access.least, access.most)
+  const accessSeconds = clamp(maxAge ?? kubeSphereSeconds, access.least, access.most)
   if (maxAge !== undefined) {
     put(to, 'oauth.accessTokenSeconds', accessSeconds)
     if (maxAge !== accessSeconds)
@@ -31,7 +31,7 @@ export function putLifetimes(options: Fields, path: string, to: Translation): vo
         `oauth.accessTokenSeconds is ${accessSeconds}: ${access.least} to ${access.most} are allowed`,
       )
   }
-  const sum = (maxAge ?? theirs) + (timeout ?? theirs)
+  const sum = (maxAge ?? kubeSphereSeconds) + (timeout ?? kubeSphereSeconds)
   if (sum > refresh.most)
     note(
       to,

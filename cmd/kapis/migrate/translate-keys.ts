@@ -20,14 +20,14 @@ export function createTranslation(): Translation {
 export function put({ config }: Translation, path: string, value: unknown): void {
   const names = path.split('.')
   const last = names.pop() ?? path
-  let place = config
+  let target = config
   for (const name of names) {
-    const next = place[name]
+    const next = target[name]
     const member: Record<string, unknown> = isRecord(next) ? next : {}
-    place[name] = member
-    place = member
+    target[name] = member
+    target = member
   }
-  place[last] = value
+  target[last] = value
 }
 
 export function note({ notes }: Translation, path: string, message: string): void {
@@ -46,9 +46,9 @@ export function translate(
 ): void {
   for (const [key, value] of Object.entries(fields)) {
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
-    const place = path === '' ? key : `${path}.${key}`
-    if (rule === undefined) note(to, place, 'Kapis has no such option')
-    else rule(value, place, to)
+    const target = path === '' ? key : `${path}.${key}`
+    if (rule === undefined) note(to, target, 'Kapis has no such option')
+    else rule(value, target, to)
   }
 }
 

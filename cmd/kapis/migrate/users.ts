@@ -29,25 +29,25 @@ export async function planUsers(client: KubeClient, domains: Domains): Promise<r
   }
   const { from, to } = domains
   const isInPlace = from === to
-  const [users, there, groups, roles] = await Promise.all([
+  const [users, existing, groups, roles] = await Promise.all([
     list(client, usersPath(from), reportUnreadable('')),
     isInPlace ? [] : list(client, usersPath(to), () => undefined),
     list(client, pathOf(from, 'groupbindings'), reportUnreadable('GroupBinding ')),
     list(client, pathOf(from, 'globalrolebindings'), reportUnreadable('GlobalRoleBinding ')),
   ])
-  const steps = toSteps(users, { there, groups, roles }, domains)
+  const steps = toSteps(users, { existing, groups, roles }, domains)
   const kept = (step: Step) => (step.action === 'create' ? { ...step, action: 'kept' as const } : step)
   return [...(isInPlace ? steps.map(kept) : steps), ...unread]
 }
 
-type Found = {
-  readonly there: readonly KubeObject[]
+type ExistingObjects = {
+  readonly existing: readonly KubeObject[]
   readonly groups: readonly KubeObject[]
   readonly roles: readonly KubeObject[]
 }
 
-function toSteps(users: readonly KubeObject[], found: Found, domains: Domains): readonly Step[] {
-  const existing = new Map(found.there.map(object => [object.metadata.name, object]))
+function toSteps(users: readonly KubeObject[], found: ExistingObjects, domains: Domains): readonly Step[] {
+  const existing = new Map(found.existing.map(object => [object.metadata.name, object]))
   const [groups, roles] = [membersOf(found.groups, toGroupMembers), membersOf(found.roles, toRoleMembers)]
   return users.map(user => {
     const name = user.metadata.name
@@ -94,11 +94,11 @@ export async function createUsers(
   return done
 }
 
-type Made = Step & { readonly isServerFailure: boolean }
+type StepResult = Step & { readonly isServerFailure: boolean }
 
-async function createUser(client: KubeClient, step: Step, to: string): Promise<Made> {
+async function createUser(client: KubeClient, step: Step, to: string): Promise<StepResult> {
   const path = usersPath(to)
-  const rejected = (error: unknown, before = ''): Made => {
+  const rejected = (error: unknown, before = ''): StepResult => {
     const isServerFailure = !(error instanceof Status) || error.code >= 500
     const message = error instanceof Error ? error.message : String(error)
     return { ...step, action: 'refused', remarks: [...step.remarks, before + message], isServerFailure }

@@ -108,12 +108,12 @@ function renew(lock: string, id: string): void {
  * it. A lock that was acquired in the meantime is restored.
  */
 function breakStale(lock: string): void {
-  const seen = mtimeOf(lock)
-  if (seen === undefined || Date.now() - seen < staleMs) return
+  const modifiedAt = mtimeOf(lock)
+  if (modifiedAt === undefined || Date.now() - modifiedAt < staleMs) return
   const taken = `${lock}.${randomUUID()}`
   try {
     renameSync(lock, taken)
-    if (mtimeOf(taken) !== seen) linkSync(taken, lock)
+    if (mtimeOf(taken) !== modifiedAt) linkSync(taken, lock)
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'EEXIST')) throw error
   } finally {

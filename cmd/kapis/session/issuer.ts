@@ -70,11 +70,11 @@ export async function discover(connection: Connection, expected = ''): Promise<I
 
 function checkIssuer(value: unknown, expected: string, url: string): { text: string; origin: string } {
   const text = typeof value === 'string' ? value : ''
-  const [found, wanted] = [text, expected].map(each => (URL.canParse(each) ? new URL(each) : undefined))
+  const [found, expectedUrl] = [text, expected].map(each => (URL.canParse(each) ? new URL(each) : undefined))
   if (
     found === undefined ||
-    wanted === undefined ||
-    withoutLoopbackName(found) !== withoutLoopbackName(wanted)
+    expectedUrl === undefined ||
+    withoutLoopbackName(found) !== withoutLoopbackName(expectedUrl)
   )
     throw new Error(
       `the issuer at ${url} is ${JSON.stringify(text)} and not ${expected}: ` +

@@ -8,7 +8,7 @@ import { hasCode } from './error-code.ts'
 import type { Server } from './server-address.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
-type Stored = Readonly<Record<string, unknown>>
+type StoredFields = Readonly<Record<string, unknown>>
 
 /** Identifies a login by server and context: several users can be logged in at one server. */
 export type LoginKey = { readonly url: string; readonly name: string }
@@ -138,7 +138,7 @@ function isTime(value: unknown): value is number {
 }
 
 /** @returns undefined if the file does not exist @throws Error for any other content than an object */
-function readJson(file: string): Stored | undefined {
+function readJson(file: string): StoredFields | undefined {
   const text = readText(file)
   if (text === undefined) return undefined
   const value = parseJson(file, text)

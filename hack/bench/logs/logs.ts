@@ -22,7 +22,7 @@ const together = { lines: 300_000, rounds: 9, askMs: 4_000, pauseMs: 200 }
 const disturbed = { rounds: 9, seconds: 6 }
 
 /** A Kapis instance with one of the log stores. */
-type Side = {
+type ComparedStore = {
   readonly env: BenchEnv
   readonly ask: (query: string) => Promise<string>
   readonly bulk: string
@@ -55,7 +55,7 @@ export async function benchLogs(env: BenchEnv): Promise<void> {
   }
 }
 
-async function compare(embedded: Side, openSearch: Side): Promise<void> {
+async function compare(embedded: ComparedStore, openSearch: ComparedStore): Promise<void> {
   const end = Math.floor(Date.now() / 1000)
   const lines = writeLines(join(embedded.env.runDir, 'lines.ndjson'), count, end)
   const own = await ingest(lines, embedded.bulk, embedded.env.kapisToken)
@@ -66,7 +66,7 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
   const theirs = await ingest(lines, `${direct}/_bulk`)
   await fetch(`${direct}/_flush`, { method: 'POST' })
   report('ingest, lines/s', [own], [theirs], { atLeast: 2.5 })
-  const bytes = ({ env }: Side, name: string) => [folderBytes(join(env.runDir, name)) / count]
+  const bytes = ({ env }: ComparedStore, name: string) => [folderBytes(join(env.runDir, name)) / count]
   report('disk, bytes a line', bytes(embedded, 'kapis-logs'), bytes(openSearch, 'opensearch'), {
     atMost: 0.5,
   })
@@ -81,17 +81,17 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
 }
 
 /** Measures how regular expressions over all lines affect requests without the store. */
-async function benchExpression({ env, ask }: Side): Promise<void> {
+async function benchExpression({ env, ask }: ComparedStore): Promise<void> {
   const url = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
   const load = { url, token: env.kapisToken, connections: 4, perSecond: 50, seconds: disturbed.seconds }
   const [busy, quiet]: [number[], number[]] = [[], []]
-  let asked = 0
+  let requestCount = 0
   for (let round = 0; round < disturbed.rounds; round++) {
     quiet.push((await measure(env.hey, load)).p99Ms)
     const isDone = new AbortController()
     // Each query is different, since caches respond to repeated queries.
     const asking = repeat(isDone.signal, () =>
-      ask(`q=${encodeURIComponent(`/=1.*u49[^${asked++}]/`)}&size=1`),
+      ask(`q=${encodeURIComponent(`/=1.*u49[^${requestCount++}]/`)}&size=1`),
     )
     busy.push((await measure(env.hey, load)).p99Ms)
     isDone.abort()
@@ -101,7 +101,7 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
 }
 
 /** Measures how ingest and queries affect each other; the query alone before and after. */
-async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
+async function benchTogether({ env, ask, bulk }: ComparedStore): Promise<void> {
   const times: number[] = []
   const question = async (): Promise<void> => {
     const start = performance.now()
@@ -142,7 +142,7 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
 }
 
 /** Measures the disk space of lines that are sent one by one, after their file is closed. */
-async function benchSmall({ env, bulk }: Side): Promise<void> {
+async function benchSmall({ env, bulk }: ComparedStore): Promise<void> {
   const folder = join(env.runDir, 'kapis-logs')
   // A day without other lines.
   const day = Math.floor(Date.now() / 86_400_000) - 3
@@ -157,7 +157,7 @@ async function benchSmall({ env, bulk }: Side): Promise<void> {
   report('lines sent one by one, bytes per line; the target', [bytes / smallLines], [220], { atMost: 1 })
 }
 
-function toSide(env: BenchEnv): Side {
+function toSide(env: BenchEnv): ComparedStore {
   const headers = { authorization: `Bearer ${env.kapisToken}` }
   const logs = `${env.kapisUrl}/kapis/tenant.${env.groupDomain}/v1alpha2/logs`
   return {
@@ -173,7 +173,7 @@ function toSide(env: BenchEnv): Side {
 }
 
 /** Measures several rounds, since both stores cache parts of earlier queries. */
-async function time({ ask }: Side, query: string): Promise<{ times: number[]; total: number }> {
+async function time({ ask }: ComparedStore, query: string): Promise<{ times: number[]; total: number }> {
   const times: number[] = []
   let body = ''
   for (let round = 0; round < rounds; round += 1) {

@@ -32,14 +32,14 @@ async function stop(running: Component): Promise<void> {
   console.log(`stopped ${running.name}`)
 }
 
-async function start(wanted: Component): Promise<void> {
-  const old = records.pids().get(wanted.name)
+async function start(component: Component): Promise<void> {
+  const old = records.pids().get(component.name)
   if (old !== undefined && isAlive(old)) {
-    console.log(`${wanted.name} is already running`)
+    console.log(`${component.name} is already running`)
     return
   }
-  const { child, id } = await launch({ ...wanted, stopped: false }, records)
+  const { child, id } = await launch({ ...component, stopped: false }, records)
   child.unref()
-  if (option !== '--no-wait') await waitReady(wanted, id, AbortSignal.timeout(60_000))
-  console.log(`started ${wanted.name} (${id.pid})`)
+  if (option !== '--no-wait') await waitReady(component, id, AbortSignal.timeout(60_000))
+  console.log(`started ${component.name} (${id.pid})`)
 }

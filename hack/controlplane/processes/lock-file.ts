@@ -38,10 +38,10 @@ export async function withLock<T>(
   say: (line: string) => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  let said = false
+  let isReported = false
   for (let holder = tryLock(file); holder !== undefined; holder = tryLock(file)) {
-    if (!said) say(`waiting for process ${holder}, which holds ${file}`)
-    said = true
+    if (!isReported) say(`waiting for process ${holder}, which holds ${file}`)
+    isReported = true
     await sleep(500)
   }
   try {

@@ -24,11 +24,11 @@ export function createPortFinder() {
 
   return {
     /** Returns the wanted port, or the next free port. */
-    async near(wanted: number): Promise<number> {
-      for (let port = wanted; port < wanted + 200 && port < 65_536; port += 1) {
+    async near(preferred: number): Promise<number> {
+      for (let port = preferred; port < preferred + 200 && port < 65_536; port += 1) {
         if (!taken.has(port) && (await take(port))) return claim(port)
       }
-      throw new Error(`no free port from ${wanted} upwards`)
+      throw new Error(`no free port from ${preferred} upwards`)
     },
     async any(): Promise<number> {
       for (let attempt = 0; attempt < 200; attempt += 1) {

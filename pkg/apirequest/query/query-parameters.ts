@@ -87,10 +87,10 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   /** Reports whether a parameter is repeated. Ignores case, like some parsers of queries. */
   isRepeated(name: string): boolean {
     if (this.#repeated === undefined) return false
-    const wanted = name.toLowerCase()
+    const lowerName = name.toLowerCase()
     let isGiven = false
     for (const [given] of this.#pairs) {
-      if (given.length !== name.length || given.toLowerCase() !== wanted) continue
+      if (given.length !== name.length || given.toLowerCase() !== lowerName) continue
       if (isGiven) return true
       isGiven = true
     }

@@ -26,13 +26,13 @@ export type FairQueue = {
    * @param gone emits `close` when the request no longer waits for a seat
    * @throws Status made by `rejection`, also through the promise
    */
-  readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
+  readonly take: (flow: string, gone: CloseEmitter) => Seat | Promise<Seat>
   /** Acquires a seat without waiting. @throws Status */
   readonly takeNow: (flow: string) => Seat
   readonly waiting: () => number
 }
 
-type Gone = {
+type CloseEmitter = {
   readonly once: (event: 'close', listener: () => void) => unknown
   readonly off: (event: 'close', listener: () => void) => unknown
 }
@@ -104,7 +104,7 @@ export function createFairQueue({ seats, waitMs, rejection }: FairQueueOptions):
     }
   }
 
-  function wait(flow: Flow, gone: Gone): Promise<Seat> {
+  function wait(flow: Flow, gone: CloseEmitter): Promise<Seat> {
     const { promise, resolve, reject } = Promise.withResolvers<Seat>()
     const stop = () => {
       if (!flow.waiting.delete(waiter)) return

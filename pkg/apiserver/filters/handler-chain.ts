@@ -173,10 +173,14 @@ async function handle(
   }
 }
 
-type Failed = { readonly res: ServerResponse; readonly id: string; readonly path: string | undefined }
+type FailedRequest = { readonly res: ServerResponse; readonly id: string; readonly path: string | undefined }
 
 /** Sends an error response, unless the deadline has already sent one. */
-function sendFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed, error: unknown): void {
+function sendFailure(
+  { logger }: HandlerChainOptions,
+  { res, id, path }: FailedRequest,
+  error: unknown,
+): void {
   if (res.writableEnded && isLateWrite(error)) return
   const status = res.writableEnded ? toStatus(error) : renderError(res, error)
   if (status.code < 500) return

@@ -22,41 +22,41 @@ describe('withLingeringClose', () => {
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
 
   it('lets the client read the response, and ends a body that continues', async () => {
-    const front = await startLoopback((req, res) => {
+    const server = await startLoopback((req, res) => {
       withLingeringClose(req, res, 200)
       res.writeHead(401).end('who are you?')
     })
-    const socket = connect(front.port, '127.0.0.1')
+    const socket = connect(server.port, '127.0.0.1')
     const drip = setInterval(() => socket.writable && socket.write('x'), 20)
     socket.on('error', () => undefined)
     socket.write(head)
     const response = await responseOf(socket)
     clearInterval(drip)
     expect(response).to.include('401').and.include('who are you?')
-    await front.close()
+    await server.close()
   })
 
   it('closes a connection whose body continues after the handler has responded and stopped reading', async () => {
-    const front = await startLoopback((req, res) => {
+    const server = await startLoopback((req, res) => {
       withLingeringClose(req, res, 200)
       const upstream = new PassThrough()
       pipeline(req, upstream, () => res.writeHead(408).end('too slow'))
       setTimeout(() => upstream.destroy(), 50)
     })
-    const socket = connect(front.port, '127.0.0.1')
+    const socket = connect(server.port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(`${head}grant_type=pass`)
     const response = await responseOf(socket)
     expect(response).to.include('408').and.include('too slow')
-    await front.close()
+    await server.close()
   })
 
   it('keeps the connection if the body ends in time', async () => {
-    const front = await startLoopback((req, res) => {
+    const server = await startLoopback((req, res) => {
       withLingeringClose(req, res, 200)
       res.writeHead(401).end()
     })
-    const socket = connect(front.port, '127.0.0.1')
+    const socket = connect(server.port, '127.0.0.1')
     socket.write(head)
     await once(socket, 'data')
     socket.write('x'.repeat(1000))
@@ -65,7 +65,7 @@ describe('withLingeringClose', () => {
     const [second] = await once(socket, 'data')
     expect(String(second)).to.include('401')
     socket.destroy()
-    await front.close()
+    await server.close()
   })
 
   const stoppedReading: readonly [what: string, read: (req: IncomingMessage) => Promise<unknown>][] = [
@@ -82,12 +82,12 @@ describe('withLingeringClose', () => {
   for (const [what, read] of stoppedReading)
     it(`keeps a connection whose body ends after ${what}`, async () => {
       const size = 4 * 1024 * 1024
-      const front = await startLoopback(async (req, res) => {
+      const server = await startLoopback(async (req, res) => {
         withLingeringClose(req, res, 5_000)
         if (req.method === 'POST') await read(req).catch(() => undefined)
         res.writeHead(req.method === 'POST' ? 413 : 204).end()
       })
-      const socket = connect(front.port, '127.0.0.1')
+      const socket = connect(server.port, '127.0.0.1')
       let responses = ''
       socket.on('data', chunk => {
         responses += chunk
@@ -99,19 +99,19 @@ describe('withLingeringClose', () => {
         await new Promise(done => setTimeout(done, 10))
       expect(responses).to.include('413').and.include('204')
       socket.destroy()
-      await front.close()
+      await server.close()
     })
 
   it('leaves no listener on a connection whose bodies end in time', async () => {
     const seen = new Set<Socket>()
     const listeners: number[] = []
-    const front = await startLoopback((req, res) => {
+    const server = await startLoopback((req, res) => {
       seen.add(req.socket)
       listeners.push(req.socket.listenerCount('close'))
       withLingeringClose(req, res, 60_000)
       res.writeHead(401).end()
     })
-    const socket = connect(front.port, '127.0.0.1')
+    const socket = connect(server.port, '127.0.0.1')
     for (let i = 0; i < 5; i++) {
       socket.write(head)
       await once(socket, 'data')
@@ -119,6 +119,6 @@ describe('withLingeringClose', () => {
     }
     expect([seen.size, listeners.length, new Set(listeners).size]).to.deep.equal([1, 5, 1])
     socket.destroy()
-    await front.close()
+    await server.close()
   })
 })

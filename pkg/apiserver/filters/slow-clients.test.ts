@@ -6,7 +6,7 @@ import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { createSlowClients } from './slow-clients.ts'
 
 describe('createSlowClients', () => {
-  const seen: boolean[] = []
+  const observed: boolean[] = []
   let serve: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
   let isClosed = false
   let loopback: Loopback
@@ -16,7 +16,11 @@ describe('createSlowClients', () => {
   before(async () => {
     loopback = await startLoopback((req, res) => {
       const paced = pace.follow(req, res)
-      paced.seat = { leave: () => undefined, longRunning: () => undefined, idle: now => void seen.push(now) }
+      paced.seat = {
+        leave: () => undefined,
+        longRunning: () => undefined,
+        idle: now => void observed.push(now),
+      }
       res.once('close', () => {
         isClosed = true
         paced.stop()
@@ -26,7 +30,7 @@ describe('createSlowClients', () => {
   })
   after(() => loopback.close())
   beforeEach(() => {
-    seen.length = 0
+    observed.length = 0
     isClosed = false
     client = connect(loopback.port, '127.0.0.1')
     client.on('error', () => undefined)
@@ -41,7 +45,7 @@ describe('createSlowClients', () => {
     serve = (_req, res) => void res.end(large)
     client.pause().write(get)
     await sleep(150)
-    expect(seen.at(-1)).to.equal(true)
+    expect(observed.at(-1)).to.equal(true)
     expect(isClosed).to.equal(false)
     await sleep(300)
     expect(isClosed).to.equal(true)
@@ -55,7 +59,7 @@ describe('createSlowClients', () => {
     client.resume().write(get)
     await sleep(500)
     expect(isClosed).to.equal(false)
-    expect(seen).to.not.include(true)
+    expect(observed).to.not.include(true)
   })
 
   it('releases the seat of a request while its body does not arrive, and takes it again afterwards', async () => {
@@ -65,10 +69,10 @@ describe('createSlowClients', () => {
     }
     client.write(post)
     await sleep(150)
-    expect(seen.at(-1)).to.equal(true)
+    expect(observed.at(-1)).to.equal(true)
     client.write('cd')
     await sleep(70)
-    expect(seen.at(-1)).to.equal(false)
+    expect(observed.at(-1)).to.equal(false)
     await sleep(500)
     // Before the response headers are sent, only the deadline closes the connection.
     expect(isClosed).to.equal(true)
@@ -78,7 +82,7 @@ describe('createSlowClients', () => {
     serve = (_req, res) => void setTimeout(() => res.end('done'), 400)
     client.resume().write(get)
     await sleep(300)
-    expect(seen).to.not.include(true)
+    expect(observed).to.not.include(true)
     expect(isClosed).to.equal(false)
   })
 })

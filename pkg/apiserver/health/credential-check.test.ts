@@ -9,15 +9,15 @@ describe('checkCredential', () => {
 
   /** A kube-apiserver with a sequence of responses, the last of which is repeated. */
   function follow(...outcomes: readonly (Error | object)[]) {
-    let asked = 0
+    let requestCount = 0
     const call = async () => {
-      const outcome = outcomes[Math.min(asked++, outcomes.length - 1)]
+      const outcome = outcomes[Math.min(requestCount++, outcomes.length - 1)]
       if (outcome instanceof Error) throw outcome
       return outcome
     }
     const check = checkCredential({ client: { call }, signal: over.signal, everyMs: 5, againMs: 5 })
     const untilAsked = async (times: number) => {
-      while (asked <= times) await sleep(1)
+      while (requestCount <= times) await sleep(1)
     }
     return { check, untilAsked }
   }

@@ -16,17 +16,17 @@ import { createHttp2Sessions, type Http2Sessions } from './http2-sessions.ts'
 import { createHttpsListener, listen, type RequestListener } from './https-server.ts'
 
 const serverName = 'kapis.kapis-system.svc'
-const authority = createCa({ commonName: 'server CA', validityDays: 1 })
-const serving = issueCertificate(authority, {
+const ca = createCa({ commonName: 'server CA', validityDays: 1 })
+const serving = issueCertificate(ca, {
   commonName: 'kapis',
   dnsNames: [serverName, 'localhost'],
   usages: ['server'],
   validityDays: 1,
 })
-const client = issueCertificate(authority, { commonName: 'jane', usages: ['client'], validityDays: 1 })
+const client = issueCertificate(ca, { commonName: 'jane', usages: ['client'], validityDays: 1 })
 const limits = { headersSeconds: 60, headerKilobytes: 1_024 }
 
-type Heard = { readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }
+type ReceivedResponse = { readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }
 
 describe('HTTP/2', () => {
   let server: Server
@@ -39,7 +39,7 @@ describe('HTTP/2', () => {
     listener = (_req, res) => res.end('ok')
     const serve: RequestListener = (req, res) => listener(req, res)
     sessions = createHttp2Sessions(serve, limits)
-    const material = { ...serving, clientCaPems: [authority.certPem] }
+    const material = { ...serving, clientCaPems: [ca.certPem] }
     server = createHttpsListener(material, serve, limits, { serverName, accept: sessions.accept })
     port = await listen(server, '127.0.0.1', 0)
     client2 = connect2()
@@ -52,7 +52,7 @@ describe('HTTP/2', () => {
 
   function connect2(): ClientHttp2Session {
     const session = connectHttp2(`https://${serverName}:${port}`, {
-      ...{ host: '127.0.0.1', servername: serverName, ca: authority.certPem },
+      ...{ host: '127.0.0.1', servername: serverName, ca: ca.certPem },
       ...{ cert: client.certPem, key: client.keyPem, strictFieldWhitespaceValidation: false },
       maxSessionMemory: 64,
     })
@@ -60,7 +60,7 @@ describe('HTTP/2', () => {
     return session
   }
 
-  async function send(headers: OutgoingHttpHeaders, body?: Buffer): Promise<Heard> {
+  async function send(headers: OutgoingHttpHeaders, body?: Buffer): Promise<ReceivedResponse> {
     const stream = client2.request(headers, { endStream: body === undefined })
     if (body !== undefined) stream.end(body)
     const [response] = await once(stream, 'response')
@@ -70,9 +70,8 @@ describe('HTTP/2', () => {
   it('is negotiated only with clients that use the DNS name of the Service', async () => {
     const agreed = async (servername: string, ALPNProtocols: string[]) => {
       const { promise, resolve } = Promise.withResolvers<TLSSocket['alpnProtocol']>()
-      const socket = connect(
-        { port, host: '127.0.0.1', servername, ca: authority.certPem, ALPNProtocols },
-        () => resolve(socket.alpnProtocol),
+      const socket = connect({ port, host: '127.0.0.1', servername, ca: ca.certPem, ALPNProtocols }, () =>
+        resolve(socket.alpnProtocol),
       )
       socket.on('error', () => resolve(null))
       return promise.finally(() => socket.destroy())
@@ -88,11 +87,15 @@ describe('HTTP/2', () => {
       const { method, url, rawHeaders, socket } = req
       const subject = readPeerChain(req)[0]?.subject
       const body = Buffer.concat(await req.toArray()).toString()
-      const seen = { method, url, rawHeaders, subject, body, address: socket.remoteAddress }
+      const received = { method, url, rawHeaders, subject, body, address: socket.remoteAddress }
       res.setHeader('set-cookie', ['a=1', 'b=2'])
       res.writeHead(201, { 'content-type': 'application/json' })
       res.end(
-        JSON.stringify({ ...seen, protocol: tlsSocketOf(req)?.alpnProtocol, isTls: 'encrypted' in socket }),
+        JSON.stringify({
+          ...received,
+          protocol: tlsSocketOf(req)?.alpnProtocol,
+          isTls: 'encrypted' in socket,
+        }),
       )
     }
     const { headers, text } = await send(
@@ -219,9 +222,9 @@ describe('HTTP/2', () => {
 
   it('survives a flood of cancelled requests (CVE-2023-44487)', async () => {
     let open = 0
-    let asked = 0
+    let requestCount = 0
     listener = (_req, res) => {
-      asked++
+      requestCount++
       open++
       res.on('close', () => open--)
       setTimeout(() => res.end('late'), 1_000)
@@ -236,7 +239,7 @@ describe('HTTP/2', () => {
     listener = (_req, res) => res.end('ok')
     expect((await send({ ':path': '/' })).text).to.equal('ok')
     while (open > 0) await new Promise(resolve => setTimeout(resolve, 10))
-    expect(asked).to.be.at.most(5_000)
+    expect(requestCount).to.be.at.most(5_000)
     flood.destroy()
   })
 

@@ -71,7 +71,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
     })
   }
 
-  function serve(stream: ServerHttp2Stream, head: Head, socket: TLSSocket): void {
+  function serve(stream: ServerHttp2Stream, head: RequestHead, socket: TLSSocket): void {
     stream.on('error', () => stream.destroy())
     // Node.js would wait for tunnel data after CONNECT (RFC 9113 section 8.5).
     if (head.headers[':method'] === 'CONNECT') {
@@ -105,7 +105,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
   }
 }
 
-type Head = {
+type RequestHead = {
   readonly headers: IncomingHttpHeaders
   readonly flags: number
   /** Names and values in turn, including pseudo-headers. */
@@ -119,7 +119,11 @@ function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
 }
 
 /** @throws Error for headers that are not valid in HTTP/1.1 */
-function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head, connection: Duplex): void {
+function forward(
+  stream: ServerHttp2Stream,
+  { headers, flags, rawHeaders }: RequestHead,
+  connection: Duplex,
+): void {
   const { constants } = process.getBuiltinModule('node:http2')
   const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
   const request = http.request({

@@ -16,11 +16,11 @@ import {
   updateTls,
 } from './https-server.ts'
 
-const authority = createCa({ commonName: 'server CA', validityDays: 1 })
+const ca = createCa({ commonName: 'server CA', validityDays: 1 })
 const clients = createCa({ commonName: 'client CA', validityDays: 1 })
 const strangers = createCa({ commonName: 'client CA', validityDays: 1 })
 const serve = (commonName: string) =>
-  issueCertificate(authority, { commonName, dnsNames: ['localhost'], usages: ['server'], validityDays: 1 })
+  issueCertificate(ca, { commonName, dnsNames: ['localhost'], usages: ['server'], validityDays: 1 })
 const client = (of: KeyPair) =>
   issueCertificate(of, { commonName: 'jane', usages: ['client'], validityDays: 1 })
 const material = (pair: KeyPair): TlsMaterial => ({ ...pair, clientCaPems: [clients.certPem] })
@@ -36,7 +36,7 @@ describe('createHttpsListener', () => {
     const server = createHttpsListener(material(serve('first')), listener, within)
     stop = () => closeServer(server)
     const port = await listen(server, '127.0.0.1', 0)
-    return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem } }
+    return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: ca.certPem } }
   }
 
   async function get(options: RequestOptions): Promise<HttpResponse> {

@@ -16,7 +16,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { Auth } from './auth/auth.ts'
 
 /** The functions with which the handler chain serves an authenticated request. */
-type Served = {
+type ServedRequests = {
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: AuthorizeRequest
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
@@ -26,7 +26,7 @@ type Served = {
 
 export type Members = {
   /** Returns functions that serve requests in member clusters, and pass all others to `host`. */
-  readonly over: (host: Served) => Served
+  readonly over: (host: ServedRequests) => ServedRequests
   /** Returns the names of all clusters except `host`. @throws Status 503 */
   readonly names: () => readonly string[]
   /** Returns the names of the clusters that a caller may use. @throws Status 503 */

@@ -1,4 +1,4 @@
-import type { Explain } from '../../authz/authorizer.ts'
+import type { ExplainDenial } from '../../authz/authorizer.ts'
 import { createNarrowedLists, type NarrowedLists } from '../../authz/narrowing/narrowed-lists.ts'
 import { createNarrowingRole, type NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
 import { RbacIndex } from '../../authz/rbac/rbac-index.ts'
@@ -13,7 +13,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 /** Everything that is computed from RBAC roles and bindings. */
 export type Rbac = {
   readonly bindings: RbacIndex
-  readonly explain: Explain
+  readonly explain: ExplainDenial
   readonly rbacCheck: RbacCheck
   readonly narrowed: NarrowedLists
   readonly narrowingRole: NarrowingRole

@@ -96,18 +96,18 @@ describe('createNarrowedLists', () => {
         // A watch only shows namespaces in which the caller may also list.
         const listing = { ...info, verb: 'list' }
         const isListed = (namespace: string) => [namespace, ''].some(each => may(identity, listing, each))
-        const wanted = places.filter(namespace => may(identity, info, namespace) && isListed(namespace))
+        const expected = places.filter(namespace => may(identity, info, namespace) && isListed(namespace))
         const isPartly = places.some(namespace => isListed(namespace) && !may(identity, info, namespace))
         const exchange = exchangeOf(identity)
         const isNarrowed = await lists.narrow(exchange, info, isNamespaced)
         const { has = () => false, fixed } = lists.of(exchange) ?? {}
         const shown = places.filter(namespace => has({ namespace } as Parameters<typeof has>[0]))
         const request = `${identity.username} ${info.verb} ${info.resource} ${info.name}`
-        expect(shown, request).to.deep.equal(wanted)
-        expect(isNarrowed, request).to.equal(wanted.length > 0)
+        expect(shown, request).to.deep.equal(expected)
+        expect(isNarrowed, request).to.equal(expected.length > 0)
         expect(fixed?.unfollowed?.code, request).to.equal(isNarrowed && isPartly ? 403 : undefined)
         const header = exchange.res.getHeader(narrowedHeader)
-        expect(header, request).to.equal(wanted.length > 0 ? String(wanted.length) : undefined)
+        expect(header, request).to.equal(expected.length > 0 ? String(expected.length) : undefined)
         return isNarrowed
       }
       let narrowed = 0
@@ -347,19 +347,19 @@ describe('createNarrowedLists', () => {
       reader,
       resolution: rbacAlone,
     })
-    const seen = async (info: RequestInfo, identity = jane) => {
+    const visibleNames = async (info: RequestInfo, identity = jane) => {
       const exchange = exchangeOf(identity)
       await lists.narrow(exchange, info, isNamespaced)
       return lists.of(exchange)?.fixed
     }
-    expect((await seen(pods))?.versionShown()).to.equal(undefined)
-    ;(await seen(pods))?.show(7)
-    ;(await seen(pods))?.show(8)
+    expect((await visibleNames(pods))?.versionShown()).to.equal(undefined)
+    ;(await visibleNames(pods))?.show(7)
+    ;(await visibleNames(pods))?.show(8)
     const watched = { ...pods, verb: 'watch' }
-    expect((await seen(watched))?.versionShown()).to.equal(7)
-    expect((await seen(pods, { ...jane, username: 'other' }))?.versionShown()).to.equal(undefined)
+    expect((await visibleNames(watched))?.versionShown()).to.equal(7)
+    expect((await visibleNames(pods, { ...jane, username: 'other' }))?.versionShown()).to.equal(undefined)
     bind('a', 'b')
-    expect((await seen(watched))?.versionShown()).to.equal(undefined)
+    expect((await visibleNames(watched))?.versionShown()).to.equal(undefined)
   })
 })
 

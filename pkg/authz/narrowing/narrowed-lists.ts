@@ -6,7 +6,7 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { TaskQueue } from '../../scheduling/task-queue.ts'
 import { createIdentityKey } from '../authorizer.ts'
 import { forbidden } from '../forbidden.ts'
@@ -43,7 +43,7 @@ export type NarrowedLists = {
     isNamespaced: () => Promise<boolean>,
   ) => Promise<boolean>
   /** Returns the objects that the caller of a narrowed request may see; otherwise undefined. */
-  readonly of: (exchange: Pick<AuthenticatedExchange, 'res'>) => Visible | undefined
+  readonly of: (exchange: Pick<AuthenticatedExchange, 'res'>) => ObjectVisibility | undefined
 }
 
 /** Response header with the number of namespaces that a narrowed list covers. */
@@ -63,7 +63,7 @@ const maxName = 253
 type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string>; readonly isAll?: true }
 type AccessQuery = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
 /** The namespaces that RBAC grants. */
-type Given = AllowedNamespaces & { readonly generation: number; readonly key: string }
+type CachedAccess = AllowedNamespaces & { readonly generation: number; readonly key: string }
 /** The namespaces that a caller may see for a request; `givenKey` identifies the bindings. */
 type VisibleNamespaces = {
   readonly set: NamespaceSet
@@ -90,9 +90,9 @@ export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
  */
 export function createNarrowedLists(options: NarrowedListsOptions): NarrowedLists {
   const { client, reader, resolution, role, tasks } = options
-  const narrowed = new WeakMap<ServerResponse, Visible>()
+  const narrowed = new WeakMap<ServerResponse, ObjectVisibility>()
   // 8 bytes per name: the strings are shared with the bindings.
-  const given = createBoundedCache<Given>({
+  const given = createBoundedCache<CachedAccess>({
     maxBytes: 4 * mebibyte,
     sizeOf: ({ namespaces }) => 8 * namespaces.length,
   })
@@ -114,7 +114,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return { key, identity, attributes }
   }
 
-  function givenTo({ key, identity, attributes }: AccessQuery): Given {
+  function givenTo({ key, identity, attributes }: AccessQuery): CachedAccess {
     const known = given.get(key)
     if (known?.generation === generation) return known
     const allowed = allowedNamespaces(reader, identity, { ...attributes, isResource: true })
@@ -123,7 +123,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return found
   }
 
-  async function find(access: AccessQuery, granted: Given): Promise<NamespaceSet> {
+  async function find(access: AccessQuery, granted: CachedAccess): Promise<NamespaceSet> {
     const key = `${access.key} ${granted.key}`
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
@@ -133,7 +133,10 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return found
   }
 
-  async function confirm({ identity, attributes }: AccessQuery, granted: Given): Promise<NamespaceSet> {
+  async function confirm(
+    { identity, attributes }: AccessQuery,
+    granted: CachedAccess,
+  ): Promise<NamespaceSet> {
     const { verb, group, version, resource, name: listed } = attributes
     const mayList = async (namespace: string, name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
@@ -182,8 +185,12 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     }
   }
 
-  function toVisible(exchange: Exchange, access: AccessQuery, seen: VisibleNamespaces): Visible {
-    const { set, givenKey, isAsGiven, unfollowed } = seen
+  function toVisible(
+    exchange: Exchange,
+    access: AccessQuery,
+    visibleNamespaces: VisibleNamespaces,
+  ): ObjectVisibility {
+    const { set, givenKey, isAsGiven, unfollowed } = visibleNamespaces
     const { key, names } = set
     const isCurrent = () => givenKeyOf(access) === givenKey
     // The narrowing role may be bound by now, so the caller's own permissions must be checked
@@ -202,8 +209,8 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
         },
         async renew() {
           const again = own()
-          const seen = await show(exchange, again)
-          if (seen !== undefined) return seen
+          const namespaces = await show(exchange, again)
+          if (namespaces !== undefined) return namespaces
           const granted = givenTo(again)
           if (!granted.allNamespaces || !(await find(again, granted)).isAll)
             throw forbidden(access.attributes, access.identity, '')
@@ -235,13 +242,13 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     }
   }
 
-  async function show(exchange: Exchange, access: AccessQuery): Promise<Visible | undefined> {
+  async function show(exchange: Exchange, access: AccessQuery): Promise<ObjectVisibility | undefined> {
     if (givenTo(access).namespaces.length === 0) return undefined
-    const seen = await see(access)
-    if (seen.set.names.size === 0) return undefined
+    const namespaces = await see(access)
+    if (namespaces.set.names.size === 0) return undefined
     const { res } = exchange
-    if (!res.headersSent) res.setHeader(narrowedHeader, String(seen.set.names.size))
-    const visible = toVisible(exchange, access, seen)
+    if (!res.headersSent) res.setHeader(narrowedHeader, String(namespaces.set.names.size))
+    const visible = toVisible(exchange, access, namespaces)
     narrowed.set(res, visible)
     return visible
   }

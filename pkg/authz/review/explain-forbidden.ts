@@ -1,4 +1,4 @@
-import type { Explain } from '../authorizer.ts'
+import type { ExplainDenial } from '../authorizer.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
 import { explainAccess } from './explain-access.ts'
 import { refText } from './grant.ts'
@@ -8,7 +8,9 @@ import { listRequests } from './rbac-read-permission.ts'
  * Creates explanations of 403 responses, for callers who may list all roles and bindings. An
  * explanation names the closest binding, or the missing rule.
  */
-export function createForbiddenExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
+export function createForbiddenExplanation(
+  reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
+): ExplainDenial {
   return async (info, identity, isAllowed) => {
     for (const request of listRequests('everywhere')) if (!(await isAllowed(request))) return ''
     const explanation = explainAccess(reader, identity, info)

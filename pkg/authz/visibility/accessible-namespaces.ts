@@ -23,13 +23,13 @@ export type NamespaceFinderOptions = {
 }
 
 /** What RBAC grants to a caller. */
-type Granted = {
+type GrantedNamespaces = {
   readonly isEverywhere: boolean
   readonly names: number
   readonly digest: string
 }
 
-type Known = { readonly reach: NamespaceAccess; readonly digest: string; generation: number }
+type CachedAccess = { readonly reach: NamespaceAccess; readonly digest: string; generation: number }
 
 const cacheMs = 10_000
 // The authorizer of kube-apiserver may receive a change after this program.
@@ -49,7 +49,7 @@ export function createNamespaceFinder(
   options: NamespaceFinderOptions,
 ): (identity: Identity) => Promise<NamespaceAccess> {
   const { rbac } = options
-  const known = createBoundedCache<Known>({
+  const known = createBoundedCache<CachedAccess>({
     maxBytes: maxCacheBytes,
     // 8 bytes per name: the strings are shared with the index of bindings.
     sizeOf: ({ reach }) => 8 * reach.length,
@@ -79,7 +79,7 @@ export function createNamespaceFinder(
 /** Returns a function that finds what RBAC grants to a caller; undefined before the first lists. */
 function createGrants({ index, permission, rbac }: NamespaceFinderOptions) {
   const info = toResourceInfo(permission)
-  return (identity: Identity): Granted | undefined => {
+  return (identity: Identity): GrantedNamespaces | undefined => {
     const isEverywhere = rbac.allows(info, identity)
     if (isEverywhere === undefined) return undefined
     const names = boundNames(index, identity)
@@ -92,7 +92,11 @@ function createGrants({ index, permission, rbac }: NamespaceFinderOptions) {
  * Reports whether a result may be cached: it is what RBAC grants, or what another authorizer made
  * of it, since no change is recent.
  */
-function isSettled(reach: NamespaceAccess, granted: Granted | undefined, isRecent: boolean): boolean {
+function isSettled(
+  reach: NamespaceAccess,
+  granted: GrantedNamespaces | undefined,
+  isRecent: boolean,
+): boolean {
   if (granted === undefined) return true
   const { isEverywhere, names } = granted
   const isAll = reach === 'everywhere'

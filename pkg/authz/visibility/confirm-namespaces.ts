@@ -2,10 +2,13 @@
 export const maxReviews = 64
 const inFlight = 16
 
-type May = (namespace: string) => Promise<boolean>
+type IsPermitted = (namespace: string) => Promise<boolean>
 
 /** Returns the namespaces that kube-apiserver allows, sorted. */
-export async function confirmNamespaces(names: readonly string[], may: May): Promise<readonly string[]> {
+export async function confirmNamespaces(
+  names: readonly string[],
+  may: IsPermitted,
+): Promise<readonly string[]> {
   const allowed: string[] = []
   const rest = names.values()
   const worker = async () => {
@@ -16,7 +19,7 @@ export async function confirmNamespaces(names: readonly string[], may: May): Pro
 }
 
 /** Reports whether kube-apiserver allows each of a sample of many namespaces. */
-export async function confirmSample(names: readonly string[], may: May): Promise<boolean> {
+export async function confirmSample(names: readonly string[], may: IsPermitted): Promise<boolean> {
   const step = Math.max(Math.floor(names.length / maxReviews), 1)
   const sample = names.filter((_, i) => i % step === 0).slice(0, maxReviews)
   return (await confirmNamespaces(sample, may)).length === sample.length

@@ -1,16 +1,19 @@
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { ClusterVisibility } from './cluster-visibility.ts'
 
 /** Whether a caller may see all objects, with notifications of changes. */
-export type All = { readonly is: () => Promise<boolean>; readonly onRound: ClusterVisibility['onRound'] }
+export type ClusterAccess = {
+  readonly is: () => Promise<boolean>
+  readonly onRound: ClusterVisibility['onRound']
+}
 
 /** Reports whether the caller may still see all objects. A failed check counts as false. */
-function isStill(all: All): Promise<boolean> {
+function isStill(all: ClusterAccess): Promise<boolean> {
   return all.is().catch(() => false)
 }
 
 /** Returns a Visible for all objects; watches learn when the caller loses that permission. */
-export function everything(all: All): Visible {
+export function everything(all: ClusterAccess): ObjectVisibility {
   return {
     key: '',
     isAll: true,
@@ -24,10 +27,10 @@ export function everything(all: All): Visible {
 
 /** Returns a Visible for `visible` objects, or for all while the caller may see all. */
 export function untilAll(
-  visible: Visible,
-  all: All,
-  first: { readonly isAll: boolean; readonly has: Visible['has'] },
-): Visible {
+  visible: ObjectVisibility,
+  all: ClusterAccess,
+  first: { readonly isAll: boolean; readonly has: ObjectVisibility['has'] },
+): ObjectVisibility {
   let { isAll } = first
   return {
     key: visible.key,

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { event, replaceAll, toEntry } from '../../resourcecache/fixtures.ts'
 import { toAggregatedKinds } from '../../resourcecache/kinds.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import { ObjectStore } from '../../resourcecache/store/store.ts'
 import { createTaskQueue } from '../../scheduling/task-queue.ts'
 import { createVisibility } from './visibility.ts'
@@ -301,7 +301,7 @@ describe('createVisibility', () => {
   })
 
   describe('a watch, when the cluster-wide permissions change', () => {
-    const shown = (visible: Visible | undefined) =>
+    const shown = (visible: ObjectVisibility | undefined) =>
       ['a', 'b', 'c'].filter(name => visible?.has(namespace(name))).join('')
 
     it('of everything is notified when not everything is visible any more', async () => {
@@ -335,17 +335,17 @@ describe('createVisibility', () => {
     it('of visible namespaces shows everything while permitted, and then those namespaces again', async () => {
       const { find, changeCluster } = start(['a'])
       const visible = await find(watch('namespaces'), jane)
-      const seen = [shown(visible)]
-      const stop = visible?.onChange(() => seen.push(shown(visible)))
+      const observed = [shown(visible)]
+      const stop = visible?.onChange(() => observed.push(shown(visible)))
       changeCluster(() => true)
       await sleep(600)
       changeCluster(() => false)
       await sleep(600)
-      expect(seen).to.deep.equal(['a', 'abc', 'a'])
+      expect(observed).to.deep.equal(['a', 'abc', 'a'])
       stop?.()
       changeCluster(() => true)
       await sleep(600)
-      expect(seen).to.have.length(3)
+      expect(observed).to.have.length(3)
     })
 
     it('is notified of a change before it subscribed', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Status } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { TaskQueue } from '../../scheduling/task-queue.ts'
@@ -12,7 +12,7 @@ import {
   createClusterVisibility,
   type VisibilityRequest,
 } from './cluster-visibility.ts'
-import { type All, everything, untilAll } from './visibility-watch.ts'
+import { type ClusterAccess, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = ClusterVisibilityOptions & {
   /** Finds role bindings that grant any permission. */
@@ -32,7 +32,7 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
 export type FindVisible = (
   attributes: VisibilityRequest,
   identity: Identity,
-) => Promise<Visible | undefined> | undefined
+) => Promise<ObjectVisibility | undefined> | undefined
 
 /**
  * Creates the visibility of namespaces and workspaces in lists, which RBAC cannot express. A caller
@@ -50,11 +50,14 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
   index.onChange(() => changes.count++)
   reader.onChange(() => changes.count++)
 
-  async function find(attributes: VisibilityRequest, identity: Identity): Promise<Visible | undefined> {
+  async function find(
+    attributes: VisibilityRequest,
+    identity: Identity,
+  ): Promise<ObjectVisibility | undefined> {
     const { verb, resource, name } = attributes
     if (identity.isTrimmed) throw trimmed(resource)
     const round = seesAll.round()
-    const all: All = {
+    const all: ClusterAccess = {
       is: () => seesAll.of(attributes, identity),
       onRound(listener) {
         // Checks once, since notifications before this call had no listener.
@@ -71,9 +74,9 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
       resource === 'namespaces'
         ? visibleNamespaces(options, changes, identity)
         : visibleWorkspaces(options, changes, identity, await namespaces())
-    const seen = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
+    const watched = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
     const { isCurrent, mayStillSee } = visible
-    return { ...seen, permissions: { isCurrent, mayStillSee, renew: () => find(attributes, identity) } }
+    return { ...watched, permissions: { isCurrent, mayStillSee, renew: () => find(attributes, identity) } }
   }
 
   // Nearly all reads are of other kinds, which are not restricted and return synchronously.
@@ -100,14 +103,15 @@ function never(): () => void {
 }
 
 /** The objects that are visible by the current bindings; later bindings do not change it. */
-type Given = Omit<Visible, 'permissions'> & Omit<NonNullable<Visible['permissions']>, 'renew'>
+type VisibilityFields = Omit<ObjectVisibility, 'permissions'> &
+  Omit<NonNullable<ObjectVisibility['permissions']>, 'renew'>
 
 /** @param changes counts changes; while the number is unchanged, bindings are not read again */
 function visibleNamespaces(
   { index, tasks }: Pick<VisibilityOptions, 'index' | 'tasks'>,
   changes: { readonly count: number },
   identity: Identity,
-): Given {
+): VisibilityFields {
   const find = () => new Set(index.grantsOf(identity).flatMap(({ namespaces }) => namespaces))
   let seenCount = changes.count
   let names = find()
@@ -138,7 +142,7 @@ function visibleWorkspaces(
   changes: { readonly count: number },
   identity: Identity,
   namespaces: ObjectStore,
-): Given {
+): VisibilityFields {
   const visible = visibleNamespaces(options, changes, identity)
   const find = () => {
     const within = [...namespaces.entries()].filter(visible.has)

@@ -145,12 +145,12 @@ const members = section({
       'Signature algorithm of its ID tokens. Every client supports RS256 (OpenID Connect Core section 15.1).',
   }),
 })
-type Given = z.output<typeof members>
+type ClientSection = z.output<typeof members>
 
 /** A client without its secret, which can be printed. */
 export type ClientConfig = Readonly<
   Omit<
-    Given,
+    ClientSection,
     | 'secret'
     | 'grantTypes'
     | 'redirectURIs'
@@ -178,7 +178,7 @@ export function parseClientDocument(input: unknown, problems: Problem[]): Regist
   return readDocument(client, input, problems)
 }
 
-function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
+function check(given: ClientSection, { addIssue }: z.core.$RefinementCtx<ClientSection>): void {
   const problem = (path: readonly (string | number)[], message: string) =>
     addIssue({ code: 'custom', path: [...path], message })
   const isPublic = given.public
@@ -208,8 +208,12 @@ function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
 
 const assertionMembers = ['jwks', 'jwksURI', 'serviceAccounts'] as const
 
-function grantProblems({ grantTypes: configured = [], user, ...given }: Given): [keyof Given, string][] {
-  const problems: [keyof Given, string][] = []
+function grantProblems({
+  grantTypes: configured = [],
+  user,
+  ...given
+}: ClientSection): [keyof ClientSection, string][] {
+  const problems: [keyof ClientSection, string][] = []
   if (configured.includes('password') && (given.public || !given.trusted))
     problems.push(['grantTypes', 'password is only for clients that are trusted and not public'])
   if (configured.includes('client_credentials') && given.public)
@@ -223,14 +227,14 @@ function grantProblems({ grantTypes: configured = [], user, ...given }: Given): 
 function backchannelProblems({
   backchannelLogoutURI: uri,
   backchannelLogoutSessionRequired: isSidRequired,
-}: Given): [keyof Given, string][] {
+}: ClientSection): [keyof ClientSection, string][] {
   if (uri === undefined)
     return isSidRequired ? [['backchannelLogoutSessionRequired', 'requires backchannelLogoutURI']] : []
   const wrong = backchannelProblem(uri)
   return wrong === undefined ? [] : [['backchannelLogoutURI', `${wrong}, not ${JSON.stringify(uri)}`]]
 }
 
-function toRegistered({ secret, user, grantTypes: configured, ...given }: Given): RegisteredClient {
+function toRegistered({ secret, user, grantTypes: configured, ...given }: ClientSection): RegisteredClient {
   const usual = usualGrantTypes.filter(type => type !== 'password' || (given.trusted && !given.public))
   return {
     client: {

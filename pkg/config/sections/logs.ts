@@ -154,16 +154,16 @@ export const logs = section({
     },
   )
 
-type Given = z.output<typeof logs>
+type LogsSection = z.output<typeof logs>
 
 /** The credentials of Kapis at the log store. */
-export type LogStoreSecrets = Readonly<Pick<Given['opensearch'], 'password' | 'apiKey'>>
+export type LogStoreSecrets = Readonly<Pick<LogsSection['opensearch'], 'password' | 'apiKey'>>
 /** The log store without secrets. */
-export type LogsConfig = Readonly<Omit<Given, 'opensearch'>> & {
-  readonly opensearch: Readonly<Omit<Given['opensearch'], keyof LogStoreSecrets>>
+export type LogsConfig = Readonly<Omit<LogsSection, 'opensearch'>> & {
+  readonly opensearch: Readonly<Omit<LogsSection['opensearch'], keyof LogStoreSecrets>>
 }
 
-export function withoutSecrets(given: Given): {
+export function withoutSecrets(given: LogsSection): {
   readonly logs: LogsConfig
   readonly secrets: LogStoreSecrets
 } {

@@ -45,8 +45,8 @@ export async function serveAccess(options: AccessOptions, exchange: Authenticate
   const kind = accessKinds.find(({ plural }) => plural === info.resource)
   if (kind === undefined || info.isInNamespace || info.name !== '') throw unknownResource()
   if (info.verb !== 'create') throw methodNotAllowed(['POST'])
-  const wanted = negotiate(req.headers.accept, 'object')
-  if (wanted.as !== 'object') throw notAcceptable(['application/json', 'application/yaml'])
+  const accepted = negotiate(req.headers.accept, 'object')
+  if (accepted.as !== 'object') throw notAcceptable(['application/json', 'application/yaml'])
   const dryRun = query.get('dryRun')
   if (dryRun !== null && dryRun !== 'All') throw badRequest('invalid dryRun: expected All')
   const { group, version } = options
@@ -62,7 +62,7 @@ export async function serveAccess(options: AccessOptions, exchange: Authenticate
     spec: review.spec ?? {},
     status,
   }
-  const encoding = toEncoding(wanted, req, query)
+  const encoding = toEncoding(accepted, req, query)
   send(res, 201, reencode(`${JSON.stringify(response)}\n`, encoding), {
     'content-type': contentType(encoding),
   })

@@ -83,8 +83,8 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
   const name = `${toCamel(served.group)}${toCamel(served.version)}${namespaced ? 'Namespaced' : ''}${kind}`
   const operations: Operation[] = []
 
-  type Given = Omit<Operation, 'kind' | 'isDeprecated' | 'method' | 'body'>
-  function add(verb: string, operation: Given): void {
+  type OperationOptions = Omit<Operation, 'kind' | 'isDeprecated' | 'method' | 'body'>
+  function add(verb: string, operation: OperationOptions): void {
     if (!verbs.has(verb)) return
     const isDeprecated = operation.path.startsWith(`${root}/watch/`)
     const body = verb === 'create' ? kind : ''

@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import { thrownStatus } from '../../apierrors/fixtures.ts'
 import { parseAccept } from '../../httpserver/request/accept-clause.ts'
-import { type Accepted, type AcceptTarget, negotiate } from './accept.ts'
+import { type AcceptTarget, type NegotiatedMediaType, negotiate } from './accept.ts'
 
 const kubectl =
   'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'
 const metadataInformer =
   'application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
-const json: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
+const json: NegotiatedMediaType = { media: 'json', as: 'object', version: 'v1', pretty: false }
 const mediaTypes = 'only the following media types are accepted: application/json, application/yaml'
 
 describe('negotiate', () => {
-  const valid: readonly [string | undefined, AcceptTarget, Partial<Accepted>][] = [
+  const valid: readonly [string | undefined, AcceptTarget, Partial<NegotiatedMediaType>][] = [
     [undefined, 'list', {}],
     ['', 'list', {}],
     ['*/*', 'object', {}],

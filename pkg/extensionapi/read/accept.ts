@@ -6,7 +6,7 @@ import { type Clause, covers, parseAccept } from '../../httpserver/request/accep
 export type AcceptTarget = 'object' | 'list' | 'watch'
 
 /** The negotiated representation of the response. */
-export type Accepted = {
+export type NegotiatedMediaType = {
   readonly media: 'json' | 'yaml'
   readonly as: 'object' | 'table' | 'partial' | 'partialList'
   /** Version of meta.k8s.io for a Table or PartialObjectMetadata. */
@@ -19,12 +19,12 @@ const mediaTypes = ['application/json', 'application/yaml']
 // YAML has no framing for watch events, so kube-apiserver does not stream it either.
 const streamTypes = ['application/json;stream=watch']
 
-const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
+const plain: NegotiatedMediaType = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
 // Results are cached: clients send few headers, and parsing costs more than a response.
 const createResponders = () =>
-  createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
-const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
+  createBoundedCache<NegotiatedMediaType | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
+const remembered: Readonly<Record<AcceptTarget, BoundedCache<NegotiatedMediaType | Status>>> = {
   object: createResponders(),
   list: createResponders(),
   watch: createResponders(),
@@ -37,7 +37,7 @@ const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>
  * @param accept the Accept header
  * @throws Status 406
  */
-export function negotiate(accept: string | undefined, target: AcceptTarget): Accepted {
+export function negotiate(accept: string | undefined, target: AcceptTarget): NegotiatedMediaType {
   if (accept === undefined || accept === '') return plain
   const known = remembered[target]
   let chosen = known.get(accept)
@@ -50,7 +50,7 @@ export function negotiate(accept: string | undefined, target: AcceptTarget): Acc
   throw new Status(chosen.code, chosen.reason, chosen.message)
 }
 
-function choose(accept: string, target: AcceptTarget): Accepted | Status {
+function choose(accept: string, target: AcceptTarget): NegotiatedMediaType | Status {
   for (const clause of parseAccept(accept)) {
     const media = mediaOf(clause, target)
     const conversion = conversionOf(clause)
@@ -61,21 +61,21 @@ function choose(accept: string, target: AcceptTarget): Accepted | Status {
   return notAcceptable(target === 'watch' ? streamTypes : mediaTypes)
 }
 
-function mediaOf(clause: Clause, target: AcceptTarget): Accepted['media'] | undefined {
+function mediaOf(clause: Clause, target: AcceptTarget): NegotiatedMediaType['media'] | undefined {
   const stream = clause.parameters.get('stream') ?? ''
   if (stream !== '' && stream !== 'watch') return undefined
   if (covers(clause, 'json')) return 'json'
   return target !== 'watch' && covers(clause, 'yaml') ? 'yaml' : undefined
 }
 
-const conversions: ReadonlyMap<string, Accepted['as']> = new Map([
+const conversions: ReadonlyMap<string, NegotiatedMediaType['as']> = new Map([
   ['Table', 'table'],
   ['PartialObjectMetadata', 'partial'],
   ['PartialObjectMetadataList', 'partialList'],
 ])
 
 /** Returns the conversion of a clause; undefined if the next clause is to be tried. */
-function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
+function conversionOf({ parameters }: Clause): Pick<NegotiatedMediaType, 'as' | 'version'> | undefined {
   if (!['as', 'g', 'v'].some(name => parameters.has(name))) return { as: 'object', version: 'v1' }
   const as = conversions.get(parameters.get('as') ?? '')
   const version = parameters.get('v')
@@ -87,7 +87,7 @@ function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> 
  * Returns an error for a known conversion that does not fit the target (list or object). As in
  * kube-apiserver, it ends the negotiation.
  */
-function unsupported(as: Accepted['as'], target: AcceptTarget): Status | undefined {
+function unsupported(as: NegotiatedMediaType['as'], target: AcceptTarget): Status | undefined {
   if (as === 'partial' && target === 'list') {
     return mismatch('you requested PartialObjectMetadata, but the requested object is a list')
   }

@@ -4,10 +4,10 @@ import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import { trickyTexts } from '../../yaml/fixtures.ts'
-import type { Accepted } from './accept.ts'
+import type { NegotiatedMediaType } from './accept.ts'
 import { contentType, reencode, reencodeList, toEncoding } from './encoding.ts'
 
-const json: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
+const json: NegotiatedMediaType = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
 const tricky = trickyTexts.filter(text => text.isWellFormed() && text !== '<<')
 const object = {
@@ -104,7 +104,7 @@ describe('toEncoding', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  type Row = readonly [Partial<Accepted>, string, string | undefined, string]
+  type Row = readonly [Partial<NegotiatedMediaType>, string, string | undefined, string]
   const table: readonly Row[] = [
     [{}, '', undefined, 'json'],
     [{}, '', 'kubectl/v1.36.3', 'json'],

@@ -2,13 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { indentJson } from '../../json/indent.ts'
 import { jsonToYaml } from '../../yaml/write.ts'
-import type { Accepted } from './accept.ts'
+import type { NegotiatedMediaType } from './accept.ts'
 
 /** The encoding of a response. Compact JSON is stored in this form and needs no conversion. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
 /** Selects the encoding. Like kube-apiserver, indents JSON for command line clients. */
-export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
+export function toEncoding(
+  accepted: NegotiatedMediaType,
+  req: IncomingMessage,
+  query: QueryParameters,
+): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'
   const pretty = query.get('pretty')

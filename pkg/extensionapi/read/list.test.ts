@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { rejectedStatus, toErrorFields } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { bookmark, createRandom, event, node, replaceAll, storeOf } from '../../resourcecache/fixtures.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
@@ -10,7 +10,11 @@ import { formatContinueToken, parseContinueToken } from './continue-token.ts'
 import { listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'
 
-async function list(store: ObjectStore, query: string | Record<string, string> = '', visible?: Visible) {
+async function list(
+  store: ObjectStore,
+  query: string | Record<string, string> = '',
+  visible?: ObjectVisibility,
+) {
   const params = new QueryParameters(String(new URLSearchParams(query)))
   const unnamed = { name: '', namedBy: '' } as const
   const { selection, metadata } = await listObjects(
@@ -65,7 +69,7 @@ describe('listObjects', () => {
   })
 
   describe('with restricted visibility', () => {
-    const narrowed = (...names: readonly string[]): Visible => ({
+    const narrowed = (...names: readonly string[]): ObjectVisibility => ({
       key: names.join(),
       has: ({ name }) => names.includes(name),
       onChange: () => () => undefined,
@@ -138,18 +142,18 @@ describe('listObjects', () => {
         const { store, churn } = createChurn()
         const select = selector === '' ? {} : { labelSelector: selector }
         const expected = (await list(store, select)).names
-        const seen: string[] = []
+        const listed: string[] = []
         for (let token: string | undefined = ''; token !== undefined; churn()) {
           const page = token === '' ? { ...select, limit: '7' } : { ...select, limit: '7', continue: token }
           const { names, metadata } = await list(store, page)
-          seen.push(...names)
+          listed.push(...names)
           expect(metadata.resourceVersion).to.equal('10')
           expect(names.length).to.be.within(1, 7)
-          const left = selector === '' && seen.length < 200 ? 200 - seen.length : undefined
+          const left = selector === '' && listed.length < 200 ? 200 - listed.length : undefined
           expect(metadata.remainingItemCount).to.equal(left)
           token = metadata.continue
         }
-        expect(seen).to.deep.equal(expected)
+        expect(listed).to.deep.equal(expected)
       })
     }
 

@@ -4,8 +4,8 @@ import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import {
   assertCurrent,
+  type ObjectVisibility,
   recordVisibleFrom,
-  type Visible,
   visibilityChanged,
 } from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
@@ -48,7 +48,10 @@ export async function listObjects(
   store: ObjectStore,
   options: ListOptions,
   selectorKey: string,
-  { timeSlices, visible }: { readonly timeSlices: TimeSlices; readonly visible?: Visible | undefined },
+  {
+    timeSlices,
+    visible,
+  }: { readonly timeSlices: TimeSlices; readonly visible?: ObjectVisibility | undefined },
 ): Promise<ListResult> {
   await recordVisibleFrom(store, visible)
   // A continued list must show the same objects as its first page, so the token identifies them.
@@ -93,13 +96,14 @@ async function startOf(store: ObjectStore, options: ListOptions, view: View): Pr
   if (options.continueToken !== '') return resume(store, options, view)
   if (options.resourceVersion === '') await waitForLatest(store, scopeOf(store, options))
   else await waitForVersion(store, options.resourceVersion)
-  const wanted = Number(options.resourceVersion)
-  if (!isExact(options) || wanted === store.version) {
+  const requested = Number(options.resourceVersion)
+  if (!isExact(options) || requested === store.version) {
     return { version: store.version, after: '', chunks: store.snapshot() }
   }
-  const chunks = store.at(wanted)
-  if (chunks === undefined) throw expired(`The resourceVersion for the provided list is too old: ${wanted}`)
-  return { version: wanted, after: '', chunks }
+  const chunks = store.at(requested)
+  if (chunks === undefined)
+    throw expired(`The resourceVersion for the provided list is too old: ${requested}`)
+  return { version: requested, after: '', chunks }
 }
 
 /** Returns the namespace and name to select. A name is only used if the namespace is known. */
@@ -139,7 +143,7 @@ async function select(
   start: Start & {
     readonly selectorKey: string
     readonly timeSlices: TimeSlices
-    readonly visible: Visible | undefined
+    readonly visible: ObjectVisibility | undefined
   },
 ): Promise<readonly Chunk[]> {
   const { selectorKey, visible } = start

@@ -1,13 +1,13 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendChunks } from '../../httpserver/response/respond.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
-import { type Visible, whileVisible } from '../../resourcecache/list/object-visibility.ts'
+import { type ObjectVisibility, whileVisible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
-import { type Accepted, negotiate } from './accept.ts'
+import { type NegotiatedMediaType, negotiate } from './accept.ts'
 import { contentType, reencodeList, toEncoding } from './encoding.ts'
 import { type ListResult, listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'
@@ -20,20 +20,20 @@ export async function readList(
   store: ObjectStore,
   { pages, timeSlices }: ListTools,
   exchange: AuthenticatedExchange,
-  visible?: Visible,
+  visible?: ObjectVisibility,
 ): Promise<void> {
   const { req, query, info } = exchange
   const namespace = info.isInNamespace ? info.namespace : ''
-  const wanted = negotiate(req.headers.accept, 'list')
+  const accepted = negotiate(req.headers.accept, 'list')
   const options = parseListOptions(query, 'list', info, namespace, store.served.kind)
-  const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
+  const includeObject = accepted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
   const selectorKey = toSelectorKey(query, info, namespace)
   const result = await listObjects(store, options, selectorKey, { timeSlices, visible })
-  const encoding = toEncoding(wanted, req, query)
-  if (wanted.as === 'object' && encoding === 'json')
+  const encoding = toEncoding(accepted, req, query)
+  if (accepted.as === 'object' && encoding === 'json')
     return sendObjects({ store, pages, timeSlices, result, visible }, exchange)
 
-  const { head, itemsKey, items } = parts(store, result, wanted, includeObject)
+  const { head, itemsKey, items } = parts(store, result, accepted, includeObject)
   const headers = { 'content-type': contentType(encoding) }
   const chunks =
     encoding === 'json' ? joinItems(head, itemsKey, items) : reencodeList(head, itemsKey, items, encoding)
@@ -53,7 +53,7 @@ async function sendObjects(
     result,
     visible,
     ...tools
-  }: ListTools & { store: ObjectStore; result: ListResult; visible: Visible | undefined },
+  }: ListTools & { store: ObjectStore; result: ListResult; visible: ObjectVisibility | undefined },
   exchange: AuthenticatedExchange,
 ) {
   const { kind, group, version } = store.served
@@ -69,19 +69,23 @@ async function sendObjects(
 function parts(
   store: ObjectStore,
   result: ListResult,
-  wanted: Accepted,
+  accepted: NegotiatedMediaType,
   includeObject: ReturnType<typeof parseIncludeObject>,
 ) {
   const { kind, group, version } = store.served
   const { metadata, selection } = result
-  if (wanted.as === 'table') {
-    const head = tableHead(kind, wanted.version, metadata)
-    const rowOptions = { version: wanted.version, includeObject, nowMs: Date.now() }
+  if (accepted.as === 'table') {
+    const head = tableHead(kind, accepted.version, metadata)
+    const rowOptions = { version: accepted.version, includeObject, nowMs: Date.now() }
     return { head, itemsKey: 'rows' as const, items: tableRows(selection, rowOptions) }
   }
-  if (wanted.as === 'partialList') {
-    const head = { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${wanted.version}`, metadata }
-    const items = entriesOf(selection).map(entry => toPartial(entry, wanted.version))
+  if (accepted.as === 'partialList') {
+    const head = {
+      kind: 'PartialObjectMetadataList',
+      apiVersion: `meta.k8s.io/${accepted.version}`,
+      metadata,
+    }
+    const items = entriesOf(selection).map(entry => toPartial(entry, accepted.version))
     return { head, itemsKey: 'items' as const, items }
   }
   const head = { kind: `${kind.kind}List`, apiVersion: `${group}/${version}`, metadata }

@@ -4,10 +4,10 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { send, sendParts } from '../../httpserver/response/respond.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import { aggregatedForm } from '../../resourcecache/list/list-body.ts'
-import { assertCurrent, type Visible } from '../../resourcecache/list/object-visibility.ts'
+import { assertCurrent, type ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
-import { type Accepted, negotiate } from './accept.ts'
+import { type NegotiatedMediaType, negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
 
@@ -16,10 +16,10 @@ export async function readObject(
   store: ObjectStore,
   pages: PageCache,
   exchange: AuthenticatedExchange,
-  visible?: Visible,
+  visible?: ObjectVisibility,
 ): Promise<void> {
   const { req, query, info } = exchange
-  const wanted = negotiate(req.headers.accept, 'object')
+  const accepted = negotiate(req.headers.accept, 'object')
   if (query.get('export') !== null)
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
   const resourceVersion = parseVersion(query)
@@ -27,34 +27,34 @@ export async function readObject(
   if (resourceVersion === '') await waitForLatest(store, { namespace, name: info.name })
   else await waitForVersion(store, resourceVersion)
   assertCurrent(visible)
-  sendObject({ store, pages, wanted, visible }, exchange)
+  sendObject({ store, pages, accepted, visible }, exchange)
 }
 
-type Reading = {
+type ObjectRead = {
   readonly store: ObjectStore
   readonly pages: PageCache
-  readonly wanted: Accepted
-  readonly visible: Visible | undefined
+  readonly accepted: NegotiatedMediaType
+  readonly visible: ObjectVisibility | undefined
 }
 
 function sendObject(
-  { store, pages, wanted, visible }: Reading,
+  { store, pages, accepted, visible }: ObjectRead,
   { req, res, query, info }: AuthenticatedExchange,
 ): void {
   const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
   // 404 too if the caller may not see the object, so as not to disclose that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: info.group, resource: info.resource }, info.name)
-  const encoding = toEncoding(wanted, req, query)
+  const encoding = toEncoding(accepted, req, query)
   const headers = { 'content-type': contentType(encoding) }
-  if (wanted.as === 'object') {
+  if (accepted.as === 'object') {
     const parts = pages.object(entry, aggregatedForm)
     if (encoding === 'json') sendParts(res, 200, parts, headers)
     else send(res, 200, reencode(Buffer.concat(parts), encoding), headers)
-  } else if (wanted.as === 'partial') {
-    send(res, 200, reencode(toPartial(entry, wanted.version), encoding), headers)
+  } else if (accepted.as === 'partial') {
+    send(res, 200, reencode(toPartial(entry, accepted.version), encoding), headers)
   } else {
-    const row = { version: wanted.version, includeObject: parseIncludeObject(query), nowMs: Date.now() }
+    const row = { version: accepted.version, includeObject: parseIncludeObject(query), nowMs: Date.now() }
     send(res, 200, reencode(tableOfObject(entry, row), encoding), headers)
   }
 }

@@ -2,11 +2,11 @@ import type { QueryParameters } from '../../apirequest/query/query-parameters.ts
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { toEventStream } from '../../httpserver/response/event-stream.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { serveWatch } from '../../resourcecache/watch/watch.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
-import { type Accepted, negotiate } from './accept.ts'
+import { type NegotiatedMediaType, negotiate } from './accept.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { parseIncludeObject } from './table.ts'
 import { createEncoder, type Shape } from './table-watch-encoder.ts'
@@ -16,7 +16,7 @@ export async function readWatch(
   store: ObjectStore,
   broadcaster: WatchBroadcaster,
   exchange: AuthenticatedExchange,
-  visible?: Visible,
+  visible?: ObjectVisibility,
 ): Promise<void> {
   const { req, query, info } = exchange
   const namespace = info.isInNamespace ? info.namespace : ''
@@ -32,7 +32,7 @@ export async function readWatch(
   })
 }
 
-function toShape({ as, version }: Accepted, query: QueryParameters): Shape {
+function toShape({ as, version }: NegotiatedMediaType, query: QueryParameters): Shape {
   if (as === 'table') return { as, version, includeObject: parseIncludeObject(query) }
   return as === 'partial' ? { as, version } : { as: 'object' }
 }

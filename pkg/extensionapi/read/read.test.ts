@@ -11,7 +11,7 @@ import {
   toExchange,
 } from '../../apirequest/fixtures.ts'
 import { bookmark, changingVisibility, event, node, storeOf } from '../../resourcecache/fixtures.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -37,7 +37,7 @@ describe('serveRead', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(store: ObjectStore = storeOf(items), visibility?: Visible) {
+  async function start(store: ObjectStore = storeOf(items), visibility?: ObjectVisibility) {
     const broadcaster = new WatchBroadcaster()
     const pages = new PageCache()
     const collectionOfPlural = (plural: string) => {

@@ -2,7 +2,7 @@ import { methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isInScope, type RequestInfo } from '../../apirequest/request-info.ts'
-import { readCurrent, type Visible } from '../../resourcecache/list/object-visibility.ts'
+import { type ObjectVisibility, readCurrent } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -24,9 +24,12 @@ export type ReadOptions = {
    * Returns the objects that the caller may see, undefined for all. Called for kinds whose objects
    * are visible to some callers only.
    */
-  readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
+  readonly visible: (
+    info: RequestInfo,
+    identity: Identity,
+  ) => Promise<ObjectVisibility | undefined> | undefined
   /** Returns the objects that the caller of a narrowed list may see; otherwise undefined. */
-  readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
+  readonly narrowed: (exchange: AuthenticatedExchange) => ObjectVisibility | undefined
   readonly broadcaster: WatchBroadcaster
   readonly pages: PageCache
   /** Time slices for all long-running work on lists. */
@@ -56,7 +59,7 @@ function read(
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   const found = options.visible(info, identity) ?? options.narrowed(exchange)
   if (found === undefined) return readAs(options, exchange, store)
-  const show = (visible: Visible | undefined) => readAs(options, exchange, store, visible)
+  const show = (visible: ObjectVisibility | undefined) => readAs(options, exchange, store, visible)
   return found instanceof Promise
     ? found.then(visible => readCurrent(visible, show))
     : readCurrent(found, show)
@@ -66,7 +69,7 @@ function readAs(
   { broadcaster, pages, timeSlices }: ReadOptions,
   exchange: AuthenticatedExchange,
   store: ObjectStore,
-  visible?: Visible,
+  visible?: ObjectVisibility,
 ): Promise<void> | void {
   const { verb } = exchange.info
   // Watches use timeoutSeconds; the parameter `timeout` applies to all other reads.

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { expired } from '../../apierrors/status.ts'
 import { entry, servedNodes } from '../../resourcecache/fixtures.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
-import type { Change } from '../../resourcecache/store/watch-window.ts'
+import type { WatchChange } from '../../resourcecache/store/watch-window.ts'
 import { encodeError, openingOnce, toSelectedEvent } from '../../resourcecache/watch/watch-encoder.ts'
 import { createEncoder, type Shape } from './table-watch-encoder.ts'
 
@@ -24,7 +24,7 @@ const matches = (e: CachedObject) => e.meta.labels?.zone === 'a'
 describe('createEncoder', () => {
   describe('event of a change', () => {
     type Expected = { type: string; version: string; at: number } | undefined
-    const table: readonly [string, Change, Expected][] = [
+    const table: readonly [string, WatchChange, Expected][] = [
       [
         'ADDED for a new object that matches',
         { type: 'ADDED', version: 2, entry: inside(2), old: undefined },
@@ -73,8 +73,9 @@ describe('createEncoder', () => {
     ]
     for (const [what, change, expected] of table) {
       it(`sends ${what}`, () => {
-        const seen = toSelectedEvent(change, matches)
-        const event = seen && read(createEncoder(servedNodes, objects).event(seen.type, seen.entry()))
+        const selected = toSelectedEvent(change, matches)
+        const event =
+          selected && read(createEncoder(servedNodes, objects).event(selected.type, selected.entry()))
         const received = event && {
           type: event.type,
           version: event.object.metadata.resourceVersion,

@@ -15,7 +15,7 @@ import {
   type ServiceReference,
   toApiService,
 } from './api-service.ts'
-import { createOtherAuthorities } from './ca-bundle-merge.ts'
+import { createCaBundleMerge } from './ca-bundle-merge.ts'
 
 export type ApiServiceReconcilerOptions = {
   readonly client: KubeClient
@@ -54,7 +54,7 @@ const maxTimerMs = 2 ** 31 - 1
 export class ApiServiceReconciler {
   readonly #options: ApiServiceReconcilerOptions
   readonly #reflector: Reflector
-  readonly #merge: ReturnType<typeof createOtherAuthorities>
+  readonly #merge: ReturnType<typeof createCaBundleMerge>
   readonly #name: string
 
   /** undefined until the state is known; null if the APIService does not exist. */
@@ -68,7 +68,7 @@ export class ApiServiceReconciler {
   constructor(options: ApiServiceReconcilerOptions) {
     this.#options = options
     this.#name = apiServiceName(options.groupDomain)
-    this.#merge = createOtherAuthorities(options.keepOthersMs)
+    this.#merge = createCaBundleMerge(options.keepOthersMs)
     this.#reflector = new Reflector({
       client: options.client,
       path: apiServicesPath,

@@ -67,14 +67,14 @@ export function isOurs(current: KubeObject, service: ServiceReference): boolean 
 
 /** Returns the paths of fields that differ from the desired state; empty if none differ. */
 export function driftOf(current: KubeObject, registration: Registration): readonly string[] {
-  const wanted = toApiService(registration, current)
+  const desired = toApiService(registration, current)
   const labels = current.metadata.labels ?? {}
   const spec = isRecord(current.spec) ? current.spec : {}
   const service = serviceOf(current)
   return [
     ...differing('metadata.labels', labels, labelsOf(registration.service)),
     ...differing('spec', { insecureSkipTLSVerify: false, ...spec }, { insecureSkipTLSVerify: false }),
-    ...differing('spec', spec, { ...wanted.spec, service: spec.service }),
+    ...differing('spec', spec, { ...desired.spec, service: spec.service }),
     ...differing('spec.service', service, registration.service),
   ]
 }
@@ -102,9 +102,9 @@ function serviceOf({ spec }: KubeObject): Readonly<Record<string, unknown>> {
 function differing(
   path: string,
   actual: Readonly<Record<string, unknown>>,
-  wanted: Readonly<Record<string, unknown>>,
+  desired: Readonly<Record<string, unknown>>,
 ): readonly string[] {
-  return Object.keys(wanted)
-    .filter(key => actual[key] !== wanted[key])
+  return Object.keys(desired)
+    .filter(key => actual[key] !== desired[key])
     .map(key => `${path}.${key}`)
 }

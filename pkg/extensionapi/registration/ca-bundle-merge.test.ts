@@ -1,18 +1,17 @@
 import { expect } from 'chai'
 import { createCa } from '../../certs/issue.ts'
-import { createOtherAuthorities } from './ca-bundle-merge.ts'
+import { createCaBundleMerge } from './ca-bundle-merge.ts'
 
-const authority = (commonName: string, now = new Date()) =>
-  createCa({ commonName, validityDays: 1, now }).certPem
-const [old, next] = [authority('old'), authority('next')]
+const ca = (commonName: string, now = new Date()) => createCa({ commonName, validityDays: 1, now }).certPem
+const [old, next] = [ca('old'), ca('next')]
 const keepMs = 60_000
 
-describe('createOtherAuthorities', () => {
+describe('createCaBundleMerge', () => {
   let nowMs = 0
   beforeEach(() => {
     nowMs = 0
   })
-  const create = () => createOtherAuthorities(keepMs, () => nowMs)
+  const create = () => createCaBundleMerge(keepMs, () => nowMs)
   const count = (pem: string) => pem.split('BEGIN CERTIFICATE').length - 1
 
   it('returns only its own CA without others', () => {
@@ -39,9 +38,9 @@ describe('createOtherAuthorities', () => {
   })
 
   it('drops expired and invalid certificates, and all others if disabled', () => {
-    const over = authority('over', new Date(Date.now() - 3 * 86_400_000))
+    const over = ca('over', new Date(Date.now() - 3 * 86_400_000))
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     for (const there of [over, broken]) expect(create()(next, there).pem).to.equal(next)
-    expect(createOtherAuthorities(0)(next, old)).to.deep.equal({ pem: next, lookAgainMs: undefined })
+    expect(createCaBundleMerge(0)(next, old)).to.deep.equal({ pem: next, lookAgainMs: undefined })
   })
 })

@@ -14,23 +14,23 @@ export type MergedBundle = {
  *
  * @param keepMs time for which an unknown CA is kept; 0 to remove it immediately
  */
-export function createOtherAuthorities(keepMs: number, now: () => number = () => performance.now()) {
+export function createCaBundleMerge(keepMs: number, now: () => number = () => performance.now()) {
   let since: ReadonlyMap<string, number> = new Map()
 
-  return function merge(own: string, there: string): MergedBundle {
-    const mine = new Set(splitCertificates(own))
-    const found = splitCertificates(there)
+  return function merge(own: string, existing: string): MergedBundle {
+    const ownCas = new Set(splitCertificates(own))
+    const found = splitCertificates(existing)
     const nowMs = now()
-    const others = found.filter(pem => !mine.has(pem) && isValid(pem))
+    const others = found.filter(pem => !ownCas.has(pem) && isValid(pem))
     since = new Map(others.map(pem => [pem, since.get(pem) ?? nowMs]))
     const kept = others.filter(pem => nowMs - (since.get(pem) ?? nowMs) < keepMs)
     if (kept.length === 0) return { pem: own, lookAgainMs: undefined }
-    const wanted = [...mine, ...kept]
+    const desired = [...ownCas, ...kept]
     // The existing order is kept: otherwise replicas would reorder the CAs endlessly.
-    const isThere = wanted.length === found.length && wanted.every(pem => found.includes(pem))
+    const isThere = desired.length === found.length && desired.every(pem => found.includes(pem))
     const firstMs = Math.min(...kept.map(pem => since.get(pem) ?? nowMs))
     return {
-      pem: isThere ? there : `${[own.trimEnd(), ...kept].join('\n')}\n`,
+      pem: isThere ? existing : `${[own.trimEnd(), ...kept].join('\n')}\n`,
       lookAgainMs: firstMs + keepMs - nowMs,
     }
   }

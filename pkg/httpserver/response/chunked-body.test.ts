@@ -6,11 +6,11 @@ import { closeServer, portOf } from '../../apirequest/fixtures.ts'
 import { http } from '../node-http.ts'
 import { toEventStream } from './event-stream.ts'
 
-type Said = (out: NodeJS.WritableStream, frame: (event: Buffer) => Buffer, res: ServerResponse) => void
+type SendFrames = (out: NodeJS.WritableStream, frame: (event: Buffer) => Buffer, res: ServerResponse) => void
 
 describe('toEventStream: a response body', () => {
   let server: Server
-  let say: Said
+  let say: SendFrames
   beforeEach(async () => {
     server = http.createServer((req, res) => {
       res.sendDate = false
@@ -22,7 +22,7 @@ describe('toEventStream: a response body', () => {
   afterEach(() => closeServer(server))
 
   /** Returns all bytes that the server sends until it closes the connection. */
-  async function heard(request: string): Promise<string> {
+  async function received(request: string): Promise<string> {
     const socket = connect(portOf(server), '127.0.0.1')
     socket.write(request)
     let text = ''
@@ -46,7 +46,7 @@ describe('toEventStream: a response body', () => {
       )
       out.end()
     }
-    const text = await heard(toHead('1.1'))
+    const text = await received(toHead('1.1'))
     expect(text.toLowerCase()).to.equal(
       `HTTP/1.1 200 OK\r\n${common}${close}Transfer-Encoding: chunked\r\n\r\n`.toLowerCase() +
         `8\r\n{"a":1}\n\r\n11\r\n${'b'.repeat(17)}\r\n1\r\nc\r\n0\r\n\r\n`,
@@ -55,7 +55,7 @@ describe('toEventStream: a response body', () => {
 
   it('may end with an event', async () => {
     say = (out, frame) => out.end(frame(Buffer.from('last')))
-    expect(bodyOf(await heard(toHead('1.1')))).to.equal('4\r\nlast\r\n0\r\n\r\n')
+    expect(bodyOf(await received(toHead('1.1')))).to.equal('4\r\nlast\r\n0\r\n\r\n')
   })
 
   it('has no last chunk when it is truncated', async () => {
@@ -63,12 +63,12 @@ describe('toEventStream: a response body', () => {
       out.write(frame(Buffer.from('x')))
       setTimeout(() => res.destroy(), 50)
     }
-    expect(bodyOf(await heard(toHead('1.1')))).to.equal('1\r\nx\r\n')
+    expect(bodyOf(await received(toHead('1.1')))).to.equal('1\r\nx\r\n')
   })
 
   it('leaves the connection usable for the next request', async () => {
     say = (out, frame) => out.end(frame(Buffer.from('e')))
-    const text = await heard(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${toHead('1.1')}`)
+    const text = await received(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${toHead('1.1')}`)
     expect(text.match(/HTTP\/1\.1 200 OK\r\n/g)).to.have.length(2)
     expect(text.match(/\r\n\r\n1\r\ne\r\n0\r\n\r\n/g)).to.have.length(2)
   })
@@ -78,7 +78,7 @@ describe('toEventStream: a response body', () => {
       out.write(frame(Buffer.from('one\n')))
       out.end(frame(Buffer.from('two\n')))
     }
-    const text = await heard(toHead('1.0'))
+    const text = await received(toHead('1.0'))
     expect(text).not.to.match(/transfer-encoding/i)
     expect(bodyOf(text)).to.equal('one\ntwo\n')
   })

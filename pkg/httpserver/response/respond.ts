@@ -167,15 +167,15 @@ export function acceptsGzip(req: IncomingMessage): boolean {
   const offers = String(header).split(',').map(readOffer)
   // A clause for gzip takes precedence over one for `*`.
   const offer = offers.find(({ coding }) => coding === 'gzip') ?? offers.find(({ coding }) => coding === '*')
-  return offer?.isWanted === true
+  return offer?.isAccepted === true
 }
 
 // The quality of RFC 9110 section 12.4.2, with any number of digits. The alternatives must not
 // overlap, or matching would take quadratic time.
 const weight = /^q=(0(?:\.\d*)?|1(?:\.0*)?)$/
 
-function readOffer(text: string): { readonly coding: string; readonly isWanted: boolean } {
+function readOffer(text: string): { readonly coding: string; readonly isAccepted: boolean } {
   const [coding = '', parameter, ...more] = text.split(';', 3).map(part => part.trim().toLowerCase())
   const quality = parameter === undefined ? 1 : Number(weight.exec(parameter)?.[1] ?? 0)
-  return { coding, isWanted: quality > 0 && more.length === 0 }
+  return { coding, isAccepted: quality > 0 && more.length === 0 }
 }

@@ -50,11 +50,11 @@ describe('toEventStream: a WebSocket', () => {
     const chunks: Buffer[] = [head]
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.on('error', () => undefined)
-    return { res, socket, heard: () => Buffer.concat(chunks).toString('latin1') }
+    return { res, socket, received: () => Buffer.concat(chunks).toString('latin1') }
   }
 
   it('accepts the handshake with the IDs of the response, and sends each event as a message', async () => {
-    const { res, socket, heard } = await connect()
+    const { res, socket, received: heard } = await connect()
     expect(res.statusCode).to.equal(101)
     expect(res.headers).to.include({ 'sec-websocket-protocol': 'a', 'audit-id': 'id-1' })
     for (const event of ['one\n', 'two\n']) upgraded.stream.write(upgraded.frame(Buffer.from(event)))
@@ -64,7 +64,7 @@ describe('toEventStream: a WebSocket', () => {
   })
 
   it('sends a large event in fragments, and answers a ping between them', async () => {
-    const { socket, heard } = await connect()
+    const { socket, received: heard } = await connect()
     const payload = Buffer.alloc(1_000_000, 'x')
     const pieces = [...upgraded.pieces([Buffer.from('<'), payload, Buffer.from('>\n')])]
     expect(pieces.length).to.be.above(3)
@@ -85,7 +85,7 @@ describe('toEventStream: a WebSocket', () => {
   })
 
   it('sends each line of a write as a message', async () => {
-    const { socket, heard } = await connect()
+    const { socket, received: heard } = await connect()
     upgraded.stream.write(Buffer.from('one\ntwo\nth'))
     upgraded.stream.write(Buffer.from('ree\n'))
     await until(() => heard() === '\x81\x04one\n\x81\x04two\n\x01\x02th\x80\x04ree\n')
@@ -93,7 +93,7 @@ describe('toEventStream: a WebSocket', () => {
   })
 
   it('closes without a close frame when it ends within a message', async () => {
-    const { socket, heard } = await connect()
+    const { socket, received: heard } = await connect()
     const [first = Buffer.alloc(0)] = upgraded.pieces([Buffer.alloc(300_000, 'x')])
     upgraded.stream.write(first)
     upgraded.stream.end()
@@ -102,7 +102,7 @@ describe('toEventStream: a WebSocket', () => {
   })
 
   it('sends a close frame, and waits for that of the client', async () => {
-    const { socket, heard } = await connect()
+    const { socket, received: heard } = await connect()
     upgraded.stream.end(upgraded.frame(Buffer.from('last\n')))
     await until(() => heard() === '\x81\x05last\n\x88\x02\x03\xe8')
     expect(upgraded.stream.writableEnded).to.equal(true)
@@ -127,7 +127,7 @@ describe('toEventStream: a WebSocket', () => {
     ['a message over its limit', '\x81\xff\0\0\0\0\0\x01\0\x01\0\0\0\0', '\x88\x02\x03\xf1'],
   ] as const) {
     it(`responds to ${what}`, async () => {
-      const { socket, heard } = await connect()
+      const { socket, received: heard } = await connect()
       socket.write(Buffer.from(frame, 'latin1'))
       await until(() => heard() === response)
       if (what === 'a message') {

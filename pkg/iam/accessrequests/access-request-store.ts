@@ -19,7 +19,7 @@ export type GrantedAccess = {
 
 export const noAccess: GrantedAccess = { groups: [], extra: {} }
 
-type Known = { readonly uid: string; readonly untilMs: number; readonly given: GrantedAccess }
+type CachedGrants = { readonly uid: string; readonly untilMs: number; readonly given: GrantedAccess }
 
 // Ended requests are kept for a week as a record; the audit log is the permanent record.
 const keptMs = 7 * 86_400_000
@@ -30,7 +30,7 @@ export class AccessRequestStore {
   readonly #options: AccessRequestStoreOptions
   readonly #requests = new Map<string, Map<string, AccessRequest>>()
   /** Results of `given` by user name, until a request of the user changes or expires. */
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, CachedGrants>()
   readonly #reflector: Reflector
   #timer: NodeJS.Timeout | undefined
 

@@ -9,7 +9,7 @@ export type CeremonyOptions = {
 }
 
 /** Faults of an authenticator, or of an attacker's program. */
-export type Fault = {
+export type ResponseFault = {
   readonly origin?: string
   readonly rpId?: string
   readonly type?: string
@@ -51,7 +51,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
   let counter = 0
   let userHandle = ''
 
-  const clientData = (type: string, { challenge }: CeremonyOptions, fault: Fault) =>
+  const clientData = (type: string, { challenge }: CeremonyOptions, fault: ResponseFault) =>
     Buffer.from(
       JSON.stringify({
         type: fault.type ?? type,
@@ -62,7 +62,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
       }),
     )
 
-  function authenticatorData(rpId: string, flags: number, more: Buffer, fault: Fault): Buffer {
+  function authenticatorData(rpId: string, flags: number, more: Buffer, fault: ResponseFault): Buffer {
     if (counts) counter++
     const count = Buffer.alloc(4)
     count.writeUInt32BE(fault.counter ?? counter)
@@ -72,7 +72,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
     return Buffer.concat([hash, Buffer.from([fault.flags ?? flags]), count, more])
   }
 
-  function coseKey({ algorithm = '26' }: Fault): Buffer {
+  function coseKey({ algorithm = '26' }: ResponseFault): Buffer {
     const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
     // {1: 2, 3: algorithm, -1: 1, -2: x, -3: y}
     const head = Buffer.from(`a5010203${algorithm}2001`, 'hex')
@@ -89,7 +89,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
   return {
     id: id.toString('base64url'),
     /** Like navigator.credentials.create. */
-    create(options: CeremonyOptions, fault: Fault = {}): string {
+    create(options: CeremonyOptions, fault: ResponseFault = {}): string {
       userHandle = options.user?.id ?? ''
       const idBytes = fault.id === undefined ? id : Buffer.from(fault.id, 'base64url')
       const length = Buffer.alloc(2)
@@ -115,7 +115,7 @@ export function createAuthenticator(origin: string, { counts = true } = {}) {
       })
     },
     /** Like navigator.credentials.get. */
-    get(options: CeremonyOptions, fault: Fault = {}): string {
+    get(options: CeremonyOptions, fault: ResponseFault = {}): string {
       const data = clientData('webauthn.get', options, fault)
       const authData = authenticatorData(options.rpId ?? '', present, Buffer.alloc(0), fault)
       return toJson(fault.id ?? id.toString('base64url'), {

@@ -6,7 +6,7 @@ export type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 /** An attestation without certificates has some 500 bytes, and a credential id up to 1,023. */
 const maxLength = 16 * 1024
 
-type Parts = { readonly id: string; readonly response: Readonly<Record<string, unknown>> }
+type ResponseFields = { readonly id: string; readonly response: Readonly<Record<string, unknown>> }
 
 /** Reads a new passkey of a browser (RegistrationResponseJSON). @returns undefined if it is none */
 export function parseRegistration(text: string): RegistrationResponseJSON | undefined {
@@ -34,7 +34,7 @@ export function parseAssertion(text: string): AuthenticationResponseJSON | undef
   return isBase64Url(userHandle) ? { ...toCredential(id), response: { ...assertion, userHandle } } : undefined
 }
 
-function parseCredential(text: string): Parts | undefined {
+function parseCredential(text: string): ResponseFields | undefined {
   if (text.length > maxLength) return undefined
   let value: unknown
   try {

@@ -10,8 +10,8 @@ import {
   type Attestation,
   type CeremonyOptions,
   createAuthenticator,
-  type Fault,
   packedStatement,
+  type ResponseFault,
 } from './passkey-fixtures.ts'
 import { parseAssertion, parseRegistration } from './passkey-response.ts'
 import { usePasskey } from './passkey-use.ts'
@@ -37,7 +37,7 @@ function createService(requiredGroups: readonly string[] = [], issuer = `${origi
 
 type Service = ReturnType<typeof createService>
 type Authenticator = ReturnType<typeof createAuthenticator>
-type Ceremony = { readonly fault?: Fault; readonly user?: typeof alice }
+type Ceremony = { readonly fault?: ResponseFault; readonly user?: typeof alice }
 
 async function optionsOf(options: Promise<object | undefined>): Promise<CeremonyOptions> {
   return JSON.parse(JSON.stringify(await options))
@@ -166,7 +166,7 @@ describe('passkeys', () => {
     ['with a flag for a new key, but none', { flags: 0x41 }],
     ['with another user handle', { userHandle: Buffer.from('uid-bob').toString('base64url') }],
     ['of an unknown passkey', { id: 'AAAA' }],
-  ] as readonly [string, Fault][])
+  ] as readonly [string, ResponseFault][])
     it(`reject an assertion ${why}`, async () => {
       const service = createService()
       const key = createAuthenticator(origin)
@@ -193,7 +193,7 @@ describe('passkeys', () => {
     return { format, statement: signed => packedStatement(-257, sign('sha256', signed, privateKey), der) }
   }
 
-  const bytes = (hex: string): Fault => ({
+  const bytes = (hex: string): ResponseFault => ({
     attestation: { format: 'none', statement: () => Buffer.from(hex, 'hex') },
   })
   for (const [why, fault] of [
@@ -213,7 +213,7 @@ describe('passkeys', () => {
       { attestation: { format: 'packed', statement: () => packedStatement(-7, Buffer.alloc(70)) } },
     ],
     ['with a credential ID that is too long', { id: 'A'.repeat(1_366) }],
-  ] as readonly [string, Fault][])
+  ] as readonly [string, ResponseFault][])
     it(`reject a registration ${why}`, async () => {
       const service = createService()
       expect(await add(service, createAuthenticator(origin), { fault })).to.equal('wrong_passkey')

@@ -42,7 +42,7 @@ export const appOptions = {
   ...trustOptions,
 }
 
-type Given = Parameters<typeof readTrust>[0] & {
+type ProviderSection = Parameters<typeof readTrust>[0] & {
   readonly clientID: string
   readonly clientSecret: string
   readonly redirectURL: string
@@ -53,7 +53,7 @@ type Given = Parameters<typeof readTrust>[0] & {
 
 /** @param defaults default values for the type of the provider */
 export function readAppConfig(
-  given: Given,
+  given: ProviderSection,
   defaults: { readonly scopes: readonly string[]; readonly endpoint: Partial<Record<EndpointKey, string>> },
   reportIssue: ReportIssue,
 ): AppConfig {

@@ -10,10 +10,10 @@ function session(sid: string, provider: string, ended = ''): Session {
   }
 }
 
-type Standings = Readonly<Record<string, ProviderState>>
+type ProviderStates = Readonly<Record<string, ProviderState>>
 
 /** @param stored the states in kube-apiserver, if they differ from those of the watch */
-async function endsOf(watched: Standings, stored: Standings = watched, isReady = true) {
+async function endsOf(watched: ProviderStates, stored: ProviderStates = watched, isReady = true) {
   const sessions = new Map(
     [session('1', 'corp'), session('2', ''), session('3', 'other'), session('4', 'corp', 'logout')].map(
       each => [each.sid, each],
@@ -45,7 +45,7 @@ async function endsOf(watched: Standings, stored: Standings = watched, isReady =
 
 describe('createProviderReconciler', () => {
   const none = ['', '', '', 'logout']
-  const rows: readonly [string, Standings, readonly string[]][] = [
+  const rows: readonly [string, ProviderStates, readonly string[]][] = [
     ['keeps the sessions of usable providers', { corp: 'usable', other: 'usable' }, none],
     [
       'ends the sessions of a removed provider',

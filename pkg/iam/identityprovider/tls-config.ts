@@ -19,7 +19,7 @@ export const trustOptions = {
   }),
 }
 
-type Given = {
+type TlsOptions = {
   readonly rootCA: string
   readonly rootCAData: string
   readonly insecureSkipVerify: boolean
@@ -37,7 +37,7 @@ export function createIssueReporter(
 
 /** Reads the TLS options. Verification can only be disabled explicitly. */
 export function readTrust(
-  { rootCA, rootCAData, insecureSkipVerify }: Given,
+  { rootCA, rootCAData, insecureSkipVerify }: TlsOptions,
   reportIssue: ReportIssue,
 ): Trust {
   const isVerified = !insecureSkipVerify

@@ -33,48 +33,48 @@ describe('FailedLoginWatcher', () => {
 
   function start(initial: ReturnType<typeof record>[]) {
     const collection = createScriptedCollection(initial)
-    const seen: ReceivedFailure[] = []
+    const observed: ReceivedFailure[] = []
     const feed = new FailedLoginWatcher({
       client: collection.client,
       groupDomain: 'kapis.io',
       writer: 'me',
       windowSeconds: 60,
-      onFailure: failure => void seen.push(failure),
+      onFailure: failure => void observed.push(failure),
       logger: silent,
     })
-    return { collection, feed, seen }
+    return { collection, feed, observed }
   }
 
   it('reports the failures of other replicas within the window once, oldest first', async () => {
-    const { collection, feed, seen } = start([record('b', 5), record('a', 50), record('old', 61)])
+    const { collection, feed, observed } = start([record('b', 5), record('a', 50), record('old', 61)])
     await feed.start()
     expect(feed.isReady).to.equal(true)
-    expect(seen).to.deep.equal([
+    expect(observed).to.deep.equal([
       { user: 'alice', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 50_000 },
       { user: 'alice', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 },
     ])
     await until(() => collection.isWatched())
     collection.expire([record('b', 5), record('c', 1, { user: 'bob' })])
-    await until(() => seen.length === 3)
-    expect(seen[2]).to.include({ user: 'bob' })
+    await until(() => observed.length === 3)
+    expect(observed[2]).to.include({ user: 'bob' })
     feed.stop()
   })
 
   it('reports a login that an identity provider rejected under its login name, not under a user', async () => {
-    const { feed, seen } = start([record('a', 5, { provider: 'ldap' })])
+    const { feed, observed } = start([record('a', 5, { provider: 'ldap' })])
     await feed.start()
-    expect(seen).to.deep.equal([{ user: '', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 }])
+    expect(observed).to.deep.equal([{ user: '', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 }])
     feed.stop()
   })
 
   it('skips failures that this process has counted itself', async () => {
-    const { collection, feed, seen } = start([record('a', 5, { writer: 'me' })])
+    const { collection, feed, observed } = start([record('a', 5, { writer: 'me' })])
     await feed.start()
     await until(() => collection.isWatched())
     collection.emit({ type: 'ADDED', object: record('b', 1, { writer: 'me' }) })
     collection.emit({ type: 'ADDED', object: record('c', 1) })
-    await until(() => seen.length > 0)
-    expect(seen).to.have.length(1)
+    await until(() => observed.length > 0)
+    expect(observed).to.have.length(1)
     feed.stop()
   })
 })

@@ -71,7 +71,7 @@ describe('createLockout', () => {
 
   it('includes the failures that other replicas have counted', async () => {
     const lockout = make()
-    for (const seen of [1, 2, 3]) lockout.note(['user:a'], seen)
+    for (const count of [1, 2, 3]) lockout.note(['user:a'], count)
     expect(lockout.lockedUntilMs('user:a')).to.equal(10_003)
     at.ms = 10_003
     ;(await begin(lockout, 'user:a')).passed()

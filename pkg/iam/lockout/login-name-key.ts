@@ -6,12 +6,12 @@ const name = 'kapis-login-names'
 
 /** Returns the HMAC key for entered login names, which the first replica creates. */
 export async function ensureLoginSecret(client: KubeClient, namespace: string): Promise<Buffer> {
-  const place = { namespace, name }
+  const secretRef = { namespace, name }
   const secret =
-    (await readSecret(client, place)) ??
-    (await writeSecret(client, place, { data: { key: randomBytes(32) } })) ??
+    (await readSecret(client, secretRef)) ??
+    (await writeSecret(client, secretRef, { data: { key: randomBytes(32) } })) ??
     // Another replica has created the Secret concurrently.
-    (await readSecret(client, place))
+    (await readSecret(client, secretRef))
   const key = secret && secretData(secret, 'key')
   if (key === undefined || key.length === 0) throw new Error(`Secret ${namespace}/${name} has no key`)
   return key

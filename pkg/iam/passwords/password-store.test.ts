@@ -32,12 +32,12 @@ function rejection(method: string): Status {
 
 /** A kube-apiserver with the Secrets of one namespace. */
 function memoryKube(before: (call: Call) => void = () => undefined) {
-  type Stored = {
+  type StoredSecret = {
     type?: string
     metadata: { name: string; uid?: string; resourceVersion: string; [member: string]: unknown }
     data: object
   }
-  const stored = new Map<string, Stored>()
+  const stored = new Map<string, StoredSecret>()
   let version = 0
   const client: KubeClient = {
     async call(call) {

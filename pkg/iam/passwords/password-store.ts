@@ -30,7 +30,7 @@ const settledMs = 120_000
 type Hashes = ReadonlyMap<string, string>
 
 /** A cached Secret. */
-type Kept = {
+type StoredPassword = {
   readonly hashes: Hashes
   /** The uid of the user; '' without an owner. */
   readonly ownerUid: string
@@ -49,7 +49,7 @@ type Kept = {
 export class PasswordStore {
   readonly #options: PasswordStoreOptions
   readonly #type: string
-  readonly #secrets: Informer<Kept>
+  readonly #secrets: Informer<StoredPassword>
   readonly #storedAt: string
   readonly #requireSchema: () => Promise<void>
 
@@ -107,8 +107,8 @@ export class PasswordStore {
     // Read from kube-apiserver: the watch of Secrets may be delayed, or another installation with
     // the same users has stored the hash.
     const { namespace, logger } = this.#options
-    for (const place of new Set([credentialNamespace || namespace, namespace])) {
-      const secret = await this.#read(name, place)
+    for (const searched of new Set([credentialNamespace || namespace, namespace])) {
+      const secret = await this.#read(name, searched)
       const hash = secret && toHashes(secret).get(credential)
       if (hash !== undefined) return hash
     }
@@ -154,7 +154,11 @@ export class PasswordStore {
   }
 
   /** @param expected the cached Secret; nothing is done if the stored Secret differs */
-  async #change(owner: PasswordOwner, next: (known: Hashes) => Hashes, expected?: Kept): Promise<void> {
+  async #change(
+    owner: PasswordOwner,
+    next: (known: Hashes) => Hashes,
+    expected?: StoredPassword,
+  ): Promise<void> {
     await retryOnConflict(async () => {
       const secret = await this.#read(owner.name)
       if (expected !== undefined && secret?.metadata.resourceVersion !== expected.resourceVersion) return
@@ -196,7 +200,7 @@ export function passwordSecretName(user: string): string {
   return prefix + user
 }
 
-function toKept(secret: KubeObject, storedAt: string): Kept {
+function toKept(secret: KubeObject, storedAt: string): StoredPassword {
   const { annotations, creationTimestamp, resourceVersion } = secret.metadata
   return {
     hashes: toHashes(secret),

@@ -67,8 +67,8 @@ export class ClientStore {
   #parse(secret: KubeObject): Entry | undefined {
     const { name, creationTimestamp: createdAt } = secret.metadata
     const problems: Problem[] = []
-    const wanted = `config.${this.#options.groupDomain}/oauthclient`
-    if (secret.type !== wanted) problems.push({ path: 'type', message: `must be ${wanted}` })
+    const secretType = `config.${this.#options.groupDomain}/oauthclient`
+    if (secret.type !== secretType) problems.push({ path: 'type', message: `must be ${secretType}` })
     const document = readSecretDocument(secret, problems)
     const registered = problems.length === 0 ? parseClientDocument(document, problems) : undefined
     if (registered !== undefined && problems.length === 0) return { name, createdAt, registered }

@@ -51,10 +51,10 @@ export async function ensureFirstAdministrator(options: FirstAdministratorOption
 }
 
 async function ensureSecret({ client, namespace }: FirstAdministratorOptions): Promise<string> {
-  const place = { namespace, name: secretName }
+  const secretRef = { namespace, name: secretName }
   const password = randomBytes(18).toString('base64url')
-  if ((await writeSecret(client, place, { data: { username, password } })) !== undefined) return password
-  const secret = await readSecret(client, place)
+  if ((await writeSecret(client, secretRef, { data: { username, password } })) !== undefined) return password
+  const secret = await readSecret(client, secretRef)
   const stored = secret && secretData(secret, 'password')
   if (stored === undefined) throw new Error(`Secret ${namespace}/${secretName} has no password`)
   return stored.toString('utf8')

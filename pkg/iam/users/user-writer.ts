@@ -35,9 +35,9 @@ export type UserWriterOptions = {
 }
 
 /** Checks permissions for a change, before each attempt to write. @throws Status 403, 503 */
-export type Permit = (name: string, permissions: UserPermissions) => Promise<void>
+export type RequirePermissions = (name: string, permissions: UserPermissions) => Promise<void>
 
-export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
+export type WriteOptions = { readonly isDryRun: boolean; readonly permit: RequirePermissions }
 
 /**
  * Writes users with the permissions of Kapis itself, after RBAC has authorized the caller to write
@@ -62,7 +62,7 @@ export type UserWriter = {
   readonly setPassword: (
     name: string,
     password: string,
-    how: Pick<WriteOptions, 'isDryRun'> & { readonly permit: Permit | undefined },
+    how: Pick<WriteOptions, 'isDryRun'> & { readonly permit: RequirePermissions | undefined },
   ) => Promise<void>
   /** Deletes a user. @param how metav1.DeleteOptions @throws Status 404, 409, 422 */
   readonly remove: (
@@ -188,7 +188,7 @@ export function createUserWriter({
       isDryRun = false,
       hashOf = hasher.hash,
     }: {
-      permit?: Permit
+      permit?: RequirePermissions
       annotations?: Readonly<Record<string, null>>
       isDryRun?: boolean
       hashOf?: PasswordHasher['hash']

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { createCa, issueCertificate } from '../../certs/issue.ts'
 import { readEmbeddedKubeconfig } from './embedded-kubeconfig.ts'
 
-const authority = createCa({ commonName: 'member', validityDays: 1 })
-const pair = issueCertificate(authority, { commonName: 'kapis', usages: ['client'], validityDays: 1 })
+const ca = createCa({ commonName: 'member', validityDays: 1 })
+const pair = issueCertificate(ca, { commonName: 'kapis', usages: ['client'], validityDays: 1 })
 const base64 = (value: string) => Buffer.from(value).toString('base64')
 const certificate = {
   'client-certificate-data': base64(pair.certPem),
@@ -24,7 +24,7 @@ describe('readEmbeddedKubeconfig', () => {
     const token = readEmbeddedKubeconfig(
       toKubeconfig(
         {
-          'certificate-authority-data': base64(authority.certPem),
+          'certificate-authority-data': base64(ca.certPem),
           'tls-server-name': 'n',
           'insecure-skip-tls-verify': false,
         },
@@ -34,7 +34,7 @@ describe('readEmbeddedKubeconfig', () => {
     expect(token.url.href).to.equal('https://h:6443/base')
     expect(token.access).to.deep.equal({
       headers: ['Authorization', 'Bearer T'],
-      tls: { ca: authority.certPem, servername: 'n' },
+      tls: { ca: ca.certPem, servername: 'n' },
     })
     const certified = readEmbeddedKubeconfig(toKubeconfig({}, certificate))
     expect(certified.access).to.deep.equal({ headers: [], tls: { cert: pair.certPem, key: pair.keyPem } })
@@ -98,7 +98,7 @@ describe('readEmbeddedKubeconfig', () => {
     ],
     [
       'the key of another certificate',
-      toKubeconfig({}, { ...certificate, 'client-key-data': base64(authority.keyPem) }),
+      toKubeconfig({}, { ...certificate, 'client-key-data': base64(ca.keyPem) }),
       'the kubeconfig has an invalid certificate or key',
     ],
   ]

@@ -88,15 +88,15 @@ function toObjectVersion(message: Buffer): ObjectVersion {
 }
 
 /** @throws WireError for a message without the field */
-function messageOf(message: Buffer, wanted: number): Buffer {
-  for (const { number, bytes } of readFields(message)) if (number === wanted && bytes) return bytes
-  throw new WireError(`field ${wanted} is missing`)
+function messageOf(message: Buffer, fieldNumber: number): Buffer {
+  for (const { number, bytes } of readFields(message)) if (number === fieldNumber && bytes) return bytes
+  throw new WireError(`field ${fieldNumber} is missing`)
 }
 
-function textsOf(message: Buffer, wanted: readonly number[]): ReadonlyMap<number, string> {
+function textsOf(message: Buffer, fieldNumber: readonly number[]): ReadonlyMap<number, string> {
   const texts = new Map<number, string>()
   for (const { number, bytes } of readFields(message))
-    if (bytes && wanted.includes(number)) texts.set(number, bytes.toString('utf8'))
+    if (bytes && fieldNumber.includes(number)) texts.set(number, bytes.toString('utf8'))
   return texts
 }
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { createScriptedCollection, silent, until } from '../../iam/fixtures.ts'
 import type { KubeObject } from '../object/object.ts'
-import { byName, type Change, Informer, type InformerOptions } from './informer.ts'
+import { byName, Informer, type InformerOptions, type StoreChange } from './informer.ts'
 
-type Stored = { readonly name: string; readonly version: string; readonly colors: readonly string[] }
+type StoredWidget = { readonly name: string; readonly version: string; readonly colors: readonly string[] }
 
 const object = (
   name: string,
@@ -22,15 +22,15 @@ const object = (
 })
 
 describe('Informer', () => {
-  let informer: Informer<Stored, 'color'>
+  let informer: Informer<StoredWidget, 'color'>
   afterEach(() => informer.stop())
 
   async function follow(
     initial: readonly KubeObject[],
-    options: Partial<InformerOptions<Stored, 'color'>> = {},
+    options: Partial<InformerOptions<StoredWidget, 'color'>> = {},
   ) {
     const collection = createScriptedCollection(initial)
-    const seen: (readonly [changes: readonly string[], isInInitialList: boolean])[] = []
+    const observed: (readonly [changes: readonly string[], isInInitialList: boolean])[] = []
     informer = new Informer({
       client: collection.client,
       path: '/api/v1/things',
@@ -42,30 +42,30 @@ describe('Informer', () => {
         return { name, version, colors }
       },
       indexers: { color: ({ colors }) => colors },
-      onChange: (changes, isInInitialList) => seen.push([changes.map(written), isInInitialList]),
+      onChange: (changes, isInInitialList) => observed.push([changes.map(written), isInInitialList]),
       ...options,
     })
     expect(informer.isReady).to.equal(false)
     await informer.start()
     await until(collection.isWatched)
-    return { ...collection, seen }
+    return { ...collection, observed }
   }
 
-  const written = ({ key, before, after }: Change<Stored>) =>
+  const written = ({ key, before, after }: StoreChange<StoredWidget>) =>
     `${key} ${before?.version ?? 'none'}>${after?.version ?? 'none'}`
-  const names = (found: Iterable<Stored>) => [...found].map(({ name }) => name).sort()
+  const names = (found: Iterable<StoredWidget>) => [...found].map(({ name }) => name).sort()
 
   it('stores listed objects, and marks the initial list', async () => {
-    const { seen } = await follow([object('a', '1', ['red']), object('b', '2', ['hidden'])])
+    const { observed } = await follow([object('a', '1', ['red']), object('b', '2', ['hidden'])])
     expect([informer.isReady, informer.size, names(informer.all())]).to.deep.equal([true, 1, ['a']])
     expect(informer.get('a')).to.deep.equal({ name: 'a', version: '1', colors: ['red'] })
     expect(informer.get('b')).to.equal(undefined)
-    expect(seen).to.deep.equal([[['a none>1'], true]])
+    expect(observed).to.deep.equal([[['a none>1'], true]])
   })
 
   it('follows events, and reports those that change a stored object', async () => {
-    const { emit, seen } = await follow([object('a', '1')])
-    seen.length = 0
+    const { emit, observed } = await follow([object('a', '1')])
+    observed.length = 0
     emit({ type: 'BOOKMARK', object: object('', '2') })
     emit({ type: 'MODIFIED', object: object('a', '1') })
     emit({ type: 'DELETED', object: object('never there', '3') })
@@ -74,24 +74,29 @@ describe('Informer', () => {
     emit({ type: 'MODIFIED', object: object('b', '6', ['hidden']) })
     emit({ type: 'DELETED', object: object('a', '7') })
     await until(() => informer.size === 0)
-    expect(seen.flatMap(([changes]) => changes)).to.deep.equal(['b none>4', 'a 1>5', 'b 4>none', 'a 5>none'])
-    expect(seen.some(([, isInInitialList]) => isInInitialList)).to.equal(false)
+    expect(observed.flatMap(([changes]) => changes)).to.deep.equal([
+      'b none>4',
+      'a 1>5',
+      'b 4>none',
+      'a 5>none',
+    ])
+    expect(observed.some(([, isInInitialList]) => isInInitialList)).to.equal(false)
   })
 
   it('reports changes that happened while it was disconnected, after a new list', async () => {
-    const { expire, seen } = await follow([object('a', '1'), object('b', '2'), object('c', '3')])
-    seen.length = 0
+    const { expire, observed } = await follow([object('a', '1'), object('b', '2'), object('c', '3')])
+    observed.length = 0
     expire([object('a', '1'), object('b', '4'), object('d', '5')])
-    await until(() => seen.length > 0)
-    expect(seen).to.deep.equal([[['c 3>none', 'b 2>4', 'd none>5'], false]])
+    await until(() => observed.length > 0)
+    expect(observed).to.deep.equal([[['c 3>none', 'b 2>4', 'd none>5'], false]])
     expect(names(informer.all())).to.deep.equal(['a', 'b', 'd'])
   })
 
   it('calls back after a list without changes, too', async () => {
-    const { expire, seen } = await follow([])
+    const { expire, observed } = await follow([])
     expire([])
-    await until(() => seen.length === 2)
-    expect(seen).to.deep.equal([
+    await until(() => observed.length === 2)
+    expect(observed).to.deep.equal([
       [[], true],
       [[], false],
     ])
@@ -123,9 +128,9 @@ describe('Informer', () => {
   })
 
   it('stores a written object before the watch delivers it', async () => {
-    const { seen } = await follow([])
+    const { observed } = await follow([])
     informer.put(object('a', '8', ['red']))
     expect([informer.get('a')?.version, informer.byIndex('color', 'red').length]).to.deep.equal(['8', 1])
-    expect(seen).to.deep.equal([[[], true]])
+    expect(observed).to.deep.equal([[[], true]])
   })
 })

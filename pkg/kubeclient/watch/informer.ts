@@ -4,7 +4,7 @@ import type { KubeObject } from '../object/object.ts'
 import { Reflector } from './reflector.ts'
 
 /** A stored value before and after a change; undefined if it did not or does not exist. */
-export type Change<T> = {
+export type StoreChange<T> = {
   readonly key: string
   readonly before: T | undefined
   readonly after: T | undefined
@@ -31,7 +31,7 @@ export type InformerOptions<T, Index extends string = never> = {
   /** Returns the index values of a stored value, by index name. */
   readonly indexers?: Readonly<Record<Index, (value: T) => readonly string[]>>
   /** Called after lists and events that changed something; `changes` includes missed ones. */
-  readonly onChange?: (changes: readonly Change<T>[], isInInitialList: boolean) => void
+  readonly onChange?: (changes: readonly StoreChange<T>[], isInInitialList: boolean) => void
 }
 
 /** A reflector with an indexed store of converted objects, like Informer and Lister. */
@@ -100,7 +100,7 @@ export class Informer<T, Index extends string = never> {
   }
 
   /** Stores an object that was just written, before the watch does; without onChange. */
-  put(object: KubeObject): readonly Change<T>[] {
+  put(object: KubeObject): readonly StoreChange<T>[] {
     const key = this.#keyOf(object)
     return this.#set(key, this.#options.parse(object, this.#values.get(key)))
   }
@@ -110,14 +110,14 @@ export class Informer<T, Index extends string = never> {
     return key(object)
   }
 
-  #replace(items: readonly KubeObject[]): readonly Change<T>[] {
+  #replace(items: readonly KubeObject[]): readonly StoreChange<T>[] {
     const listed = new Set(items.map(item => this.#keyOf(item)))
     const gone = [...this.#values.keys()].filter(key => !listed.has(key))
     const removed = gone.flatMap(key => this.#set(key, undefined))
     return [...removed, ...items.flatMap(item => this.put(item))]
   }
 
-  #set(key: string, after: T | undefined): readonly Change<T>[] {
+  #set(key: string, after: T | undefined): readonly StoreChange<T>[] {
     const before = this.#values.get(key)
     if (before === after) return []
     if (before !== undefined) this.#unindex(key, before)

@@ -64,11 +64,11 @@ describe('the embedded log store', () => {
 
     it('finds each line as soon as it is acknowledged', async () => {
       const store = await open()
-      const wanted: string[] = []
+      const expected: string[] = []
       for (let i = 0; i < 80; i += 1) {
         await store.append({ records: [line(`line ${i}`, { timeNs: testDayNs + BigInt(i) })] })
-        wanted.push(`line ${i}`)
-        expect(await readAll(store)).to.deep.equal(wanted)
+        expected.push(`line ${i}`)
+        expect(await readAll(store)).to.deep.equal(expected)
       }
     })
 
@@ -254,8 +254,8 @@ describe('the embedded log store', () => {
       const store = await open()
       // 30 MB in total, half of it in fields.
       const long = 'a'.repeat(125_000)
-      const wanted = Array.from({ length: 120 }, (_, i) => `${100 + i}`)
-      const records = wanted.map((name, i) =>
+      const expected = Array.from({ length: 120 }, (_, i) => `${100 + i}`)
+      const records = expected.map((name, i) =>
         line(`${name} ${long}`, { timeNs: testDayNs + BigInt(i), fields: { of: `${name} ${long}` } }),
       )
       const ending = new AbortController()
@@ -263,7 +263,7 @@ describe('the embedded log store', () => {
       const following = (async () => {
         for await (const hits of store.follow(everything, ending.signal)) {
           followed.push(...hits.map(({ record }) => record.log.slice(0, 3)))
-          if (followed.length >= wanted.length) ending.abort()
+          if (followed.length >= expected.length) ending.abort()
         }
       })()
       for (const part of [records.slice(0, 60), records.slice(60)]) await store.append({ records: part })
@@ -275,9 +275,9 @@ describe('the embedded log store', () => {
       const all = { filter: everything, order: 'asc', limit: Number.POSITIVE_INFINITY } as const
       for await (const page of exportHits(store, all, limits))
         exported.push(...page.map(({ record }) => record.log.slice(0, 3)))
-      expect(exported).to.deep.equal(wanted)
+      expect(exported).to.deep.equal(expected)
       await following
-      expect(followed).to.deep.equal(wanted)
+      expect(followed).to.deep.equal(expected)
     })
 
     it('deletes expired lines, and frees their disk space', async () => {

@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises'
 import { isStatus, unavailable } from '../../apierrors/status.ts'
 import type { LogFilter } from '../filter/filter.ts'
-import type { Ingested } from '../ingest/raw-batch.ts'
+import type { IngestResult } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
 import type { NamespaceRule } from './namespace-rules.ts'
 import { type Child, createChild } from './process/child.ts'
 import { createFeed, type ReadArrivals } from './read/follow.ts'
-import type { Read, ReaderNotice, ReaderSettings, ReadRequest } from './read/read-request.ts'
+import type { ReaderNotice, ReaderQuery, ReaderSettings, ReadRequest } from './read/read-request.ts'
 import { firstKeptDay } from './write/retention.ts'
 import type { StoreSettings } from './write/store-writer.ts'
 import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write/write-request.ts'
@@ -105,7 +105,7 @@ export async function openEmbeddedStores<Name extends string>(
   return { stores: stores as Record<Name, LogStore>, close }
 }
 
-type Parts = {
+type StoreParts = {
   readonly name: string
   readonly folder: string
   readonly namespaces: readonly NamespaceRule[]
@@ -116,7 +116,7 @@ type Parts = {
   readonly report: EmbeddedSettings<string>['report']
 }
 
-function openStore({ name, folder, namespaces, writer, reader, now, isClosed, report }: Parts): {
+function openStore({ name, folder, namespaces, writer, reader, now, isClosed, report }: StoreParts): {
   readonly store: Omit<LogStore, 'close'>
   readonly end: () => void
 } {
@@ -142,7 +142,7 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
     return result
   }
 
-  async function read<Result>(query: Read, { signal, timeoutMs }: QueryLimits): Promise<Result> {
+  async function read<Result>(query: ReaderQuery, { signal, timeoutMs }: QueryLimits): Promise<Result> {
     if (isClosed()) throw closed()
     const request: ReadRequest = { ...query, store: name, timeoutMs }
     return (await reader.request(request, signal)) as Result
@@ -178,7 +178,7 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
         const named = id === undefined ? {} : { name: id }
         return store<AppendResult>({ kind: 'append', store: name, records, ...named, nowMs: now() })
       },
-      ingest: async batch => store<Ingested>({ kind: 'ingest', store: name, batch, nowMs: now() }),
+      ingest: async batch => store<IngestResult>({ kind: 'ingest', store: name, batch, nowMs: now() }),
       query: (query, limits) =>
         read({ kind: 'query', query: { ...query, filter: kept(query.filter) } }, limits),
       rows: (query, limits) =>

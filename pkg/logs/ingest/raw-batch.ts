@@ -36,7 +36,7 @@ export type Problem = Pick<Rejection, 'reason' | 'cause'>
 export type Problems = ReadonlyMap<number, Problem>
 
 /** Changes of stored lines, by index of the line. */
-export type Changes = ReadonlyMap<number, Notes>
+export type LineChanges = ReadonlyMap<number, Notes>
 
 export type BatchReading = {
   /** Parsed lazily. @throws Status 400 for an invalid batch, 413 for too many lines */
@@ -47,12 +47,16 @@ export type BatchReading = {
    *
    * @param isRepeat whether the batch had been stored before, and was not stored again
    */
-  readonly respond: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
+  readonly respond: (
+    problems: Problems,
+    changes: LineChanges,
+    isRepeat: boolean,
+  ) => Iterable<string | Uint8Array>
   /** Returns the error of a response to a protocol without partial success; or undefined. */
   readonly rejection?: (problems: Problems) => string | undefined
 }
 
-export type Ingested = {
+export type IngestResult = {
   /** Number of stored lines, and of rejected lines. */
   readonly stored: number
   readonly rejected: number

@@ -2,13 +2,13 @@ import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
 import type { Line } from './line/document.ts'
 import type { Note, Notes } from './line/line-notes.ts'
-import type { Changes, Ingested, Problem, Problems, RawBatch } from './raw-batch.ts'
+import type { IngestResult, LineChanges, Problem, Problems, RawBatch } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 
 export type BatchRecords = {
   readonly records: readonly LogRecord[]
   /** Returns the response, given the result of the store. */
-  readonly respond: (result: AppendResult) => Ingested
+  readonly respond: (result: AppendResult) => IngestResult
 }
 
 /** Parses a whole batch. @throws Status 400 if it is invalid, 413 if it has too many lines */
@@ -32,9 +32,9 @@ export type Outcome = {
   readonly records: readonly LogRecord[]
   /** Adds the result of the store. @param rejected records by index in `records` */
   readonly close: (rejected: AppendResult['rejected']) => {
-    readonly counts: Pick<Ingested, 'stored' | 'rejected' | 'changed' | 'causes'>
+    readonly counts: Pick<IngestResult, 'stored' | 'rejected' | 'changed' | 'causes'>
     readonly problems: Problems
-    readonly changes: Changes
+    readonly changes: LineChanges
   }
 }
 
@@ -42,7 +42,7 @@ export type Outcome = {
 export function createOutcome(): Outcome {
   const problems = new Map<number, Problem>()
   const changes = new Map<number, Notes>()
-  const places: number[] = []
+  const lineIndexes: number[] = []
   const records: LogRecord[] = []
   let count = 0
   return {
@@ -50,7 +50,7 @@ export function createOutcome(): Outcome {
     add: ({ record, problem, notes }) => {
       if (record === undefined) problems.set(count, { reason: problem })
       else {
-        places.push(count)
+        lineIndexes.push(count)
         records.push(record)
         if (notes !== undefined) changes.set(count, notes)
       }
@@ -60,9 +60,9 @@ export function createOutcome(): Outcome {
       const causes: { time?: number; quota?: number } = {}
       for (const { index, reason, cause } of rejected) {
         if (cause !== undefined) causes[cause] = (causes[cause] ?? 0) + 1
-        const place = places[index] ?? index
-        problems.set(place, cause === undefined ? { reason } : { reason, cause })
-        changes.delete(place)
+        const lineIndex = lineIndexes[index] ?? index
+        problems.set(lineIndex, cause === undefined ? { reason } : { reason, cause })
+        changes.delete(lineIndex)
       }
       const changed: Partial<Record<Note, number>> = {}
       for (const note of [...changes.values()].flat()) changed[note] = (changed[note] ?? 0) + 1

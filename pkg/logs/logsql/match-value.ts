@@ -2,7 +2,7 @@ import { compileRegex } from '../regex/compile.ts'
 import { toLowerCase } from './letter-case.ts'
 import { parseIpv4, parseValue } from './numbers.ts'
 import { compareBytes } from './order.ts'
-import type { Bound, ValueTest } from './query.ts'
+import type { RangeBound, ValueTest } from './query.ts'
 
 const ofWord = /^[\p{L}\p{Nd}_]$/u
 
@@ -67,7 +67,7 @@ function compareStart(value: string, other: string): number {
   return compareBytes(value.slice(0, other.length + 1), other)
 }
 
-function createRangeTest(min: Bound, max: Bound): (value: string) => boolean {
+function createRangeTest(min: RangeBound, max: RangeBound): (value: string) => boolean {
   return text => {
     const value = parseValue(text)
     return (

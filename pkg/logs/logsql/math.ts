@@ -96,8 +96,8 @@ function parseCall(tokens: Tokens, limits: Limits, name: string): MathExpression
   }
   const [least, most] = functions[name] ?? [0, 0]
   if (operands.length < least || operands.length > most) {
-    const wanted = least === most ? String(least) : `${least} to ${most}`
-    throw tokens.error(`${name}() requires ${wanted} arguments, not ${operands.length}`)
+    const range = least === most ? String(least) : `${least} to ${most}`
+    throw tokens.error(`${name}() requires ${range} arguments, not ${operands.length}`)
   }
   return { kind: 'function', name, operands }
 }

@@ -30,14 +30,14 @@ export function parsePattern(pattern: string, position: number): readonly Patter
     }
     const close = pattern.indexOf('>', open)
     if (close === -1) throw syntaxError('missing > in the pattern', position)
-    steps.push({ prefix, ...placeOf(pattern.slice(open + 1, close)) })
+    steps.push({ prefix, ...fieldAndOption(pattern.slice(open + 1, close)) })
     at = close + 1
     if (steps.length > maxSteps) throw syntaxError(`the pattern has more than ${maxSteps} fields`, position)
   }
   return steps
 }
 
-function placeOf(text: string): { readonly field: string; readonly option: string } {
+function fieldAndOption(text: string): { readonly field: string; readonly option: string } {
   if (text === '_' || text === '*') return { field: '', option: '' }
   const colon = text.indexOf(':')
   return colon === -1

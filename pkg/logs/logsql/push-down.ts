@@ -18,10 +18,10 @@ export type PushedDown = {
 }
 
 /** A filter for a store. Every match meets `expression`; if `isExact`, only matches do. */
-type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
+type NecessaryFilter = { readonly expression?: Expression; readonly isExact: boolean }
 
-const nothing: Necessary = { isExact: false }
-const everything: Necessary = { isExact: true }
+const nothing: NecessaryFilter = { isExact: false }
+const everything: NecessaryFilter = { isExact: true }
 
 /** Splits a filter into a part that the store evaluates and the rest. */
 export function pushDown(filter: Filter): PushedDown {
@@ -49,7 +49,7 @@ export function pushDown(filter: Filter): PushedDown {
   }
 }
 
-function necessary(filter: Filter): Necessary {
+function necessary(filter: Filter): NecessaryFilter {
   switch (filter.op) {
     case 'all':
       return everything
@@ -92,7 +92,7 @@ function necessary(filter: Filter): Necessary {
   }
 }
 
-function join(expression: Expression | undefined, isExact: boolean): Necessary {
+function join(expression: Expression | undefined, isExact: boolean): NecessaryFilter {
   return expression === undefined ? { isExact } : { expression, isExact }
 }
 
@@ -113,7 +113,7 @@ function fieldOf(name: string): Field | undefined {
   return own === undefined ? undefined : { field: own }
 }
 
-function ofField(name: string, test: ValueTest): Necessary {
+function ofField(name: string, test: ValueTest): NecessaryFilter {
   const field = name.endsWith('*') ? undefined : fieldOf(name)
   if (field === undefined) return nothing
   switch (test.kind) {
@@ -147,7 +147,7 @@ function isOwn(field: Field): boolean {
   return typeof field === 'object' && 'field' in field
 }
 
-function inexact(expression: Expression | undefined): Necessary {
+function inexact(expression: Expression | undefined): NecessaryFilter {
   return join(expression, false)
 }
 
@@ -159,13 +159,13 @@ function part(field: Field, given: string, caseSensitive = true): Expression | u
 
 const maxParts = 100
 
-function oneOfParts(field: Field, values: readonly string[]): Necessary {
+function oneOfParts(field: Field, values: readonly string[]): NecessaryFilter {
   const parts = values.slice(0, maxParts + 1).flatMap(value => part(field, value) ?? [])
   return parts.length < values.length ? nothing : inexact(anyOf(parts))
 }
 
 /** Translates the test that a value equals one of several. */
-function whole(field: Field, values: readonly string[]): Necessary {
+function whole(field: Field, values: readonly string[]): NecessaryFilter {
   // Only the words of a line are indexed, not the line.
   if (field === 'log') return oneOfParts(field, values)
   const isOrigin = typeof field === 'string'
@@ -191,7 +191,7 @@ function partOfValue(text: string): string {
   return text.slice(begin)
 }
 
-function ofStream({ label, isNegated, test }: StreamMatcher): Necessary {
+function ofStream({ label, isNegated, test }: StreamMatcher): NecessaryFilter {
   if (label !== 'namespace' && label !== 'pod' && label !== 'container') return nothing
   if (!('values' in test)) return nothing
   const expression = isOneOf(label, test.values)

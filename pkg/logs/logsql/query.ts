@@ -13,14 +13,14 @@ export type ValueTest =
   | { readonly kind: 'in'; readonly values: readonly string[] }
   /** The value contains phrases; every value contains ''. */
   | { readonly kind: 'containsAll' | 'containsAny' | 'sequence'; readonly values: readonly string[] }
-  | { readonly kind: 'range'; readonly min: Bound; readonly max: Bound }
+  | { readonly kind: 'range'; readonly min: RangeBound; readonly max: RangeBound }
   /** From `min` (inclusive) to `max` (exclusive), in byte order. */
   | { readonly kind: 'stringRange'; readonly min: string; readonly max?: string }
   /** Length in code points, from `min` to `max` inclusive. */
   | { readonly kind: 'lengthRange'; readonly min: number; readonly max: number }
   | { readonly kind: 'ipv4Range'; readonly min: number; readonly max: number }
 
-export type Bound = { readonly value: number; readonly isIncluded: boolean }
+export type RangeBound = { readonly value: number; readonly isIncluded: boolean }
 
 export type StreamMatcher = {
   readonly label: string
@@ -65,7 +65,7 @@ export type Bucket = {
 }
 
 /** How to write fields: `keepOriginal` keeps values, `skipEmpty` writes no empty ones. */
-export type Overwriting = { readonly keepOriginal: boolean; readonly skipEmpty: boolean }
+export type OverwriteMode = { readonly keepOriginal: boolean; readonly skipEmpty: boolean }
 
 /** A step of a pattern: a literal text, and a field with an option (`uc:name`). */
 export type PatternStep = { readonly prefix: string; readonly field: string; readonly option: string }
@@ -111,7 +111,7 @@ export type Pipe =
       readonly condition?: Filter
       readonly steps: readonly PatternStep[]
       readonly from: string
-    } & Overwriting)
+    } & OverwriteMode)
   | ({
       readonly kind: 'unpack'
       readonly format: 'json' | 'logfmt'
@@ -120,7 +120,7 @@ export type Pipe =
       readonly fields: readonly string[]
       readonly preserveKeys: readonly string[]
       readonly resultPrefix: string
-    } & Overwriting)
+    } & OverwriteMode)
   | {
       readonly kind: 'math'
       readonly entries: readonly { readonly result: string; readonly expression: MathExpression }[]
@@ -130,7 +130,7 @@ export type Pipe =
       readonly condition?: Filter
       readonly steps: readonly PatternStep[]
       readonly result: string
-    } & Overwriting)
+    } & OverwriteMode)
   | { readonly kind: 'len'; readonly field: string; readonly result: string }
   | { readonly kind: 'patterns'; readonly from: string; readonly limit: number }
   | { readonly kind: 'fieldNames'; readonly result: string; readonly part: string }

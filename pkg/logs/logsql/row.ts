@@ -23,17 +23,17 @@ const notEmpty = randomUUID()
  * `labels.*`, and its own fields. An own field with a reserved name is called `fields.<name>`. A
  * list becomes JSON.
  *
- * @param wanted only these fields, and a marker so that the row is not empty
+ * @param selected only these fields, and a marker so that the row is not empty
  */
-export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
+export function toRow(record: LogRecord, selected?: ReadonlySet<string>): Row {
   const row: Row = new Map()
   const set = (name: string, value: string) => {
-    if (value !== '' && (wanted === undefined || wanted.has(name))) row.set(name, value)
+    if (value !== '' && (selected === undefined || selected.has(name))) row.set(name, value)
   }
   const { namespace, pod, container, host, dockerId, labels, fields } = record
-  if (wanted !== undefined) row.set(notEmpty, '1')
-  if (wanted === undefined || wanted.has('_time')) row.set('_time', formatTime(record.timeNs))
-  if (wanted === undefined || wanted.has('_stream') || wanted.has('_stream_id')) {
+  if (selected !== undefined) row.set(notEmpty, '1')
+  if (selected === undefined || selected.has('_time')) row.set('_time', formatTime(record.timeNs))
+  if (selected === undefined || selected.has('_stream') || selected.has('_stream_id')) {
     const stream = streamOf(record)
     set('_stream_id', stream.id)
     set('_stream', stream.name)
@@ -47,7 +47,7 @@ export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
   for (const name in labels) set(`labels.${name}`, labels[name] ?? '')
   for (const name in fields) {
     const column = reserved.test(name) ? `fields.${name}` : name
-    if (wanted === undefined || wanted.has(column)) set(column, textOf(fields[name] ?? ''))
+    if (selected === undefined || selected.has(column)) set(column, textOf(fields[name] ?? ''))
   }
   return row
 }

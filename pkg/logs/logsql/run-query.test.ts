@@ -13,7 +13,7 @@ import { planQuery, runQuery } from './run-query.ts'
 // Lines, and the results of VictoriaLogs 1.52.1 for them. Recorded by:
 // RECORD=test/fixtures/logsql-rows.json LINES=120 QUERIES=400 SEED=7 make test-logsql
 const file = new URL('../../../test/fixtures/logsql-rows.json', import.meta.url)
-type Recorded = { readonly query: string; readonly rows: readonly string[] }
+type RecordedQuery = { readonly query: string; readonly rows: readonly string[] }
 const nowNs = 1_700_001_000_000_000_000n
 const everything = { scope: 'everything' } as const
 
@@ -37,7 +37,7 @@ async function thrownFields(work: Promise<unknown>): Promise<string> {
 }
 
 describe('runQuery', () => {
-  const parsed: readonly (LogRecord | Recorded)[] = JSON.parse(readFileSync(file, 'utf8'), (_, value) =>
+  const parsed: readonly (LogRecord | RecordedQuery)[] = JSON.parse(readFileSync(file, 'utf8'), (_, value) =>
     typeof value?.bigint === 'string' ? BigInt(value.bigint) : value,
   )
   const records = parsed.filter(entry => 'log' in entry)

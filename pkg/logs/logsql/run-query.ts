@@ -12,7 +12,7 @@ import { createQueryTimeSlices } from './query-time-slices.ts'
 import type { Row } from './row.ts'
 import { originFields, planStoreCount, type StoreCount } from './store-counts.ts'
 
-export type Run = {
+export type QueryRun = {
   readonly store: LogStore
   /** The filter of the caller's scope, which limits the query. */
   readonly filter: LogFilter
@@ -73,7 +73,7 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
  *
  * @throws Status 400 if it needs too much memory, 504 if it takes too long; errors of the store
  */
-export async function* runQuery(run: Run, given: Query): AsyncGenerator<readonly Row[]> {
+export async function* runQuery(run: QueryRun, given: Query): AsyncGenerator<readonly Row[]> {
   const output = createOutput(run.maxBytes)
   const slices = createQueryTimeSlices(run)
   const { pages, pipes, linesOf = () => 1 } = readFirst(run, withFirstFilters(given), slices.leftMs)
@@ -110,7 +110,7 @@ type First = {
 }
 
 /** Returns what the store contributes: pages of rows, and the pipes after it. */
-function readFirst(run: Run, query: Query, leftMs: () => number): First {
+function readFirst(run: QueryRun, query: Query, leftMs: () => number): First {
   const { order, pipes } = toScanOrder(query.pipes)
   const { filter, test } = planQuery(run.filter, query)
   const count = planStoreCount(filter, test, pipes[0])
@@ -169,7 +169,7 @@ type Step = Pick<RowQuery, 'order' | 'test' | 'pipes' | 'fields'>
 
 /** Yields the rows of each page; undefined for a line without a row. */
 async function* scan(
-  { store, limits }: Run,
+  { store, limits }: QueryRun,
   filter: LogFilter | undefined,
   step: Step,
   leftMs: () => number,
@@ -187,7 +187,7 @@ async function* scan(
 
 /** Yields the rows that a store has counted. */
 async function* counted(
-  { store, limits }: Run,
+  { store, limits }: QueryRun,
   count: StoreCount,
   leftMs: () => number,
 ): AsyncGenerator<readonly Row[]> {
@@ -196,7 +196,7 @@ async function* counted(
 
 /** Reads a row for each origin. */
 function readOrigins(
-  { limits }: Run,
+  { limits }: QueryRun,
   origins: NonNullable<LogStore['origins']>,
   { filter, ...step }: { readonly filter: LogFilter } & Pick<RowQuery, 'test' | 'fields'>,
   leftMs: () => number,

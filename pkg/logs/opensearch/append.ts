@@ -74,17 +74,17 @@ function readItem(item: unknown): string | undefined {
   const status = Number(result.status ?? 500)
   if (status < 300) return undefined
   if (status === 409) return 'known'
-  const said = reasonOf({ error: result.error })
-  if (/flood-stage|cluster_block/.test(said)) {
-    throw insufficientStorage(`the log store rejects new lines: ${said}`)
+  const reason = reasonOf({ error: result.error })
+  if (/flood-stage|cluster_block/.test(reason)) {
+    throw insufficientStorage(`the log store rejects new lines: ${reason}`)
   }
   // The status of a request can be 200 although documents in it were unauthorized. The lines
   // themselves are valid.
-  if (status === 401 || status === 403) throw rejectedCredentials(new Error(said))
+  if (status === 401 || status === 403) throw rejectedCredentials(new Error(reason))
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
   // Other errors concern the search engine (shard limit, closed index). If they were reported as
   // invalid lines, the client would drop the lines.
-  if (!ofDocument.test(said))
-    throw unavailable(`the log store responded with ${status}: ${said}`, undefined, 5)
-  return said
+  if (!ofDocument.test(reason))
+    throw unavailable(`the log store responded with ${status}: ${reason}`, undefined, 5)
+  return reason
 }

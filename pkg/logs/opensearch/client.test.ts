@@ -7,8 +7,8 @@ import { createCa, issueCertificate } from '../../certs/issue.ts'
 import { BodyTooLargeError } from '../../http/read-body.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
 
-const authority = createCa({ commonName: 'search', validityDays: 2 })
-const serving = issueCertificate(authority, {
+const caPair = createCa({ commonName: 'search', validityDays: 2 })
+const serving = issueCertificate(caPair, {
   commonName: 'localhost',
   ipAddresses: ['127.0.0.1'],
   usages: ['server'],
@@ -137,9 +137,9 @@ describe('createSearchClient', () => {
   }
 
   it('authenticates with user and password, or with an API key, and logs neither', async () => {
-    const seen: unknown[] = []
+    const received: unknown[] = []
     const listener: Listener = (req, res) => {
-      seen.push(req.headers.authorization)
+      received.push(req.headers.authorization)
       respond(500, {})(req, res)
     }
     const basic = await start(listener, { username: 'kapis' }, { ...none, password: 's3cret' })
@@ -154,11 +154,11 @@ describe('createSearchClient', () => {
     await basic.close()
     if (server) await closeServer(server)
     await rejectedStatus((await start(listener, {}, { ...none, apiKey: 'k3y' })).call(call))
-    expect(seen).to.deep.equal([`Basic ${Buffer.from('kapis:s3cret').toString('base64')}`, 'ApiKey k3y'])
+    expect(received).to.deep.equal([`Basic ${Buffer.from('kapis:s3cret').toString('base64')}`, 'ApiKey k3y'])
   })
 
   it('trusts the configured CA, and no other', async () => {
-    const trusting = await start(respond(200, { ok: true }), { tls: true, ca: authority.certPem })
+    const trusting = await start(respond(200, { ok: true }), { tls: true, ca: caPair.certPem })
     expect(await trusting.call(call)).to.deep.equal({ ok: true })
     await trusting.close()
     if (server) await closeServer(server)

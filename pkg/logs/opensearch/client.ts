@@ -135,16 +135,17 @@ export class SearchEngineError extends Error {
 
 /** Converts an error response of the search engine to a Status. */
 function toStatus(code: number, response: unknown): Status {
-  const said = reasonOf(response)
-  const cause = new SearchEngineError(code, said)
+  const reason = reasonOf(response)
+  const cause = new SearchEngineError(code, reason)
   // Partial results are disabled, so the search engine fails at its timeout: with 500, or with 429
   // in Elasticsearch 9.
-  if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
-  if (code === 429 && !said.includes('flood-stage')) return tooManyRequests('the log store is overloaded', 1)
-  if (said.includes('flood-stage') || said.includes('cluster_block'))
-    return insufficientStorage(`the log store rejects new lines: ${said}`, cause)
-  if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {
-    return badRequest(`the log store rejected the query: ${said}`)
+  if (reason.endsWith(': Time exceeded')) return timedOut(tooSlow)
+  if (code === 429 && !reason.includes('flood-stage'))
+    return tooManyRequests('the log store is overloaded', 1)
+  if (reason.includes('flood-stage') || reason.includes('cluster_block'))
+    return insufficientStorage(`the log store rejects new lines: ${reason}`, cause)
+  if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(reason)) {
+    return badRequest(`the log store rejected the query: ${reason}`)
   }
   if (code === 401 || code === 403) return rejectedCredentials(cause)
   return unavailable(cause.message, cause, 5)

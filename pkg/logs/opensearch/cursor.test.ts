@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { thrownFields } from '../../apierrors/fixtures.ts'
-import { parseCursor, placeOf, type RecordPosition, searchAfter, toCursor } from './cursor.ts'
+import { parseCursor, positionOf, type RecordPosition, searchAfter, toCursor } from './cursor.ts'
 
 const time = '2020-05-16T16:00:42.608962453Z'
 
@@ -13,7 +13,7 @@ describe('cursors of OpenSearch and Elasticsearch', () => {
       [1589644842608962453n, 8],
       [1589644842608962454n, 8],
     ])
-      places.push(placeOf(sort, places.at(-1)))
+      places.push(positionOf(sort, places.at(-1)))
     expect(places.map(({ sequence, nth }) => [sequence, nth])).to.deep.equal([
       [7, 1],
       [7, 2],

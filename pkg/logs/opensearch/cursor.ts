@@ -34,7 +34,7 @@ export function searchAfter({ time, sequence }: RecordPosition, order: Order): r
  * @param sort time in nanoseconds since 1970, and sequence number in its shard
  * @param before position of the previous hit; undefined for the first
  */
-export function placeOf(sort: unknown, before: RecordPosition | undefined): RecordPosition {
+export function positionOf(sort: unknown, before: RecordPosition | undefined): RecordPosition {
   const [ns, number] = Array.isArray(sort) ? sort : []
   const [time, sequence] = [formatTime(BigInt(String(ns))), Number(number)]
   const isSame = before?.time === time && before.sequence === sequence

@@ -14,7 +14,7 @@ import {
   type Statistics,
 } from '../store.ts'
 import { type SearchClient, tooSlow } from './client.ts'
-import { parseCursor, placeOf, type RecordPosition, searchAfter, sortFields, toCursor } from './cursor.ts'
+import { parseCursor, positionOf, type RecordPosition, searchAfter, sortFields, toCursor } from './cursor.ts'
 import { toRecord } from './document.ts'
 import { type Dsl, toDsl } from './dsl.ts'
 import { indicesOf } from './indices.ts'
@@ -42,7 +42,7 @@ export async function queryRecords(
   query: LogQuery,
   limits: QueryLimits,
 ): Promise<QueryResult> {
-  const found: Found[] = []
+  const found: FoundRecord[] = []
   let { size: most } = query
   let { start } = query
   let total: number | undefined
@@ -60,18 +60,18 @@ export async function queryRecords(
     }
     const last = part.hits.at(-1)
     if (!part.isFull || last === undefined || found.length >= query.size) break
-    start = { after: toCursor(last.place) }
+    start = { after: toCursor(last.position) }
   }
   return { total, hits: found.map(toHit), isCut: false }
 }
 
-function toHit({ record, place }: Found): Hit {
-  return { record, cursor: toCursor(place) }
+function toHit({ record, position }: FoundRecord): Hit {
+  return { record, cursor: toCursor(position) }
 }
 
-type Part = {
+type SearchPart = {
   readonly total: number | undefined
-  readonly hits: readonly Found[]
+  readonly hits: readonly FoundRecord[]
   /** Whether there may be further records. */
   readonly isFull: boolean
   /** Maximum size of a single search. */
@@ -82,17 +82,17 @@ type Part = {
  * Runs one search, for fewer records if responses become too large. Repeats some records, because
  * those at the same position in several shards are distinguished by their rank.
  */
-async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<Part> {
+async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<SearchPart> {
   const { filter, order, size, start, withTotal } = query
   const after = 'from' in start ? undefined : parseCursor(start.after)
   // Records before the page may have the same position as its first record.
   const known = 'from' in start ? Math.min(start.from, maxAtPlace) : (after?.nth ?? 0)
   // Repeated records count towards the window.
   const first = Math.min(size, maxWindow - known)
-  const place =
+  const position =
     'from' in start ? { from: start.from - known } : after && { search_after: searchAfter(after, order) }
   const body = {
-    ...place,
+    ...position,
     size: first + known,
     sort: sortFields(order),
     track_total_hits: withTotal,
@@ -117,9 +117,9 @@ async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): 
 }
 
 /** Returns the number of found records at or before a position. */
-function countKnown(found: readonly Found[], { time, sequence, nth }: RecordPosition): number {
+function countKnown(found: readonly FoundRecord[], { time, sequence, nth }: RecordPosition): number {
   const beyond = found.findIndex(
-    ({ place }) => place.time !== time || place.sequence !== sequence || place.nth > nth,
+    ({ position }) => position.time !== time || position.sequence !== sequence || position.nth > nth,
   )
   return beyond < 0 ? found.length : beyond
 }
@@ -207,13 +207,13 @@ function totalOf(response: unknown): number {
   return Number(isRecord(total) ? total.value : (total ?? 0))
 }
 
-type Found = { readonly record: LogRecord; readonly place: RecordPosition }
+type FoundRecord = { readonly record: LogRecord; readonly position: RecordPosition }
 
-function hitsOf(response: unknown): readonly Found[] {
+function hitsOf(response: unknown): readonly FoundRecord[] {
   const hits = member(response, 'hits', 'hits')
-  const found: Found[] = []
+  const found: FoundRecord[] = []
   for (const { _source: source, sort } of (Array.isArray(hits) ? hits : []).filter(isRecord))
-    found.push({ record: toRecord(source), place: placeOf(sort, found.at(-1)?.place) })
+    found.push({ record: toRecord(source), position: positionOf(sort, found.at(-1)?.position) })
   return found
 }
 

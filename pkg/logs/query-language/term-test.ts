@@ -4,7 +4,7 @@ import { wordRole, wordsOf } from '../filter/words.ts'
 import type { Field } from '../record.ts'
 import { baseRegexCost, type RegexBudget } from '../regex/budget.ts'
 import { compileRegex, RegexError } from '../regex/compile.ts'
-import { type Piece, syntaxError, type Term } from './terms.ts'
+import { syntaxError, type Term, type TermPiece } from './terms.ts'
 
 const fields: Readonly<Record<string, Field>> = {
   log: 'log',
@@ -91,7 +91,7 @@ function checkRegex(source: string, caseSensitive: boolean, position: number): v
  * Returns the test of a field. The origin must equal the text, case-sensitive; with wildcards, and
  * for other fields, the case is ignored.
  */
-function fieldTest(field: Field, pieces: readonly Piece[]): Test {
+function fieldTest(field: Field, pieces: readonly TermPiece[]): Test {
   const text = plainText(pieces)
   const isOwn = typeof field !== 'string' && 'field' in field
   if (text !== undefined && !isOwn) return { kind: 'in', values: [text] }
@@ -99,7 +99,7 @@ function fieldTest(field: Field, pieces: readonly Piece[]): Test {
 }
 
 /** Returns the test of the line: words, or wildcards, which do not match spaces. */
-function logTest(pieces: readonly Piece[]): Test {
+function logTest(pieces: readonly TermPiece[]): Test {
   const text = plainText(pieces)
   if (text !== undefined) return textTest(text, false)
   const [first, last] = [pieces[0], pieces.at(-1)]
@@ -119,7 +119,7 @@ export function textTest(text: string, prefix: boolean): Test {
   return { kind: 'words', words, prefix }
 }
 
-function plainText(pieces: readonly Piece[]): string | undefined {
+function plainText(pieces: readonly TermPiece[]): string | undefined {
   let text = ''
   for (const piece of pieces) {
     if (typeof piece === 'string') return undefined
@@ -129,7 +129,7 @@ function plainText(pieces: readonly Piece[]): string | undefined {
 }
 
 /** Joins adjacent texts. */
-function joined(pieces: readonly Piece[]): WildcardTest['pieces'] {
+function joined(pieces: readonly TermPiece[]): WildcardTest['pieces'] {
   const all: ({ readonly text: string } | '*' | '?')[] = []
   for (const piece of pieces) {
     const last = all.at(-1)
@@ -146,12 +146,12 @@ function isOneWord(text: string): boolean {
 }
 
 /** Reports whether the pattern begins at a word boundary. `?` at the edge is in a word. */
-function beginsWord(piece: Piece | undefined): boolean {
+function beginsWord(piece: TermPiece | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'
   return wordRole(piece.text.codePointAt(0) ?? 0) === 'part'
 }
 
-function endsWord(piece: Piece | undefined): boolean {
+function endsWord(piece: TermPiece | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'
   return wordRole([...piece.text].at(-1)?.codePointAt(0) ?? 0) === 'part'
 }

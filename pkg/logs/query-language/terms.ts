@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 
 /** A part of a search text: literal text, `*` for any number of characters, or `?` for one. */
-export type Piece = { readonly text: string; readonly quoted: boolean } | '*' | '?'
+export type TermPiece = { readonly text: string; readonly quoted: boolean } | '*' | '?'
 
 export type Term = {
   readonly kind: 'term'
@@ -9,12 +9,12 @@ export type Term = {
   /** The name before the colon. */
   readonly field?: string
   readonly value:
-    | { readonly pieces: readonly Piece[] }
+    | { readonly pieces: readonly TermPiece[] }
     | { readonly regex: string; readonly position: number; readonly caseSensitive: boolean }
-    | { readonly operator: Operator; readonly number: string }
+    | { readonly operator: Comparison; readonly number: string }
 }
 
-export type Operator = '<' | '<=' | '>' | '>='
+export type Comparison = '<' | '<=' | '>' | '>='
 
 export type Token =
   | Term
@@ -67,7 +67,7 @@ export function readTerms(text: string): readonly Token[] {
         kind: 'term',
         position,
         field: toName(name),
-        value: { operator: operator as Operator, number },
+        value: { operator: operator as Comparison, number },
       }
     }
     const found = find(fieldPattern)?.[1]
@@ -84,8 +84,8 @@ export function readTerms(text: string): readonly Token[] {
     return { kind: 'term', position, ...named, value: { pieces } }
   }
 
-  function readPieces(): readonly Piece[] {
-    const pieces: Piece[] = []
+  function readPieces(): readonly TermPiece[] {
+    const pieces: TermPiece[] = []
     for (let next = text[at]; next !== undefined && !/[\s()]/.test(next); next = text[at]) {
       if (next === '*' || next === '?') {
         at += 1

@@ -41,9 +41,9 @@ function selectNames(
   names: readonly string[] | undefined,
   parts: readonly string[] | undefined,
 ): readonly string[] {
-  const wanted = names && new Set(names)
+  const requested = names && new Set(names)
   return readable.filter(
-    name => (wanted?.has(name) ?? true) && (parts?.some(part => name.includes(part)) ?? true),
+    name => (requested?.has(name) ?? true) && (parts?.some(part => name.includes(part)) ?? true),
   )
 }
 

@@ -13,9 +13,9 @@ export function requiredTexts(root: RegexNode, caseSensitive: boolean): Expressi
 }
 
 /** The conditions so far, and the literal text at the end, which a node may continue. */
-type Found = { readonly parts: readonly Expression[]; readonly tail: string }
+type LiteralState = { readonly parts: readonly Expression[]; readonly tail: string }
 
-function collect(node: RegexNode, tail: string, caseSensitive: boolean): Found {
+function collect(node: RegexNode, tail: string, caseSensitive: boolean): LiteralState {
   const before = () => contains(tail, caseSensitive)
   switch (node.kind) {
     case 'set': {

@@ -6,7 +6,7 @@ const repetition = /\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/y
 const braced = /\{[^}]*\}/y
 
 /** The size of an item of an expression, and the end of its source text. */
-type Read = { readonly size: number; readonly end: number }
+type ParsedSize = { readonly size: number; readonly end: number }
 
 /**
  * Estimates the number of instructions of a regular expression without compiling it: `(a{30}){30}`
@@ -79,13 +79,13 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
 }
 
 /** Reads an escape. Braces after \p or \x are a class or character, no repetition. */
-function readEscape(source: string, at: number): Read {
+function readEscape(source: string, at: number): ParsedSize {
   const kind = (source[at + 1] ?? '').toLowerCase()
   const name = kind === 'p' || kind === 'x' ? (matchAt(braced, source, at + 2)?.[0] ?? '') : ''
   return { size: kind === 'p' ? classCost : 1, end: at + 2 + name.length }
 }
 
-function readClass(source: string, start: number): Read {
+function readClass(source: string, start: number): ParsedSize {
   let size = 1
   let [hasRange, isBeyondAscii] = [false, false]
   let at = source[start + 1] === '^' ? start + 2 : start + 1

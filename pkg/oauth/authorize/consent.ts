@@ -15,7 +15,7 @@ export async function needsConsent(
   if (prompts.has('consent')) return true
   if (client.grantMethod === 'auto') return false
   if (client.public) return true
-  const wanted = scope.split(' ').filter(name => name !== '')
+  const requested = scope.split(' ').filter(name => name !== '')
   const logins = await sessions.list(user)
   return !logins.some(
     ({ type, ended, clientId, expiresAtMs, scope: granted }) =>
@@ -23,6 +23,6 @@ export async function needsConsent(
       ended === '' &&
       clientId === client.name &&
       expiresAtMs > Date.now() &&
-      wanted.every(name => granted.split(' ').includes(name)),
+      requested.every(name => granted.split(' ').includes(name)),
   )
 }

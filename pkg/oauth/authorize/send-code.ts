@@ -5,13 +5,17 @@ import { sendBack } from './authorization-response.ts'
 import { issueCode } from './code.ts'
 import type { AuthorizeRequest, Target } from './request.ts'
 
-type Agreed = { readonly target: Target; readonly request: AuthorizeRequest; readonly login: BrowserLogin }
+type ApprovedRequest = {
+  readonly target: Target
+  readonly request: AuthorizeRequest
+  readonly login: BrowserLogin
+}
 
 /** Redirects the browser to the client with a code for the login. */
 export async function sendCode(
   { tools, issuer }: Pick<BrowserOptions, 'tools' | 'issuer'>,
   exchange: { readonly req: Request; readonly res: Response },
-  { target, request, login }: Agreed,
+  { target, request, login }: ApprovedRequest,
 ): Promise<void> {
   const code = await issueCode(tools.internalJwts, {
     user: login.user.name,

@@ -16,15 +16,21 @@ describe('createPostLogoutToken', () => {
   }
 
   it('posts a form with the token, and nothing else', async () => {
-    const seen: unknown[] = []
+    const received: unknown[] = []
     const uri = await serve(async (req, res) => {
       const body = Buffer.concat(await req.toArray()).toString()
       const { method, url, headers } = req
-      seen.push({ method, url, type: headers['content-type'], authorization: headers.authorization, body })
+      received.push({
+        method,
+        url,
+        type: headers['content-type'],
+        authorization: headers.authorization,
+        body,
+      })
       res.writeHead(204).end()
     })
     expect(await createPostLogoutToken()(uri, 'a.b-c_d.e')).to.equal(204)
-    expect(seen).to.deep.equal([
+    expect(received).to.deep.equal([
       {
         method: 'POST',
         url: '/logout?tenant=a',
@@ -79,15 +85,15 @@ describe('createPostLogoutToken', () => {
   })
 
   it('uses the proxy of the environment variables', async () => {
-    const seen: (string | undefined)[] = []
+    const received: (string | undefined)[] = []
     const proxy = new URL(
       await serve((req, res) => {
-        seen.push(req.url)
+        received.push(req.url)
         res.end()
       }),
     )
     const post = createPostLogoutToken({ proxyFor: () => new URL(proxy.origin) })
     expect(await post('http://app.test/logout', 't')).to.equal(200)
-    expect(seen).to.deep.equal(['http://app.test/logout'])
+    expect(received).to.deep.equal(['http://app.test/logout'])
   })
 })

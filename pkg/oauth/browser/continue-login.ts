@@ -43,7 +43,7 @@ async function sendNextStep(
   const { user, provider, amr, returnTo } = progress
   const hasOne = hasFactors(await factors.read(user))
   const acrValues = readAuthorizationRequest(returnTo)?.get('acr_values')
-  const isWanted = missingContextClass(acrValues, amr) !== undefined
+  const isStepUpRequired = missingContextClass(acrValues, amr) !== undefined
   // A provider may have verified a second factor, but that does not replace the user's own.
   if (hasOne && !hasOwnFactor(amr)) {
     await sendFactorPage(options, exchange, progress)
@@ -58,7 +58,7 @@ async function sendNextStep(
     throw invalidRequest('the second factor was removed in the meantime: log in again', {
       why: 'second_factor_removed',
     })
-  if (isWanted || lacksSecondFactor(factors, user, amr)) {
+  if (isStepUpRequired || lacksSecondFactor(factors, user, amr)) {
     await sendSetUpPage(options, exchange, progress)
     return 'second_factor_to_set_up'
   }

@@ -23,7 +23,7 @@ import { sendRegistrationPage } from './registration-endpoint.ts'
 import { readReturnTo } from './return-to.ts'
 import { readBrowserLogin } from './session.ts'
 
-type Shown = {
+type LoginPageState = {
   readonly params: Form
   readonly username: string
   readonly error?: Status
@@ -107,7 +107,7 @@ async function authenticate(
 function sendLoginPage(
   options: BrowserOptions,
   { req, res }: { req: Request; res: Response },
-  { params, username, error, current }: Shown,
+  { params, username, error, current }: LoginPageState,
 ): void {
   const returnTo = readReturnTo(params.get('return_to'))
   const buttons = listLoginButtons(options.tools.providers.store.all())

@@ -64,7 +64,7 @@ export function issueProgressTicket(
   )
 }
 
-type Given = {
+type ProgressInput = {
   readonly ticket: string
   readonly csrf: string
   readonly returnTo: string
@@ -74,7 +74,7 @@ type Given = {
 /** @returns undefined if the ticket is invalid or expired, or belongs to another browser or an ended session */
 export async function readProgressTicket(
   { internalJwts, users }: Pick<GrantTools, 'internalJwts' | 'users'>,
-  { ticket, csrf, returnTo, sessionUser }: Given,
+  { ticket, csrf, returnTo, sessionUser }: ProgressInput,
 ): Promise<LoginProgress | undefined> {
   const claims = await internalJwts.verify('login-progress', ticket)
   const user = claims && users.get(String(claims.sub))

@@ -16,7 +16,7 @@ const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 6
 
 const kinds = ['login', 'choice', 'consent'] as const satisfies readonly ProofKind[]
 
-type Proven = { readonly kind: ProofKind; readonly sid: string }
+type ProofSubject = { readonly kind: ProofKind; readonly sid: string }
 
 /**
  * Adds a proof to an authorization request that its login page was completed, for this request and
@@ -26,7 +26,7 @@ type Proven = { readonly kind: ProofKind; readonly sid: string }
 export async function withLoginProof(
   internalJwts: InternalJwts,
   returnTo: string,
-  { kind, sid }: Proven,
+  { kind, sid }: ProofSubject,
 ): Promise<string> {
   const params = readAuthorizationRequest(returnTo)
   if (params === undefined) return returnTo
@@ -36,7 +36,7 @@ export async function withLoginProof(
 export function issueLoginProof(
   internalJwts: InternalJwts,
   params: Form,
-  { kind, sid }: Proven,
+  { kind, sid }: ProofSubject,
 ): Promise<string> {
   const claims = { kind, sid, request: digestOf(params) }
   return internalJwts.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })

@@ -27,7 +27,7 @@ import { readReturnTo, toLoginPath } from './return-to.ts'
 const perAccount = { maxTries: 20, durationSeconds: 600 }
 
 type Exchange = { readonly req: Request; readonly res: Response }
-type Shown = {
+type RegistrationPageState = {
   readonly registration: PendingRegistration
   readonly returnTo: string
   readonly username?: string
@@ -39,7 +39,7 @@ type ResolveUser = (exchange: Exchange, registration: PendingRegistration, form:
 export async function sendRegistrationPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
-  { registration, returnTo, username, error }: Shown,
+  { registration, returnTo, username, error }: RegistrationPageState,
 ): Promise<void> {
   const { config, identity, wants } = registration
   const isLink = wants === 'link'

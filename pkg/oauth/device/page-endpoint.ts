@@ -65,13 +65,13 @@ function createShow(
   })
 }
 
-type Typed = { readonly req: Request; readonly login: BrowserLogin; readonly typed: string }
+type UserCodeEntry = { readonly req: Request; readonly login: BrowserLogin; readonly typed: string }
 
 /** Returns the device that waits with a user code. @throws Status 429 after many unknown codes */
 async function findDevice(
   tools: BrowserOptions['tools'],
   lockout: Lockout,
-  { req, login, typed }: Typed,
+  { req, login, typed }: UserCodeEntry,
 ): Promise<DeviceAuthorization | undefined> {
   const keys = [`user:${login.user.name}`, `address:${sourceNetwork(sourceOf(req).address)}`] as const
   const attempt = await lockout.begin(keys)
@@ -106,10 +106,18 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
   ): Promise<string | undefined> {
     const isApproved = decision === 'allow'
     const { user, sid: browserSid, authTime, amr, provider } = login
-    const who = { user: user.name, userUid: user.uid, provider, authTime, amr, browserSid, sid: randomUUID() }
+    const session = {
+      user: user.name,
+      userUid: user.uid,
+      provider,
+      authTime,
+      amr,
+      browserSid,
+      sid: randomUUID(),
+    }
     const isFirst = await tools.devices.update({
       ...device,
-      ...who,
+      ...session,
       decision: isApproved ? 'Approved' : 'Denied',
     })
     if (!isFirst) {

@@ -103,10 +103,10 @@ describe('POST /oauth/introspect', () => {
 
   it('describes a token for another audience only to its client and that audience', async () => {
     const { token } = await issueFor('other', 'kapis')
-    const seen = JSON.parse((await introspect({ token })).body)
-    expect(seen).to.include({ active: true, client_id: 'kapis', scope: 'read' })
+    const introspection = JSON.parse((await introspect({ token })).body)
+    expect(introspection).to.include({ active: true, client_id: 'kapis', scope: 'read' })
     // No user has logged in for this token.
-    expect(seen).to.not.have.any.keys('acr', 'amr', 'auth_time')
+    expect(introspection).to.not.have.any.keys('acr', 'amr', 'auth_time')
     const other = { client_id: 'other', client_secret: 's' }
     expect(JSON.parse((await introspect({ ...other, token })).body)).to.deep.include({
       ...{ active: true, client_id: 'kapis', aud: ['other'] },

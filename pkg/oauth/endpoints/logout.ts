@@ -18,7 +18,7 @@ import { type Form, readParameters } from '../server/form.ts'
 import { requireCallerLogin } from '../tokens/caller-login.ts'
 import { readCaller, type ValidToken } from '../tokens/token-validation.ts'
 
-type Presented = {
+type LogoutCredentials = {
   readonly hint: IdTokenHint | undefined
   readonly caller: ValidToken | undefined
   readonly clientId: string | undefined
@@ -57,7 +57,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     return hint
   }
 
-  async function readPresented(req: Request, form: Form): Promise<Presented> {
+  async function readPresented(req: Request, form: Form): Promise<LogoutCredentials> {
     const hint = await readHint(form.get('id_token_hint'))
     const caller = await readCaller(tools, req)
     const clientId = form.get('client_id') ?? hint?.clientId ?? caller?.claims.clientId
@@ -66,7 +66,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     return { hint, caller, clientId }
   }
 
-  async function endEvery({ caller }: Presented): Promise<void> {
+  async function endEvery({ caller }: LogoutCredentials): Promise<void> {
     // Clients pass hints to other programs, so a hint only ends the login that it identifies.
     if (caller === undefined) throw invalidRequest(needsLogin)
     await requireCallerLogin(tools, caller, needsLogin)

@@ -4,7 +4,7 @@ import { memoryUser } from '../memory-fixtures.ts'
 import type { HttpResponse } from '../request-fixtures.ts'
 
 const basic = (text: string | Uint8Array) => `Basic ${Buffer.from(text).toString('base64')}`
-const seen = ({ code, headers, body }: HttpResponse) => ({
+const summaryOf = ({ code, headers, body }: HttpResponse) => ({
   code,
   challenge: headers['www-authenticate'],
   body: JSON.parse(body),
@@ -68,7 +68,7 @@ describe('/oauth/userinfo with a password', () => {
   ]
   for (const [what, credential, user] of wrong) {
     it(`responds to ${what} in the same way as to any failure`, async () => {
-      expect(seen(await send(basic(credential)))).to.deep.equal(refused('incorrect password'))
+      expect(summaryOf(await send(basic(credential)))).to.deep.equal(refused('incorrect password'))
       expect(lastLine()).to.include({
         outcome: 'failure',
         reason: user === undefined ? 'unknown_user' : 'wrong_password',
@@ -78,7 +78,7 @@ describe('/oauth/userinfo with a password', () => {
   }
 
   it('reports to a disabled user with the correct password that the account is disabled', async () => {
-    expect(seen(await send(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
+    expect(summaryOf(await send(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
     expect(lastLine()).to.include({ reason: 'user_disabled', user: 'disabled' })
   })
 
@@ -91,7 +91,7 @@ describe('/oauth/userinfo with a password', () => {
   ]
   for (const [what, authorization] of broken) {
     it(`rejects ${what}`, async () => {
-      expect(seen(await send(authorization))).to.deep.equal(refused('invalid Basic credential'))
+      expect(summaryOf(await send(authorization))).to.deep.equal(refused('invalid Basic credential'))
       expect(lastLine()).to.include({ outcome: 'failure', reason: 'broken_credential' })
     })
   }

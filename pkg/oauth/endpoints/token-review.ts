@@ -29,8 +29,8 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
     const isFor = (audience: string) => standing?.claims.aud.includes(audience)
     // The session has been checked, so a token for the online audience is valid for the plain one
     // too (jwt/online-audience.ts).
-    const wanted = audiences.filter(audience => isFor(audience) || isFor(onlineAudience(audience)))
-    const isMeant = audiences.length === 0 || wanted.length > 0
+    const accepted = audiences.filter(audience => isFor(audience) || isFor(onlineAudience(audience)))
+    const isMeant = audiences.length === 0 || accepted.length > 0
     // kube-apiserver cannot enforce a read-only scope, so such a token is rejected.
     const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)
     const status =
@@ -39,7 +39,7 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
         : {
             authenticated: true,
             user: toUserInfo(standing),
-            ...(wanted.length === 0 ? {} : { audiences: wanted }),
+            ...(accepted.length === 0 ? {} : { audiences: accepted }),
           }
     if (standing !== undefined) Object.assign(event, { user: standing.user.name, sid: standing.claims.sid })
     res.set('cache-control', 'no-store').json({ apiVersion, kind: 'TokenReview', status })

@@ -7,7 +7,7 @@ import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { invalidGrant } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
-import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
+import type { Grant, GrantOutcome, GrantRequest, GrantTools } from '../tokens/grant.ts'
 
 /** The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636). */
 export const authorizationCodeGrant: Grant = {
@@ -33,7 +33,7 @@ export const authorizationCodeGrant: Grant = {
   },
 }
 
-async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode): Promise<Granted> {
+async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode): Promise<GrantOutcome> {
   const user = requireUser(tools, code)
   try {
     return await beginLogin(tools, {

@@ -4,7 +4,7 @@ import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { invalidGrant, oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
-import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
+import type { Grant, GrantOutcome, GrantRequest, GrantTools } from '../tokens/grant.ts'
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -33,7 +33,7 @@ export const deviceCodeGrant: Grant = {
 
 type AskedDevice = DeviceAuthorization & { readonly isScopeAsked: boolean }
 
-function settle(tools: GrantTools, request: GrantRequest, device: AskedDevice): Promise<Granted> {
+function settle(tools: GrantTools, request: GrantRequest, device: AskedDevice): Promise<GrantOutcome> {
   if (device.decision === 'Approved') return exchange(tools, request, device)
   throw oauthError(400, 'access_denied', 'the user denied access', {
     why: 'device_refused',
@@ -45,7 +45,7 @@ async function exchange(
   tools: GrantTools,
   { client, source }: GrantRequest,
   device: AskedDevice,
-): Promise<Granted> {
+): Promise<GrantOutcome> {
   const user = tools.users.get(device.user)
   if (user === undefined || user.uid !== device.userUid)
     throw invalidGrant('authenticated user does not exist', { why: 'unknown_user' })

@@ -7,7 +7,7 @@ import { assertUserEnabled } from '../check-user-state.ts'
 import { assertSecondFactor } from '../second-factor.ts'
 import { invalidGrant, oauthError } from '../server/error.ts'
 import { type Form, requireParameter } from '../server/form.ts'
-import type { Grant, Granted, GrantTools } from '../tokens/grant.ts'
+import type { Grant, GrantOutcome, GrantTools } from '../tokens/grant.ts'
 import { issueIdToken } from '../tokens/id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../tokens/lifetimes.ts'
 import { narrowScope } from '../tokens/scope.ts'
@@ -59,7 +59,7 @@ type Refresh = {
 async function refresh(
   tools: GrantTools,
   { session, claims, user, client, form, lifetimes }: Refresh,
-): Promise<Granted | undefined> {
+): Promise<GrantOutcome | undefined> {
   const nowMs = Date.now()
   const isCurrent = claims.jti === session.refreshId
   const isRetry = claims.jti === session.previousRefreshId && nowMs - session.rotatedAtMs < graceMs

@@ -55,8 +55,8 @@ describe('the scope of an exchanged token', () => {
     const authorization = `Bearer ${token}`
     const userinfo = await setup.app.send('GET', '/oauth/userinfo', { headers: { authorization } })
     expect(JSON.parse(userinfo.body)).to.deep.equal({ sub: 'alice' })
-    const seen = await setup.app.form('/oauth/introspect', { ...kapis, token })
-    expect(JSON.parse(seen.body)).to.include({ active: true, scope: 'openid read', client_id: 'ci' })
+    const introspection = await setup.app.form('/oauth/introspect', { ...kapis, token })
+    expect(JSON.parse(introspection.body)).to.include({ active: true, scope: 'openid read', client_id: 'ci' })
     const made = await setup.app.send('POST', '/oauth/personal-access-tokens', {
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'x', scope: 'full' }),

@@ -9,7 +9,7 @@ export class RejectionCause extends Error {
   /** The identity provider of the login. */
   readonly provider: string | undefined
 
-  constructor(why: string, { user, provider, cause }: About = {}) {
+  constructor(why: string, { user, provider, cause }: ErrorContext = {}) {
     super(why, cause === undefined ? undefined : { cause })
     this.name = 'RejectionCause'
     this.user = user
@@ -17,14 +17,14 @@ export class RejectionCause extends Error {
   }
 }
 
-type About = {
+type ErrorContext = {
   readonly user?: string | undefined
   readonly provider?: string
   /** The underlying error, only for the log. */
   readonly cause?: unknown
 }
 
-type OAuthErrorExtras = About & {
+type OAuthErrorExtras = ErrorContext & {
   readonly headers?: Readonly<Record<string, string>>
   readonly why?: string
 }

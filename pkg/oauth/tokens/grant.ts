@@ -68,7 +68,7 @@ export type GrantRequest = {
   readonly signal: AbortSignal
 }
 
-export type Granted = {
+export type GrantOutcome = {
   readonly user: string
   /** The identity provider that has authenticated the user for this request. */
   readonly provider?: string
@@ -83,5 +83,5 @@ export type Grant = {
   readonly grantType: GrantType
   /** An alias of grant_type for compatibility. */
   readonly alias?: string
-  readonly handle: (tools: GrantTools, request: GrantRequest) => Promise<Granted>
+  readonly handle: (tools: GrantTools, request: GrantRequest) => Promise<GrantOutcome>
 }

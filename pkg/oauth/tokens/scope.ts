@@ -11,7 +11,7 @@ export const supportedScopes: readonly string[] = ['openid', 'profile', 'email']
 const syntax = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 const maxLength = 1024
 
-type Restricted = { readonly scopeRestrictions: readonly string[] }
+type ScopeRestricted = { readonly scopeRestrictions: readonly string[] }
 
 /**
  * Returns the granted part of a requested scope. `read` is rejected instead of ignored, since it
@@ -19,7 +19,7 @@ type Restricted = { readonly scopeRestrictions: readonly string[] }
  *
  * @throws Status invalid_scope if the scope is malformed or includes `read`
  */
-export function grantScope(requested: string | undefined, client: Restricted): string {
+export function grantScope(requested: string | undefined, client: ScopeRestricted): string {
   const scopes = parseScope(requested)
   if (scopes.includes(readScope))
     throw oauthError(
@@ -50,7 +50,7 @@ function parseScope(requested: string | undefined): readonly string[] {
  */
 export function exchangeScope(
   requested: string | undefined,
-  client: Restricted,
+  client: ScopeRestricted,
   { granted, mustBeRead }: { readonly granted: string | undefined; readonly mustBeRead: boolean },
 ): string {
   const scopes = parseScope(requested)
@@ -78,7 +78,7 @@ function ofOpenId(scope: string): string {
  *
  * @throws Status invalid_scope
  */
-export function narrowScope(granted: string, requested: string | undefined, client: Restricted): string {
+export function narrowScope(granted: string, requested: string | undefined, client: ScopeRestricted): string {
   if (requested === undefined) return granted
   const narrowed = grantScope(requested, client)
   const allowed = granted.split(' ')

@@ -85,8 +85,8 @@ function isFor({ subjects }: ExchangePolicy, subject: string): boolean {
   return subjects.length === 0 || subjects.includes(subject)
 }
 
-function hasClaims({ claims: wanted }: ExchangePolicy, claims: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(wanted).every(([name, value]) => {
+function hasClaims({ claims: required }: ExchangePolicy, claims: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(required).every(([name, value]) => {
     const given = Object.hasOwn(claims, name) ? claims[name] : undefined
     return ['string', 'number', 'boolean'].includes(typeof given) && String(given) === value
   })

@@ -10,7 +10,7 @@ import type { TokenAudit, TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { invalidRequest, oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
-import type { Grant, Granted, GrantTools } from './grant.ts'
+import type { Grant, GrantOutcome, GrantTools } from './grant.ts'
 import { assertResources } from './validate-resource-indicators.ts'
 
 export const grants: readonly Grant[] = [
@@ -33,7 +33,7 @@ export type TokenEndpointOptions = {
  * the grant, then runs the grant.
  */
 export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenEndpointOptions) {
-  async function handle(req: Request, res: Response, event: TokenEvent): Promise<Granted> {
+  async function handle(req: Request, res: Response, event: TokenEvent): Promise<GrantOutcome> {
     const form = readForm(req)
     const client = await authenticateClient(req, form)
     event.client = client.name

@@ -20,7 +20,7 @@ export type Dependencies = {
 }
 
 /** A part with a watch of kube-apiserver. */
-export type Watching = {
+export type StartableWatch = {
   readonly isReady: boolean
   readonly start: () => Promise<void>
   readonly stop: () => void

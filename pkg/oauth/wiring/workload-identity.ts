@@ -26,8 +26,8 @@ export function createWorkloadIdentity(
     maxWaiting: maxReviews.waiting,
     rejection: () => unavailable('too many token reviews in progress'),
   })
-  async function reviewServiceAccount(token: string, wanted: string): Promise<string | undefined> {
-    const found = await queue.run(() => retryTransient(() => reviewToken(client, token, wanted)))
+  async function reviewServiceAccount(token: string, requiredAudience: string): Promise<string | undefined> {
+    const found = await queue.run(() => retryTransient(() => reviewToken(client, token, requiredAudience)))
     const isAccount = found !== 'refused' && found.username.startsWith('system:serviceaccount:')
     return isAccount ? found.username : undefined
   }

@@ -53,13 +53,13 @@ export async function serveComponents(
   sendJson(res, 200, await read(tools, await listComponents(tools, info), info))
 }
 
-type Read = (
+type ReadComponents = (
   tools: ComponentTools,
   components: readonly Component[],
   info: AuthenticatedExchange['info'],
 ) => Promise<object> | object
 
-const routes: Readonly<Record<keyof typeof componentPaths, Read>> = {
+const routes: Readonly<Record<keyof typeof componentPaths, ReadComponents>> = {
   '/components': (_tools, components) => components,
   '/components/{component}': (_tools, components, info) => {
     const found = components.find(({ name }) => name === info.name)

@@ -52,14 +52,14 @@ describe('createCounts', () => {
   })
 
   it('stops counting when the deadline has ended the response', async () => {
-    let asked = 0
+    let requestCount = 0
     const ended = Promise.withResolvers<void>()
     let outer: ServerResponse | undefined
     const counts = createCounts({
       root,
       readLine: createLineReader(),
       serveList() {
-        asked++
+        requestCount++
         outer?.end('{}')
       },
     })
@@ -69,7 +69,7 @@ describe('createCounts', () => {
     })
     await loopback.get(`${root}/counts?kinds=pods,services,nodes`)
     await ended.promise
-    expect(asked).to.equal(1)
+    expect(requestCount).to.equal(1)
   })
 
   it('counts in a namespace the namespaced kinds by default', async () => {

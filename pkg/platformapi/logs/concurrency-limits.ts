@@ -16,24 +16,24 @@ export type LogConcurrency = {
 /** Wraps the store for a caller: a search has a slot, except while its client reads. */
 export function withConcurrencyLimits(
   store: LogStore,
-  places: LogConcurrency,
+  concurrency: LogConcurrency,
   { identity, res }: AuthenticatedExchange,
 ): LogStore {
-  async function inPlace<T>(search: () => Promise<T>): Promise<T> {
-    const place = await places.search(identity.username, res)
+  async function withSlot<T>(search: () => Promise<T>): Promise<T> {
+    const slot = await concurrency.search(identity.username, res)
     try {
       return await search()
     } finally {
-      place.leave()
+      slot.leave()
     }
   }
   const { rows, origins } = store
   return {
     ...store,
-    ...(rows && { rows: (query, limits) => inPlace(() => rows(query, limits)) }),
-    ...(origins && { origins: (filter, limits) => inPlace(() => origins(filter, limits)) }),
-    query: (query, limits) => inPlace(() => store.query(query, limits)),
-    statistics: (filter, limits) => inPlace(() => store.statistics(filter, limits)),
-    histogram: (filter, interval, limits) => inPlace(() => store.histogram(filter, interval, limits)),
+    ...(rows && { rows: (query, limits) => withSlot(() => rows(query, limits)) }),
+    ...(origins && { origins: (filter, limits) => withSlot(() => origins(filter, limits)) }),
+    query: (query, limits) => withSlot(() => store.query(query, limits)),
+    statistics: (filter, limits) => withSlot(() => store.statistics(filter, limits)),
+    histogram: (filter, interval, limits) => withSlot(() => store.histogram(filter, interval, limits)),
   }
 }

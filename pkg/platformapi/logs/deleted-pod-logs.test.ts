@@ -249,9 +249,9 @@ describe('isPodLogRequest', () => {
   }
   for (const [url, expected] of Object.entries(asked)) {
     it(`${expected ? 'accepts' : 'rejects'} ${url}`, async () => {
-      const seen: boolean[] = []
+      const observed: boolean[] = []
       const server = await startLoopback((req, res) => {
-        seen.push(isPodLogRequest(toExchange(req, res)))
+        observed.push(isPodLogRequest(toExchange(req, res)))
         res.end()
       })
       for (const headers of [
@@ -263,7 +263,7 @@ describe('isPodLogRequest', () => {
       }
       await server.get(url, { method: 'DELETE', headers: { 'kubectl-command': 'kubectl logs' } })
       await server.close()
-      expect(seen).to.deep.equal([expected, url === path || expected, expected, false])
+      expect(observed).to.deep.equal([expected, url === path || expected, expected, false])
     })
   }
 })

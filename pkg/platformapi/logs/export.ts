@@ -19,23 +19,23 @@ export type Export = ExportForm & {
 export async function sendExport(
   store: LogStore,
   { req, res }: AuthenticatedExchange,
-  wanted: Export,
+  requested: Export,
   limits: QueryLimits,
 ): Promise<void> {
-  const { filter, order, limit } = wanted
+  const { filter, order, limit } = requested
   const pages = filter && exportHits(store, { filter, order, limit }, limits)
   let page = await pages?.next()
   res.writeHead(200, {
-    'content-type': mediaTypes[wanted.format],
+    'content-type': mediaTypes[requested.format],
     'content-disposition': 'attachment',
     'cache-control': 'no-cache, private',
     'x-content-type-options': 'nosniff',
   })
   const write = createPacedWriter(res)
-  const head = headOf(wanted)
+  const head = headOf(requested)
   if (head !== '') await write(Buffer.from(head))
   while (pages !== undefined && page?.done === false && !res.destroyed && req.method !== 'HEAD') {
-    const text = page.value.map(({ record }) => toExportText(record, wanted)).join('')
+    const text = page.value.map(({ record }) => toExportText(record, requested)).join('')
     // Reads the next page while this one is being sent.
     const next = pages.next()
     next.catch(() => undefined)

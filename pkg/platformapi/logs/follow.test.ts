@@ -24,9 +24,9 @@ describe('sendFollow', () => {
     loopback = await startLoopback((req, res) => {
       const left = new AbortController()
       res.once('close', () => left.abort())
-      const wanted = { filter: { scope: [] }, size: 0, withCursor: false, isPermitted }
+      const request = { filter: { scope: [] }, size: 0, withCursor: false, isPermitted }
       const limits = { timeoutMs: 1000, signal: left.signal, ...times }
-      sendFollow(store, toExchange(req, res), wanted, limits).then(ended.resolve, error => {
+      sendFollow(store, toExchange(req, res), request, limits).then(ended.resolve, error => {
         res.destroy()
         ended.resolve(error)
       })

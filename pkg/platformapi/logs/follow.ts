@@ -39,10 +39,10 @@ const stalledAfterMs = 60_000
 export async function sendFollow(
   store: LogStore,
   { req, res, markLongRunning }: AuthenticatedExchange,
-  wanted: Follow,
+  request: Follow,
   limits: QueryLimits & PermissionTimes & { readonly signal: AbortSignal; readonly stalledMs?: number },
 ): Promise<void> {
-  const isEvents = wanted.format === undefined && acceptsServerSentEvents(req)
+  const isEvents = request.format === undefined && acceptsServerSentEvents(req)
   const head = {
     'content-type': isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson',
     'cache-control': 'no-cache, private, no-transform',
@@ -54,12 +54,12 @@ export async function sendFollow(
   }
   const end = new AbortController()
   const signal = AbortSignal.any([limits.signal, end.signal])
-  const { filter } = wanted
+  const { filter } = request
   // Subscribes before the newest records are read, so that none is missed in between.
   const arriving = filter && store.follow(filter, signal)[Symbol.asyncIterator]()
   const first = arriving?.next()
   first?.catch(() => undefined)
-  const newest = await (wanted.begin?.() ?? readNewest(store, wanted, limits)).catch(error => {
+  const newest = await (request.begin?.() ?? readNewest(store, request, limits)).catch(error => {
     end.abort()
     throw error
   })
@@ -67,14 +67,14 @@ export async function sendFollow(
   res.writeHead(200, head)
   res.flushHeaders()
   const write = createTailWriter(res, limits.stalledMs ?? stalledAfterMs)
-  const format = wanted.format ?? createFormat(isEvents, wanted.withCursor)
+  const format = request.format ?? createFormat(isEvents, request.withCursor)
   const send = async (hits: readonly Hit[]) => {
     for (let i = 0; i < hits.length && !signal.aborted; i += chunkSize) {
       const text = await format(hits.slice(i, i + chunkSize))
       if (text !== '') await write(Buffer.from(text))
     }
   }
-  const permission = watchPermission(wanted.isPermitted, () => end.abort(), limits)
+  const permission = watchPermission(request.isPermitted, () => end.abort(), limits)
   // Not within an event, which may be written in pieces.
   const comment = () => {
     if (!res.writableNeedDrain) res.write(':\n\n')

@@ -123,12 +123,12 @@ describe('createEventApi', () => {
     '/auditing/events?response_code_filter=403,404': ['2'],
     '/auditing/events?response_status_filter=Failure': ['2'],
   }
-  type Found = { metadata: { resourceVersion?: string }; auditID?: string }
+  type EventObject = { metadata: { resourceVersion?: string }; auditID?: string }
   for (const [path, expected] of Object.entries(found)) {
     it(`finds ${path}`, async () => {
       const { code, text } = await send(path)
       const { total, records = [] } = JSON.parse(text).query
-      const names = records.map((one: Found) => one.auditID ?? Number(one.metadata.resourceVersion))
+      const names = records.map((one: EventObject) => one.auditID ?? Number(one.metadata.resourceVersion))
       expect([code, names]).to.deep.equal([200, expected])
       if (!path.includes('from')) expect(total).to.equal(expected.length)
       if (expected.length === 0) expect(JSON.parse(text)).to.deep.equal({ query: { total: 0 } })
@@ -191,8 +191,8 @@ describe('createEventApi', () => {
   it('ends an export with an error when the permission is revoked', async () => {
     const many = Array.from({ length: 1500 }, (_, i) => JSON.stringify(auditEvent({ auditID: `${i}` })))
     for (const checks of [1, 2]) {
-      let asked = 0
-      const revoked = () => (asked++ < checks ? 'everywhere' : [])
+      let requestCount = 0
+      const revoked = () => (requestCount++ < checks ? 'everywhere' : [])
       const ended = send('/auditing/events?operation=export', revoked, many).then(
         ({ code }) => code,
         error => error.code,

@@ -120,13 +120,13 @@ function inWorkspaces(
   known: () => ReadonlyMap<string, string>,
 ): RecordSelection {
   if (workspaces === undefined && workspaceParts === undefined) return where
-  const wanted = where.namespaces && new Set(where.namespaces)
+  const requested = where.namespaces && new Set(where.namespaces)
   const namespaces = [...known()].flatMap(([namespace, workspace]) => {
     const isMeant =
       workspace !== '' &&
       (workspaces?.includes(workspace) ?? true) &&
       (workspaceParts?.some(part => workspace.includes(part)) ?? true) &&
-      (wanted?.has(namespace) ?? true)
+      (requested?.has(namespace) ?? true)
     return isMeant ? [namespace] : []
   })
   return { ...where, namespaces }

@@ -151,8 +151,8 @@ describe('createLogApi', () => {
       ['operation=context&cursor=c3', 400, `before must be at most 2: ${why}`],
       ['size=2', 200, undefined],
     ] as const) {
-      const { code: seen, text } = await send(query, 'everywhere', { store: cut })
-      expect([query, seen, JSON.parse(text).message]).to.deep.equal([query, code, message])
+      const { code: actual, text } = await send(query, 'everywhere', { store: cut })
+      expect([query, actual, JSON.parse(text).message]).to.deep.equal([query, code, message])
     }
   })
 
@@ -254,8 +254,8 @@ describe('createLogApi', () => {
       it(`of ${operation} ends with an error when the permission is revoked, but not when another is granted`, async () => {
         const many = Array.from({ length: 3000 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
         const readWith = async (now: ReadableNamespaces) => {
-          let asked = 0
-          const readable = async () => (asked++ === 0 ? ['shop'] : now)
+          let requestCount = 0
+          const readable = async () => (requestCount++ === 0 ? ['shop'] : now)
           const given = { store: createMemoryStore(many), readable, permissionEveryMs: 0 }
           return send(`operation=${operation}&size=1`, [], given).then(
             ({ code }) => code,
@@ -291,11 +291,11 @@ describe('createLogApi', () => {
       const many = Array.from({ length: 1001 }, (_, i) => record({ log: `${i}\n` }))
       const memory = createMemoryStore(many)
       const failing = (after: number): LogStore => {
-        let asked = 0
+        let requestCount = 0
         return {
           ...memory,
           query: async (...question) => {
-            if (asked++ >= after) throw unavailable('the log store is not responding')
+            if (requestCount++ >= after) throw unavailable('the log store is not responding')
             return memory.query(...question)
           },
         }

@@ -40,7 +40,7 @@ export type ScanOptions = {
   readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Slot | Promise<Slot>
 }
 
-export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
+export type LogApi = (exchange: AuthenticatedExchange, container?: Expression) => Promise<void>
 
 /**
  * Serves the log API of KubeSphere: query, statistics, histogram and export, plus live tail and
@@ -49,11 +49,15 @@ export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Pr
  * @throws Status 400 that names the parameter, 405, 429, 503, 504
  */
 export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
-  async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
+  async function serve(
+    exchange: AuthenticatedExchange,
+    container: Expression | undefined,
+    left: AbortSignal,
+  ) {
     const { closing, concurrency } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const parameters = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
-    const where = within(parameters.where, place)
+    const where = andContainer(parameters.where, container)
     const filterNow = createFilterNow(where, exchange.identity, options)
     const filter = await filterNow()
     const limited = withConcurrencyLimits(options.store, concurrency, exchange)
@@ -62,8 +66,8 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
       const tail = concurrency.tail(exchange.identity.username)
       const isPermitted = async () => same(await filterNow(), filter)
       const signal = AbortSignal.any([closing, left])
-      const wanted = { ...parameters, filter, isPermitted }
-      return sendFollow(limited, exchange, wanted, { ...limits, signal }).finally(tail.leave)
+      const request = { ...parameters, filter, isPermitted }
+      return sendFollow(limited, exchange, request, { ...limits, signal }).finally(tail.leave)
     }
     const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
     if (parameters.operation === 'export') {
@@ -76,18 +80,18 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
     }
     if (parameters.operation === 'patterns') {
       const { enter, timeSlices } = options
-      const place = await enter(exchange.identity.username, exchange.res)
+      const slot = await enter(exchange.identity.username, exchange.res)
       const scopedQuery = { store, filter, limits, timeSlices }
-      const text = await queryPatterns(scopedQuery, parameters.size).finally(place.leave)
+      const text = await queryPatterns(scopedQuery, parameters.size).finally(slot.leave)
       return sendJsonText(exchange.res, 200, text)
     }
     sendJsonText(exchange.res, 200, await respond(parameters, { store, filter, limits }))
   }
 
-  return async (exchange, place) => {
+  return async (exchange, container) => {
     const { method } = exchange.req
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-    await withAbortOnDisconnect(exchange, left => serve(exchange, place, left))
+    await withAbortOnDisconnect(exchange, left => serve(exchange, container, left))
   }
 }
 
@@ -115,8 +119,8 @@ async function respond(
   }
 }
 
-function within(where: RecordSelection, place: Expression | undefined): RecordSelection {
-  const expression = allOf([place, where.expression].filter(part => part !== undefined))
+function andContainer(where: RecordSelection, container: Expression | undefined): RecordSelection {
+  const expression = allOf([container, where.expression].filter(part => part !== undefined))
   return expression === undefined ? where : { ...where, expression }
 }
 

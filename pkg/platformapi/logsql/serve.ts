@@ -7,7 +7,7 @@ import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Pipe, Query } from '../../logs/logsql/query.ts'
 import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import type { Row } from '../../logs/logsql/row.ts'
-import { type Run, runQuery } from '../../logs/logsql/run-query.ts'
+import { type QueryRun, runQuery } from '../../logs/logsql/run-query.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
@@ -43,7 +43,7 @@ type Request = {
   readonly filter: LogFilter | undefined
   readonly filterNow: () => Promise<LogFilter | undefined>
   readonly nowNs: bigint
-  readonly run: Omit<Run, 'filter'>
+  readonly run: Omit<QueryRun, 'filter'>
   readonly reading: QueryRunner
 }
 
@@ -156,12 +156,12 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     const tail = options.concurrency.tail(exchange.identity.username)
     const isPermitted = async () => same(await request.filterNow(), filter)
     const signal = AbortSignal.any([options.closing, left])
-    const wanted = {
+    const tailRequest = {
       filter: filter && plan.filter,
       ...{ size: 0, withCursor: false, isPermitted },
       ...{ format: plan.format, begin: plan.history },
     }
-    await sendFollow(run.store, exchange, wanted, { ...run.limits, signal }).finally(tail.leave)
+    await sendFollow(run.store, exchange, tailRequest, { ...run.limits, signal }).finally(tail.leave)
   }
 
   return exchange => withAbortOnDisconnect(exchange, left => serve(exchange, left))

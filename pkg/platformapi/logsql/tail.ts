@@ -4,7 +4,7 @@ import { createLineRow } from '../../logs/logsql/pipes/row-change.ts'
 import type { Steps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import { isByRow } from '../../logs/logsql/query.ts'
 import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
-import { type Plan, planQuery, type Run } from '../../logs/logsql/run-query.ts'
+import { type Plan, planQuery, type QueryRun } from '../../logs/logsql/run-query.ts'
 import { charsOf } from '../../logs/record.ts'
 import { type Hit, maxPageChars } from '../../logs/store.ts'
 import { createRowFormat } from './format-rows.ts'
@@ -24,8 +24,8 @@ export type Tail = {
 /** Prepares a live tail. @throws Status 400 for pipes that need all rows */
 export function planTail(
   { query }: EndpointParameters,
-  within: Run['filter'],
-  run: Run,
+  within: QueryRun['filter'],
+  run: QueryRun,
   since: bigint | undefined,
 ): Tail {
   const unsupported = query.pipes.find(pipe => !isByRow(pipe))
@@ -55,7 +55,7 @@ export function planTail(
 }
 
 /** Reads the lines since a time. @throws Status 400 if there are too many */
-async function readHistory(run: Run, { filter, test }: Plan, since: bigint): Promise<readonly Hit[]> {
+async function readHistory(run: QueryRun, { filter, test }: Plan, since: bigint): Promise<readonly Hit[]> {
   if (filter === undefined) return []
   const toLineRow = createLineRow({ test, pipes: [], fields: undefined })
   const startNs = filter.startNs !== undefined && filter.startNs > since ? filter.startNs : since

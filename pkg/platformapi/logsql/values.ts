@@ -15,8 +15,8 @@ export async function queryValues(
   field: string,
 ): Promise<string> {
   const hits = uniqueName('hits', [field])
-  const wanted = parameters.text('filter') === '' ? parameters.count('limit') : 0
-  const top = { kind: 'top', by: [field], hits, count: wanted || Number.POSITIVE_INFINITY } as const
+  const limit = parameters.text('filter') === '' ? parameters.count('limit') : 0
+  const top = { kind: 'top', by: [field], hits, count: limit || Number.POSITIVE_INFINITY } as const
   const values = await collect(reading, { ...query, pipes: [...query.pipes, top] }, row => ({
     value: row.get(field) ?? '',
     hits: Number(row.get(hits)),

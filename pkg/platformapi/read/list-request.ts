@@ -30,8 +30,8 @@ export async function toListRequest(
   // Restricts the list by the attributes with which the request was authorized.
   const { groupDomain } = tools
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
-  const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
-  const narrowings = [narrowed?.narrowing, seen, only, cells.restriction, impossible].filter(
+  const visibility = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
+  const narrowings = [narrowed?.narrowing, visibility, only, cells.restriction, impossible].filter(
     each => each !== undefined,
   )
   const restricted = (of: ListQuery, all: readonly ListRestriction[]): ListRequest => ({

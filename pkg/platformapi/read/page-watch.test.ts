@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { event, node, storeOf } from '../../resourcecache/fixtures.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -27,7 +27,7 @@ describe('watchPage', () => {
     return loopback?.close()
   })
 
-  async function start(store: ObjectStore, visible?: Visible) {
+  async function start(store: ObjectStore, visible?: ObjectVisibility) {
     const tools = {
       groupDomain: 'kapis.io',
       pages: new PageCache(),
@@ -52,7 +52,7 @@ describe('watchPage', () => {
   async function open(
     store: ObjectStore,
     query: string,
-    options: { visible?: Visible; accept?: string } = {},
+    options: { visible?: ObjectVisibility; accept?: string } = {},
   ) {
     const { visible, accept = 'application/json' } = options
     const opened = await (await start(store, visible)).open(`${g}?${query}`, { headers: { accept } })
@@ -151,7 +151,7 @@ describe('watchPage', () => {
 
   it('ends with 410 when the visible objects of the caller change', async () => {
     const listeners = new Set<() => void>()
-    const visible: Visible = {
+    const visible: ObjectVisibility = {
       key: 'a and b',
       has: ({ name }) => name < 'c',
       onChange: listener => {
@@ -202,7 +202,7 @@ describe('watchPage', () => {
 
   it('aborts an event that is being sent when the visible objects of the caller change', async () => {
     const listeners = new Set<() => void>()
-    const visible: Visible = {
+    const visible: ObjectVisibility = {
       key: 'all',
       has: () => true,
       onChange: listener => {

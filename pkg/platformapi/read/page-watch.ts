@@ -6,7 +6,11 @@ import type { EventStream } from '../../httpserver/response/event-stream.ts'
 import { waitForDrain } from '../../httpserver/response/respond.ts'
 import { type ListRequest, listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import { assertCurrent, type Visible, visibilityChanged } from '../../resourcecache/list/object-visibility.ts'
+import {
+  assertCurrent,
+  type ObjectVisibility,
+  visibilityChanged,
+} from '../../resourcecache/list/object-visibility.ts'
 import type { CachedObject } from '../../resourcecache/store/cached-object.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
@@ -21,14 +25,14 @@ export type PageWatch = {
   readonly options: PageWatchQuery
   readonly request: ListRequest
   readonly form: Form
-  readonly visible: Visible | undefined
+  readonly visible: ObjectVisibility | undefined
   readonly timeSlices: TimeSlices
   readonly broadcaster: WatchBroadcaster
   readonly stream: EventStream
 }
 
 /** The page that the client has received last. */
-type Shown = { readonly entries: ReadonlyMap<string, CachedObject>; readonly total: number }
+type ShownPage = { readonly entries: ReadonlyMap<string, CachedObject>; readonly total: number }
 
 // Changes that arrive within this time are sent in one event.
 const settleMs = 100
@@ -114,14 +118,14 @@ function createSender(out: Writable, { stream, broadcaster }: PageWatch): Sender
   }
 }
 
-type Followed = PageWatch & {
+type FollowedPage = PageWatch & {
   readonly store: ObjectStore
   readonly sender: Sender
   readonly signal: AbortSignal
   readonly changes: StoreChanges
 }
 
-async function follow(followed: Followed, first: Shown): Promise<void> {
+async function follow(followed: FollowedPage, first: ShownPage): Promise<void> {
   const { store, sender, signal, changes, visible, options, form, timeSlices } = followed
   let shown = first
   let sentAtMs = performance.now()
@@ -144,7 +148,7 @@ async function follow(followed: Followed, first: Shown): Promise<void> {
   }
 }
 
-async function readPage(store: ObjectStore, { request, timeSlices }: PageWatch): Promise<Shown> {
+async function readPage(store: ObjectStore, { request, timeSlices }: PageWatch): Promise<ShownPage> {
   const { selection, total } = await listPage(store, request, timeSlices)
   return { entries: new Map([...entriesOf(selection)].map(entry => [keyOf(entry), entry])), total }
 }
@@ -186,7 +190,7 @@ function followStore(store: ObjectStore, signal: AbortSignal): StoreChanges {
   }
 }
 
-function* pageEvent(store: ObjectStore, { entries, total }: Shown, form: Form): Generator<Buffer> {
+function* pageEvent(store: ObjectStore, { entries, total }: ShownPage, form: Form): Generator<Buffer> {
   yield eventStart('PAGE', { store, keys: entries.keys(), total })
   yield Buffer.from(',"items":[')
   let isFirst = true
@@ -201,7 +205,7 @@ function* pageEvent(store: ObjectStore, { entries, total }: Shown, form: Form): 
 /** Returns the event with the difference of two states of a page; undefined if they are equal. */
 function changeEvent(
   store: ObjectStore,
-  { shown, now, form }: { readonly shown: Shown; readonly now: Shown; readonly form: Form },
+  { shown, now, form }: { readonly shown: ShownPage; readonly now: ShownPage; readonly form: Form },
 ): Iterable<Buffer> | undefined {
   const changed = [...now.entries].filter(([key, entry]) => shown.entries.get(key) !== entry)
   const [before, after] = [[...shown.entries.keys()], [...now.entries.keys()]]

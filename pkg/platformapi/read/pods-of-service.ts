@@ -14,11 +14,11 @@ export function podsOfService(
   namespace: string,
 ): { query: ListQuery; narrowing: ListRestriction } {
   const filters = new Map(query.filters)
-  const wanted = filters.get('serviceName') ?? ''
+  const serviceName = filters.get('serviceName') ?? ''
   filters.delete('serviceName')
   const selectors = new Map<string, readonly [string, string][]>()
   for (const entry of services.entries()) {
-    if (entry.name !== wanted || (namespace !== '' && entry.namespace !== namespace)) continue
+    if (entry.name !== serviceName || (namespace !== '' && entry.namespace !== namespace)) continue
     const { selector } = fieldsOf(entry.parsed().spec)
     const pairs = Object.entries(isRecord(selector) ? selector : {}).map(([key, value]): [string, string] => [
       key,
@@ -29,7 +29,7 @@ export function podsOfService(
   return {
     query: { ...query, filters },
     narrowing: {
-      key: `service ${JSON.stringify([wanted, ...[...selectors].sort()])}`,
+      key: `service ${JSON.stringify([serviceName, ...[...selectors].sort()])}`,
       matches: pod => {
         const labels = pod.meta.labels ?? {}
         return selectors.get(pod.namespace)?.every(([key, value]) => labels[key] === value) === true

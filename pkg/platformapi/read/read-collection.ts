@@ -74,14 +74,14 @@ export async function readCollection(
   )
 }
 
-type Read = (
+type ReadFunction = (
   store: ObjectStore,
   tools: ReadTools,
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ) => Promise<void> | void
 
-const reads: ReadonlyMap<string, Read> = new Map<string, Read>([
+const reads: ReadonlyMap<string, ReadFunction> = new Map<string, ReadFunction>([
   ['get', getObject],
   ['list', listObjects],
   ['watch', watch],

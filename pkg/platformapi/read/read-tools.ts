@@ -4,7 +4,7 @@ import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { PrinterColumn } from '../../resourcecache/list/printer-columns.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -24,7 +24,7 @@ export type ReadTools = {
   /** Returns the columns of the kind's CustomResourceDefinition. @throws Status 503 */
   readonly printerColumns: (kind: Kind) => Promise<readonly PrinterColumn[] | undefined>
   /** Returns the objects that the caller of a narrowed list may see; otherwise undefined. */
-  readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
+  readonly narrowed: (exchange: AuthenticatedExchange) => ObjectVisibility | undefined
 }
 
 export type ReadStyle = {
@@ -37,7 +37,7 @@ export type ReadStyle = {
   readonly narrow?: (
     query: ListQuery,
   ) => Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined
-  readonly visible?: Visible | undefined
+  readonly visible?: ObjectVisibility | undefined
   /** The restriction of this path, which applies to every caller. */
   readonly only?: ListRestriction | undefined
   /** The projection of objects; by default they are returned unchanged. */

@@ -19,7 +19,7 @@ const nodes = (names: readonly string[]) =>
 const things = (names: readonly string[], apiVersion = 'example.io/v1') =>
   names.map(name => ({ ...node(name), apiVersion, kind: 'Thing' }))
 
-type Part = {
+type ClusterPart = {
   readonly cluster: string
   readonly totalItems?: number
   readonly status?: { readonly code: number; readonly message: string }
@@ -191,7 +191,7 @@ describe('createClusterList', () => {
     expect(requests.map(line => line.split(' ')[0])).to.have.members(['empty', 'crds', 'absent'])
     expect(body.items[0]).to.deep.include({ kind: 'Thing', apiVersion: 'example.io/v1' })
     expect(body.items[0].metadata.selfLink).to.equal('/clusters/crds/apis/example.io/v1/things/a')
-    const clusters = body.clusters.map(({ cluster, totalItems, status }: Part) => [
+    const clusters = body.clusters.map(({ cluster, totalItems, status }: ClusterPart) => [
       cluster,
       totalItems ?? `${status?.code} ${status?.message}`,
     ])

@@ -17,7 +17,7 @@ import {
   createClusterReader,
   type ReadInMember,
 } from './cluster-part.ts'
-import { type Merged, mergeCurrent, sendMerged } from './merge.ts'
+import { type MergedList, mergeCurrent, sendMerged } from './merge.ts'
 import { type CollectList, passWarnings, totalOf } from './subrequest.ts'
 
 export type ClusterListOptions = {
@@ -29,12 +29,12 @@ export type ClusterListOptions = {
   /** Returns the kind with a plural; undefined if this cluster does not serve it. @throws Status 503 */
   readonly kindOf: (plural: string) => Promise<Kind | undefined>
   /** Reserves memory for the lists of members, or waits for it. @throws Status 429 */
-  readonly reserve: (user: string, res: AuthenticatedExchange['res']) => Place | Promise<Place>
+  readonly reserve: (user: string, res: AuthenticatedExchange['res']) => Seat | Promise<Seat>
   readonly timeSlices: UserTimeSlices
 }
 
 /** A reserved slot; `leave` releases it. */
-type Place = { readonly leave: () => void }
+type Seat = { readonly leave: () => void }
 
 const allClusters = '*'
 // Limits time and memory, regardless of the number and speed of the clusters.
@@ -65,9 +65,9 @@ export function createClusterList(options: ClusterListOptions): Handler {
   const { groupDomain, kindOf, reserve, usableMembers, timeSlices } = options
   return async exchange => {
     const { res, identity, info } = exchange
-    const { wanted, query } = parseClusterList(exchange)
+    const { requested, query } = parseClusterList(exchange)
     const kind = await kindOf(info.resource)
-    const names = wanted ?? limited([hostCluster, ...(await usableMembers(exchange))])
+    const names = requested ?? limited([hostCluster, ...(await usableMembers(exchange))])
     const slot = await reserve(identity.username, res)
     try {
       await withAbortOnDisconnect(exchange, async left => {
@@ -113,13 +113,13 @@ function parseClusterList({ req, info, query: parameters }: AuthenticatedExchang
     requirementsOf<unknown>(selector)
   if (query.fields !== '') createFieldsForm(query.fields)
   const { page, limit } = query
-  const wanted = parseClusters(parameters.get('clusters') ?? '')
-  if (limit < 0) return { wanted, query: { ...query, page: 1, limit: maxObjects } }
+  const requested = parseClusters(parameters.get('clusters') ?? '')
+  if (limit < 0) return { requested, query: { ...query, page: 1, limit: maxObjects } }
   if (page * limit > maxObjects)
     throw badRequest(
       `page ${page} with limit ${limit} exceeds the first ${maxObjects} objects, the limit of a list over clusters; use filters`,
     )
-  return { wanted, query }
+  return { requested, query }
 }
 
 /** Parses `clusters=host,east`; undefined for `*`. @throws Status 400 */
@@ -156,7 +156,7 @@ async function sendPage(
   page: {
     readonly parts: readonly PartOfPage[]
     readonly lists: readonly ClusterPart[]
-    readonly merged: Merged
+    readonly merged: MergedList
   },
   timeSlices: TimeSlices,
 ): Promise<void> {

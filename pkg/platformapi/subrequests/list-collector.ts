@@ -1,14 +1,14 @@
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
 import type { ListRequest } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 
 /** The selection of a list for its caller, and the store at the requested resourceVersion. */
 export type CollectedList = {
   readonly store: ObjectStore
   readonly request: ListRequest
-  readonly visible: Visible | undefined
+  readonly visible: ObjectVisibility | undefined
   readonly form: Form
 }
 

@@ -16,19 +16,19 @@ import type { CollectedList } from './list-collector.ts'
 export type MergePart = { readonly list: CollectedList }
 
 /** The objects of a page, and the number of objects of each list. */
-export type Merged = { readonly entries: readonly CachedObject[]; readonly totals: readonly number[] }
+export type MergedList = { readonly entries: readonly CachedObject[]; readonly totals: readonly number[] }
 
 /** Returns one page of all lists, merged by their sort order. */
 async function mergeLists(
   lists: readonly MergePart[],
   query: ListQuery,
   timeSlices: TimeSlices,
-): Promise<Merged> {
+): Promise<MergedList> {
   const { limit, ascending } = query
   const offset = limit < 0 ? 0 : (query.page - 1) * limit
   const end = limit < 0 ? Number.POSITIVE_INFINITY : offset + limit
   const totals: number[] = []
-  const heads: Head[] = []
+  const heads: MergeHead[] = []
   let order: Order | undefined
   for (const { list } of lists) {
     // Reads each list up to the end of the page: all objects of the page may be in one list.
@@ -52,16 +52,20 @@ async function mergeLists(
 }
 
 /** The next object of a list, and the iterator over those after it. */
-type Head = { readonly rest: Iterator<CachedObject>; entry: CachedObject | undefined }
+type MergeHead = { readonly rest: Iterator<CachedObject>; entry: CachedObject | undefined }
 
-function toHead(selection: Selection): Head {
+function toHead(selection: Selection): MergeHead {
   const rest = entriesOf(selection)[Symbol.iterator]()
   return { rest, entry: rest.next().value ?? undefined }
 }
 
 /** Removes and returns the first object of all lists. Equal objects are in the order of the lists. */
-function takeFirst(heads: readonly Head[], { compare }: Order, ascending: boolean): CachedObject | undefined {
-  let first: Head | undefined
+function takeFirst(
+  heads: readonly MergeHead[],
+  { compare }: Order,
+  ascending: boolean,
+): CachedObject | undefined {
+  let first: MergeHead | undefined
   for (const head of heads) {
     if (head.entry === undefined) continue
     const difference = first?.entry === undefined ? -1 : compare(head.entry, first.entry)
@@ -88,7 +92,7 @@ export async function mergeCurrent<Collected extends { readonly lists: readonly 
   collect: () => Promise<Collected>,
   query: ListQuery,
   timeSlices: TimeSlices,
-): Promise<(Collected & { readonly merged: Merged }) | undefined> {
+): Promise<(Collected & { readonly merged: MergedList }) | undefined> {
   for (let round = 1; ; round++) {
     const collected = await collect()
     if (isOver(res)) return undefined

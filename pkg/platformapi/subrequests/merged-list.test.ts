@@ -102,13 +102,13 @@ describe('createMergedList', () => {
   })
 
   it('stops listing when the deadline has ended the response', async () => {
-    let asked = 0
+    let requestCount = 0
     const ended = Promise.withResolvers<void>()
     const serve = createMergedList({
       root,
       timeSlices: createUserTimeSlices(),
       async collect({ res }) {
-        asked++
+        requestCount++
         res.end('{}')
         throw new Status(503, 'ServiceUnavailable', 'later')
       },
@@ -118,7 +118,7 @@ describe('createMergedList', () => {
     })
     await loopback.get(`${root}/resources?kinds=pods,services,nodes`)
     await ended.promise
-    expect(asked).to.equal(1)
+    expect(requestCount).to.equal(1)
   })
 
   const refused: readonly [query: string, message: string][] = [

@@ -5,7 +5,7 @@ import type { AuthenticatedExchange, Handler } from '../../apirequest/request-co
 import { requirementsOf } from '../../apirequest/selector/selector.ts'
 import { isOver } from '../../httpserver/response/respond.ts'
 import type { TimeSlices, UserTimeSlices } from '../../scheduling/time-slices.ts'
-import { type Merged, mergeCurrent, sendMerged } from './merge.ts'
+import { type MergedList, mergeCurrent, sendMerged } from './merge.ts'
 import {
   type CollectedPart,
   type CollectList,
@@ -33,7 +33,7 @@ type KindTotal = {
   readonly namespaces?: number
   readonly status?: object
 }
-type Part = CollectedPart & { readonly resource: string }
+type ResourcePart = CollectedPart & { readonly resource: string }
 type FailedKind = { readonly resource: string; readonly status: object }
 
 // Not supported: the caches of the kinds change independently of each other.
@@ -55,7 +55,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
     const slices = timeSlices.of(exchange.identity.username)
 
     const collect = async () => {
-      const parts: (Part | FailedKind)[] = []
+      const parts: (ResourcePart | FailedKind)[] = []
       // One list after another: a request with many kinds uses no more resources than one.
       for (const { kind, url } of urls) if (!isOver(res)) parts.push(await collectKind(exchange, kind, url))
       return { parts, lists: parts.filter(part => 'list' in part) }
@@ -68,7 +68,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
     exchange: AuthenticatedExchange,
     resource: string,
     url: string,
-  ): Promise<Part | FailedKind> {
+  ): Promise<ResourcePart | FailedKind> {
     try {
       return { resource, ...(await collect(exchange, url)) }
     } catch (error) {
@@ -108,9 +108,9 @@ async function send(
     merged: { entries, totals },
     slices,
   }: {
-    readonly parts: readonly (Part | FailedKind)[]
-    readonly lists: readonly Part[]
-    readonly merged: Merged
+    readonly parts: readonly (ResourcePart | FailedKind)[]
+    readonly lists: readonly ResourcePart[]
+    readonly merged: MergedList
     readonly slices: TimeSlices
   },
 ): Promise<void> {

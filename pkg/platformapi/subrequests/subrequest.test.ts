@@ -10,7 +10,7 @@ describe('createCollectList', () => {
   afterEach(() => loopback?.close())
 
   it('ends the list when the response of the parent request ends', async () => {
-    const seen = Promise.withResolvers<readonly boolean[]>()
+    const observed = Promise.withResolvers<readonly boolean[]>()
     loopback = await startLoopback(async (req, res) => {
       const states: boolean[] = []
       const collect = createCollectList({
@@ -23,9 +23,9 @@ describe('createCollectList', () => {
         },
       })
       await collect(toExchange(req, res), '/kapi/v1/pods').catch(() => undefined)
-      seen.resolve(states)
+      observed.resolve(states)
     })
     await loopback.get('/')
-    expect(await seen.promise).to.deep.equal([false, true])
+    expect(await observed.promise).to.deep.equal([false, true])
   })
 })

@@ -4,14 +4,14 @@ import { createLineStream } from './line-stream.ts'
 describe('createLineStream', () => {
   function start() {
     const lines: string[] = []
-    const wanted: (() => boolean)[] = []
+    const demand: (() => boolean)[] = []
     const stream = createLineStream('a', async (parts, isWanted) => {
       lines.push(Buffer.concat([...parts]).toString())
-      wanted.push(isWanted)
+      demand.push(isWanted)
     })
     const write = (text: string) =>
       new Promise<void>((resolve, reject) => stream.write(text, error => (error ? reject(error) : resolve())))
-    return { stream, lines, wanted, write }
+    return { stream, lines, demand, write }
   }
 
   const cases: readonly (readonly [what: string, chunks: readonly string[], lines: readonly string[]])[] = [
@@ -28,10 +28,10 @@ describe('createLineStream', () => {
     })
 
   it('requests no further lines after it was destroyed', async () => {
-    const { stream, wanted, write } = start()
+    const { stream, demand, write } = start()
     await write('{"x":1}\n')
-    expect(wanted.map(isWanted => isWanted())).to.deep.equal([true])
+    expect(demand.map(isWanted => isWanted())).to.deep.equal([true])
     stream.destroy()
-    expect(wanted.map(isWanted => isWanted())).to.deep.equal([false])
+    expect(demand.map(isWanted => isWanted())).to.deep.equal([false])
   })
 })

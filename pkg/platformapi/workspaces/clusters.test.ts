@@ -25,8 +25,8 @@ describe('createClusterView', () => {
       async read({ info, res, query }, { narrow }) {
         const narrowed = await narrow?.(parseListQuery(query))
         const names = ['east', 'hidden', 'host', 'new', 'west']
-        const seen = names.filter(name => narrowed?.narrowing.matches(entry(name)))
-        sendJson(res, 200, [info.path, info.verb, info.name, ...seen])
+        const visible = names.filter(name => narrowed?.narrowing.matches(entry(name)))
+        sendJson(res, 200, [info.path, info.verb, info.name, ...visible])
       },
     })
     loopback = await startLoopback(async (req, res) => {

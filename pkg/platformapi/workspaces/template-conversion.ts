@@ -62,28 +62,28 @@ export function toWorkspace(body: unknown, groupDomain: string, name?: string): 
 }
 
 /** Converts a Merge Patch of a WorkspaceTemplate to one of a Workspace. @throws Status 400, 422 */
-export function toWorkspaceMergePatch(patch: unknown, { groupDomain, name }: Patched): Sent {
+export function toWorkspaceMergePatch(patch: unknown, { groupDomain, name }: PatchTarget): Sent {
   if (!isRecord(patch)) throw badRequest('the body must be a JSON Merge Patch: an object')
   const { apiVersion: _, kind: __, spec, ...rest } = patch
   const template = readTemplate(spec, { group: `tenant.${groupDomain}`, name })
   const isRemoved = spec === null || fieldsOf(spec).template === null
-  const wanted = isRemoved ? null : template.spec
+  const desired = isRemoved ? null : template.spec
   const metadata = withTemplateMetadata(objectAt(rest, 'metadata'), template)
   return {
     ...rest,
     ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(wanted !== undefined && { spec: wanted }),
+    ...(desired !== undefined && { spec: desired }),
   }
 }
 
-type Patched = { readonly groupDomain: string; readonly name: string }
+type PatchTarget = { readonly groupDomain: string; readonly name: string }
 
 /**
  * Converts a JSON Patch (RFC 6902) of a WorkspaceTemplate to one of a Workspace.
  *
  * @throws Status 400 for an unsupported path, 422 for unsupported fields
  */
-export function toWorkspaceJsonPatch(patch: unknown, { groupDomain, name }: Patched): readonly Sent[] {
+export function toWorkspaceJsonPatch(patch: unknown, { groupDomain, name }: PatchTarget): readonly Sent[] {
   if (!Array.isArray(patch) || !patch.every(isRecord))
     throw badRequest('the body must be a JSON Patch: a list of operations')
   return patch.map(operation => {

@@ -77,10 +77,10 @@ export async function writeNamespace(
   }
 }
 
-type Wanted = { readonly groupDomain: string; readonly workspace: string; readonly name?: string }
+type NamespaceTarget = { readonly groupDomain: string; readonly workspace: string; readonly name?: string }
 
 /** Returns the given namespace with the label of the workspace. @throws Status 400 */
-function toNamespace(body: unknown, { groupDomain, workspace, name }: Wanted): object {
+function toNamespace(body: unknown, { groupDomain, workspace, name }: NamespaceTarget): object {
   const kind = { kind: 'Namespace', apiVersion: 'v1' }
   const { metadata, ...rest } = parseSent(body, { ...kind, name })
   const labels = { ...metadata.labels, [`${groupDomain}/workspace`]: workspace }

@@ -4,7 +4,7 @@ import { isRecord } from '../../kubeclient/object/object.ts'
 /** An object from a caller; kube-apiserver validates the fields that are not parsed here. */
 export type Sent = Readonly<Record<string, unknown>>
 
-export type SentObject = Sent & { readonly metadata: Sent & { readonly labels: Sent } }
+export type SentObjectWithLabels = Sent & { readonly metadata: Sent & { readonly labels: Sent } }
 
 /**
  * Parses the fields of an object that Kapis itself sets. A value of another type would be lost.
@@ -16,7 +16,7 @@ export type SentObject = Sent & { readonly metadata: Sent & { readonly labels: S
 export function parseSent(
   body: unknown,
   expected: { readonly kind: string; readonly apiVersion?: string; readonly name?: string | undefined },
-): SentObject {
+): SentObjectWithLabels {
   const { kind, apiVersion, name } = expected
   if (!isRecord(body)) throw badRequest(`the body must be a ${kind} as a JSON object`)
   const isVersion = apiVersion === undefined || (body.apiVersion ?? apiVersion) === apiVersion

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KeyPair } from '../../certs/issue.ts'
 import { type KubeClient, mergePatch } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
-import { byName, type Change, Informer } from '../../kubeclient/watch/informer.ts'
+import { byName, Informer, type StoreChange } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type ParsedComponent, parseComponent } from './component.ts'
 import { type Availability, checkComponent } from './component-health.ts'
@@ -86,7 +86,7 @@ export class Components {
     return { object, pair, parsed, upstream: createComponentUpstream(parsed, ofClient) }
   }
 
-  #changed(changes: readonly Change<Entry>[]): void {
+  #changed(changes: readonly StoreChange<Entry>[]): void {
     for (const { before, after } of changes) {
       if (before?.upstream !== after?.upstream) before?.upstream?.close()
       if (after === undefined || before?.parsed === after.parsed) continue

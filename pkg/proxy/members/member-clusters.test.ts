@@ -307,7 +307,7 @@ describe('MemberClusters', function () {
       expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
     })
 
-  const authority = createCa({ commonName: 'member', validityDays: 10 })
+  const caPair = createCa({ commonName: 'member', validityDays: 10 })
   const issue = (issuer: KeyPair, options: { now?: Date; ipAddresses?: readonly string[] } = {}) =>
     issueCertificate(issuer, {
       ...{ commonName: 'member', ipAddresses: ['127.0.0.1'], usages: ['server'], validityDays: 1 },
@@ -317,8 +317,8 @@ describe('MemberClusters', function () {
   const unsigned = 'has a certificate that the expected CA has not signed'
   const untimely = 'has a certificate that is not valid at this time'
   const certificates: readonly (readonly [what: string, serving: KeyPair, text: string])[] = [
-    ['an expired certificate', issue(authority, daysFromNow(-3)), untimely],
-    ['a certificate of the future', issue(authority, daysFromNow(3)), untimely],
+    ['an expired certificate', issue(caPair, daysFromNow(-3)), untimely],
+    ['a certificate of the future', issue(caPair, daysFromNow(3)), untimely],
     ['a certificate of another CA', issue(createCa({ commonName: 'other', validityDays: 1 })), unsigned],
     [
       'a certificate of a CA with the same name',
@@ -328,14 +328,14 @@ describe('MemberClusters', function () {
     ['a self-signed certificate', createCa({ commonName: 'member', validityDays: 1 }), unsigned],
     [
       'a certificate for another address',
-      issue(authority, { ipAddresses: ['127.0.0.2'] }),
+      issue(caPair, { ipAddresses: ['127.0.0.2'] }),
       'has a certificate for another name',
     ],
   ]
   for (const [what, { certPem: cert, keyPem: key }, text] of certificates)
     it(`names the problem of ${what}`, async () => {
       member.server.setSecureContext({ cert, key })
-      await startWith(await toKubeconfig('good', member, authority.certPem))
+      await startWith(await toKubeconfig('good', member, caPair.certPem))
       const message = `the cluster ${text} (tls_certificate_error)`
       expect(readyOf('m')).to.include({ status: 'False', reason: 'FailedCheck', message })
       expect(rejection('m')).to.deep.equal({ code: 503, message: `the cluster "m" is not ready: ${message}` })
@@ -345,7 +345,7 @@ describe('MemberClusters', function () {
   const day = 86_400_000
   const tokenUntil = (ms: number) =>
     `e30.${Buffer.from(JSON.stringify({ exp: ms / 1000 })).toString('base64url')}.e30`
-  const clientCertificate = (days: number) => issue(authority, daysFromNow(days))
+  const clientCertificate = (days: number) => issue(caPair, daysFromNow(days))
   const [expired, future] = [clientCertificate(-3), clientCertificate(3)]
   const rejected: readonly (readonly [what: string, user: object, why: string])[] = [
     ['a token that expired', { token: tokenUntil(day) }, ': its token expired at 1970-01-02T00:00:00.000Z'],

@@ -14,12 +14,12 @@ function trickle(_req: IncomingMessage, res: ServerResponse): void {
 describe('createMemberList', () => {
   let kapis: FakeKubeApiserver
   let respond: (req: IncomingMessage, res: ServerResponse) => unknown
-  let seen: IncomingMessage['headers'] = {}
+  let received: IncomingMessage['headers'] = {}
   const text = '{"items":[{"metadata":{"name":"a"},"n":1.0}],"totalItems":1}'
 
   before(async () => {
     kapis = await startFakeKubeApiserver((req, res) => {
-      seen = req.headers
+      received = req.headers
       return respond(req, res)
     })
   })
@@ -56,7 +56,7 @@ describe('createMemberList', () => {
       codes: [200],
     })
     expect(kapis.requests.at(-1)).to.equal('GET /kapis/resources.kapis.io/v1alpha3/pods?limit=2')
-    expect(seen).to.include({
+    expect(received).to.include({
       'impersonate-user': 'jane',
       'impersonate-group': 'dev',
       'audit-id': 'id-1',
@@ -125,7 +125,9 @@ describe('createMemberList', () => {
   it('sends the name of a caller in Unicode, and none that a header cannot carry', async () => {
     respond = (_req, res) => res.writeHead(200).end(text)
     await read({ username: 'jörg 日本 🐳' })
-    expect(Buffer.from(String(seen['impersonate-user']), 'latin1').toString('utf8')).to.equal('jörg 日本 🐳')
+    expect(Buffer.from(String(received['impersonate-user']), 'latin1').toString('utf8')).to.equal(
+      'jörg 日本 🐳',
+    )
     const before = kapis.requests.length
     for (const username of ['jane\r\nImpersonate-Group: admins', 'jane\0', ' jane', 'jane\t', '\ud800', ''])
       expect(((await read({ username })) as unknown[])[0], JSON.stringify(username)).to.equal(403)

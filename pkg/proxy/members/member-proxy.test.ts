@@ -19,10 +19,10 @@ describe('createMemberProxy', function () {
   let respond: Listener
   let member: FakeKubeApiserver
   let proxy: MemberProxy
-  let front: Loopback
+  let server: Loopback
   let upgrades: Server
   let identity: Identity
-  const seen: IncomingMessage[] = []
+  const received: IncomingMessage[] = []
   const sockets = new Set<Duplex>()
 
   function connect(kapis: Member['kapis']): void {
@@ -39,30 +39,30 @@ describe('createMemberProxy', function () {
 
   before(async () => {
     member = await startFakeKubeApiserver((req, res) => {
-      seen.push(req)
+      received.push(req)
       return respond(req, res)
     })
     member.server.on('upgrade', (req: IncomingMessage, socket: Duplex) => {
-      seen.push(req)
+      received.push(req)
       sockets.add(socket.on('error', () => undefined))
       socket.write(
         'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSet-Cookie: kapis=1\r\nX-Own: kept\r\n\r\n',
       )
       socket.pipe(socket)
     })
-    front = await startLoopback((req, res) => serve(req, res))
+    server = await startLoopback((req, res) => serve(req, res))
     upgrades = createServer()
     upgrades.on('upgrade', toUpgradeListener(serve))
     await once(upgrades.listen(0, '127.0.0.1'), 'listening')
   })
   after(async () => {
     for (const socket of sockets) socket.destroy()
-    await front.close()
+    await server.close()
     await closeServer(upgrades)
     await member.close()
   })
   beforeEach(() => {
-    seen.length = 0
+    received.length = 0
     identity = jane
     respond = (_req, res) => respondJson(res, 200, {})
     connect({ problem: 'it has no kubesphereAPIEndpoint' })
@@ -87,8 +87,8 @@ describe('createMemberProxy', function () {
       connection: 'keep-alive, impersonate-user',
       'x-own': 'kept',
     }
-    expect((await front.get('/clusters/m/api/v1/pods?limit=1', { headers: sent })).code).to.equal(200)
-    const [req] = seen
+    expect((await server.get('/clusters/m/api/v1/pods?limit=1', { headers: sent })).code).to.equal(200)
+    const [req] = received
     expect(req?.url).to.equal('/api/v1/pods?limit=1')
     const { host: _host, ...headers } = req?.headers ?? {}
     expect(headers).to.deep.equal({
@@ -120,8 +120,8 @@ describe('createMemberProxy', function () {
     socket.write('echo')
     const [echoed] = await once(socket, 'data')
     expect(String(echoed)).to.equal('echo')
-    const { rawHeaders = [] } = seen[0] ?? {}
-    expect(seen[0]?.headers).to.include({
+    const { rawHeaders = [] } = received[0] ?? {}
+    expect(received[0]?.headers).to.include({
       authorization: 'Bearer own',
       'impersonate-user': 'jane',
       'sec-websocket-protocol': 'v4.channel.k8s.io',
@@ -136,10 +136,10 @@ describe('createMemberProxy', function () {
 
   it('ends a watch when the Cluster is deleted', async () => {
     respond = (_req, res) => void res.writeHead(200).write('{}\n')
-    const watch = await front.open('/clusters/m/api/v1/pods?watch=true')
+    const watch = await server.open('/clusters/m/api/v1/pods?watch=true')
     proxy.close()
     expect(await watch.toArray().catch(error => error)).to.have.property('code', 'ECONNRESET')
-    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(502)
+    expect((await server.get('/clusters/m/api/v1/pods')).code).to.equal(502)
   })
 
   it('passes on rejections of the caller by the member, and removes cookies', async () => {
@@ -160,7 +160,7 @@ describe('createMemberProxy', function () {
       res.setHeader('x-own', 'kept')
       respondJson(res, 403, status)
     }
-    const { code, text, headers } = await front.get('/clusters/m/api/v1/pods')
+    const { code, text, headers } = await server.get('/clusters/m/api/v1/pods')
     expect({ code, body: JSON.parse(text) }).to.deep.equal({ code: 403, body: status })
     expect(headers)
       .to.include({ 'x-own': 'kept' })
@@ -169,7 +169,7 @@ describe('createMemberProxy', function () {
 
   it('prevents scripts in documents of a member from running at the origin of Kapis', async () => {
     respond = (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<script></script>')
-    const { headers } = await front.get('/clusters/m/api/v1/namespaces/a/services/s/proxy/')
+    const { headers } = await server.get('/clusters/m/api/v1/namespaces/a/services/s/proxy/')
     expect(headers).to.have.property(
       'content-security-policy',
       'sandbox allow-scripts allow-forms allow-popups',
@@ -187,7 +187,7 @@ describe('createMemberProxy', function () {
   ] as const) {
     it(`reports that the member rejects the credential of Kapis, for ${code}`, async () => {
       respond = (_req, res) => respondJson(res, code, body)
-      const refused = await front.get('/clusters/m/api/v1/pods')
+      const refused = await server.get('/clusters/m/api/v1/pods')
       expect(refused.code).to.equal(503)
       expect(JSON.parse(refused.text).message).to.equal(
         'the account of the kubeconfig of the cluster "m" is not allowed to impersonate the caller',
@@ -216,37 +216,37 @@ describe('createMemberProxy', function () {
       ],
     ]
     for (const [path, headers, code, message] of cases) {
-      const refused = await front.get(path, { headers })
+      const refused = await server.get(path, { headers })
       expect(JSON.parse(refused.text)).to.include({ code, message })
     }
     identity = { ...jane, username: 'system:serviceaccount:a:b' }
-    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(403)
+    expect((await server.get('/clusters/m/api/v1/pods')).code).to.equal(403)
     expect(
-      (await front.get('/clusters/m/api/v1/pods', { headers: { 'x-http-method-override': 'DELETE' } })).code,
+      (await server.get('/clusters/m/api/v1/pods', { headers: { 'x-http-method-override': 'DELETE' } })).code,
     ).to.equal(400)
-    expect(seen).to.deep.equal([])
+    expect(received).to.deep.equal([])
   })
 
   it('neither follows nor passes on redirects', async () => {
     for (const location of ['https://elsewhere.example.org/', '/api/v1/pods', '//elsewhere.example.org']) {
       respond = (_req, res) => void res.writeHead(307, { location }).end()
-      const { code, headers, text } = await front.get('/clusters/m/api/v1/pods')
+      const { code, headers, text } = await server.get('/clusters/m/api/v1/pods')
       expect([code, headers.location]).to.deep.equal([502, undefined])
       expect(JSON.parse(text).message).to.equal(
         'the cluster "m" redirects, which is not supported: request the path with a trailing slash',
       )
     }
     respond = (_req, res) => void res.writeHead(304).end()
-    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(304)
+    expect((await server.get('/clusters/m/api/v1/pods')).code).to.equal(304)
   })
 
   it('sends platform API paths to the Kapis of the member', async () => {
     const kapis = await startFakeKubeApiserver((_req, res) => respondJson(res, 200, { of: 'kapis' }), '/base')
     connect(kapis.endpoint)
     const path = '/kapis/clusters/m/iam.kapis.io/v1alpha2/users?limit=1'
-    expect(JSON.parse((await front.get(path)).text)).to.deep.equal({ of: 'kapis' })
+    expect(JSON.parse((await server.get(path)).text)).to.deep.equal({ of: 'kapis' })
     expect(kapis.requests).to.deep.equal(['GET /base/kapis/iam.kapis.io/v1alpha2/users?limit=1'])
-    expect(seen).to.deep.equal([])
+    expect(received).to.deep.equal([])
     await kapis.close()
   })
 
@@ -264,10 +264,10 @@ describe('createMemberProxy', function () {
       'x/..\\v3',
       'x\\..',
     ])
-      expect((await front.get(`${service}/${rest}`)).code, rest).to.equal(400)
-    expect(seen).to.deep.equal([])
-    await front.get(`${service}/a..b/...?of=/../`)
-    expect(seen.map(({ url }) => url)).to.deep.equal([
+      expect((await server.get(`${service}/${rest}`)).code, rest).to.equal(400)
+    expect(received).to.deep.equal([])
+    await server.get(`${service}/a..b/...?of=/../`)
+    expect(received.map(({ url }) => url)).to.deep.equal([
       '/k8s/clusters/c-1/api/v1/namespaces/a/services/s/proxy/a..b/...?of=/../',
     ])
   })
@@ -276,7 +276,7 @@ describe('createMemberProxy', function () {
     const gone = await startFakeKubeApiserver(() => undefined)
     await gone.close()
     proxy = createMemberProxy({ name: 'm', kube: gone.endpoint, kapis: { problem: '' } })
-    const { code, text } = await front.get('/clusters/m/api/v1/pods')
+    const { code, text } = await server.get('/clusters/m/api/v1/pods')
     expect([code, JSON.parse(text).message]).to.deep.equal([
       503,
       'kube-apiserver of the cluster "m" is not responding',
@@ -292,7 +292,7 @@ describe('createMemberProxy', function () {
     const refused: Awaited<ReturnType<Loopback['get']>>[] = []
     const allRefused = Promise.withResolvers<void>()
     const slow = Array.from({ length: 110 }, async () => {
-      const found = await front.get('/clusters/m/api/v1/pods')
+      const found = await server.get('/clusters/m/api/v1/pods')
       if (found.code === 429 && refused.push(found) === 10) allRefused.resolve()
       return found.code
     })
@@ -301,10 +301,10 @@ describe('createMemberProxy', function () {
       expect([headers['retry-after'], JSON.parse(text).message]).to.deep.equal([
         ...['1', 'the cluster "m" has 100 requests in flight'],
       ])
-    expect((await front.get('/clusters/m/api/v1/pods?watch=true')).code).to.equal(200)
+    expect((await server.get('/clusters/m/api/v1/pods?watch=true')).code).to.equal(200)
     respond = (_req, res) => respondJson(res, 200, {})
     for (const res of waiting) respondJson(res, 200, {})
     expect((await Promise.all(slow)).filter(code => code === 200)).to.have.length(100)
-    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(200)
+    expect((await server.get('/clusters/m/api/v1/pods')).code).to.equal(200)
   })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createCa } from '../../certs/issue.ts'
 import { readMember } from './member.ts'
 
-const authority = createCa({ commonName: 'member', validityDays: 1 })
+const caPair = createCa({ commonName: 'member', validityDays: 1 })
 const other = createCa({ commonName: 'kapis', validityDays: 1 })
 const base64 = (value: string) => Buffer.from(value).toString('base64')
 
@@ -14,7 +14,7 @@ const kubeconfig = JSON.stringify({
       name: 'k',
       cluster: {
         server: 'https://member:6443',
-        'certificate-authority-data': base64(authority.certPem),
+        'certificate-authority-data': base64(caPair.certPem),
         'tls-server-name': 'n',
       },
     },
@@ -50,7 +50,7 @@ describe('readMember', () => {
   const headers = ['Authorization', 'Bearer T']
   const kube = {
     url: 'https://member:6443/',
-    access: { headers, tls: { ca: authority.certPem, servername: 'n' } },
+    access: { headers, tls: { ca: caPair.certPem, servername: 'n' } },
   }
   const none = 'it has no kubesphereAPIEndpoint'
   const endpoint = 'https://member/base'
@@ -67,7 +67,7 @@ describe('readMember', () => {
     [
       'the address of the member’s Kapis from the Cluster with the kubeconfig',
       read({ kubeconfig: base64(kubeconfig), kubesphereAPIEndpoint: endpoint }),
-      at(authority.certPem),
+      at(caPair.certPem),
     ],
     [
       'the address and the CA of the member’s Kapis from the Secret',
@@ -115,7 +115,7 @@ describe('readMember', () => {
     ],
     [
       'a kubeconfig with an authority that is not a certificate',
-      read(undefined, { kubeconfig: kubeconfig.replace(base64(authority.certPem), base64('x')) }),
+      read(undefined, { kubeconfig: kubeconfig.replace(base64(caPair.certPem), base64('x')) }),
       'InvalidConnection',
       'the kubeconfig has an invalid certificate or key',
     ],

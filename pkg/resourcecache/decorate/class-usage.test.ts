@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { CachedObject } from '../store/cached-object.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 import { createClassUsage } from './class-usage.ts'
 
 const entry = (storageClassName?: string) =>
   ({ fields: { status: '', cells: [], values: { storageClassName } } }) as unknown as CachedObject
-const change = (type: Change['type'], of: CachedObject, old?: CachedObject): Change => ({
+const change = (type: WatchChange['type'], of: CachedObject, old?: CachedObject): WatchChange => ({
   version: 1,
   type,
   entry: of,

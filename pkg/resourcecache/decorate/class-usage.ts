@@ -1,11 +1,11 @@
 import type { CachedObject } from '../store/cached-object.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 
 export type ClassUsage = {
   /** Returns the number of objects that name the class. */
   readonly of: (name: string) => number
   readonly replace: (entries: Iterable<CachedObject>) => void
-  readonly apply: (changes: readonly Change[]) => void
+  readonly apply: (changes: readonly WatchChange[]) => void
 }
 
 /**

@@ -3,7 +3,7 @@ import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim, decorateClass } from '../kinds/storage.ts'
 import type { CachedObject } from '../store/cached-object.ts'
 import type { Decorate } from '../store/store.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 import { createClassUsage } from './class-usage.ts'
 import { createPodRequestIndex } from './pod-request-totals.ts'
 import { createPvcUsageIndex } from './pvc-usage-index.ts'
@@ -21,7 +21,7 @@ export type ComputedAnnotations = {
 export type AnnotationInput = {
   readonly plural: string
   readonly replace: (entries: Iterable<CachedObject>) => void
-  readonly apply: (changes: readonly Change[], entries: () => Iterable<CachedObject>) => void
+  readonly apply: (changes: readonly WatchChange[], entries: () => Iterable<CachedObject>) => void
 }
 
 const nodes = '/nodes'

@@ -121,9 +121,9 @@ describe('a consistent read', () => {
 
   it('skips events for objects that were created and deleted before the confirmed version', async () => {
     const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
-    const seen: string[] = []
+    const observed: string[] = []
     store.subscribe({
-      changed: list => seen.push(...list.map(({ type, entry }) => `${type} ${entry.name}`)),
+      changed: list => observed.push(...list.map(({ type, entry }) => `${type} ${entry.name}`)),
       reset: () => undefined,
     })
     await waitForLatest(store)
@@ -132,7 +132,7 @@ describe('a consistent read', () => {
     store.apply([event('DELETED', node('c', { version: 13 })), bookmark(14)])
     expect(store.version).to.equal(17)
     store.apply([event('MODIFIED', node('a', { version: 18 }))])
-    expect(seen).to.deep.equal(['MODIFIED a'])
+    expect(observed).to.deep.equal(['MODIFIED a'])
     expect(store.version).to.equal(18)
   })
 

@@ -94,13 +94,13 @@ function isAll({ namespace, name }: Scope): boolean {
 }
 
 type ObjectName = Pick<ObjectVersion, 'namespace' | 'name'>
-type Listed = ReadonlyMap<string, ObjectVersion>
+type ListedVersions = ReadonlyMap<string, ObjectVersion>
 
 /**
  * Returns an object of the scope whose version differs from the list, or that is missing on one
  * side; undefined if there is none.
  */
-function findDifference(store: ObjectStore, scope: Scope, listed: Listed): ObjectName | undefined {
+function findDifference(store: ObjectStore, scope: Scope, listed: ListedVersions): ObjectName | undefined {
   if (scope.name !== '') return isAsListed(store, scope, listed) ? undefined : scope
   let count = 0
   for (const entry of store.entries()) {
@@ -112,9 +112,9 @@ function findDifference(store: ObjectStore, scope: Scope, listed: Listed): Objec
   return [...listed.values()].find(({ namespace, name }) => store.get(namespace, name) === undefined)
 }
 
-function isAsListed(store: ObjectStore, { namespace, name }: ObjectName, listed: Listed): boolean {
-  const wanted = listed.get(toKey(namespace, name))?.resourceVersion
-  return store.get(namespace, name)?.version === (wanted === undefined ? undefined : Number(wanted))
+function isAsListed(store: ObjectStore, { namespace, name }: ObjectName, listed: ListedVersions): boolean {
+  const expected = listed.get(toKey(namespace, name))?.resourceVersion
+  return store.get(namespace, name)?.version === (expected === undefined ? undefined : Number(expected))
 }
 
 function collectionPath(path: string, namespace: string): string {

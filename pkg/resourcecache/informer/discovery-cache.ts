@@ -18,7 +18,7 @@ const refreshMs = { known: 60_000, missing: 2_000 }
 const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=v2beta1')}`
 
-type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
+type DiscoveryResult = { readonly kinds: readonly Kind[]; readonly atMs: number }
 
 /**
  * Maintains the resources of kube-apiserver by aggregated discovery (KEP-3352): built-in kinds and
@@ -31,10 +31,10 @@ export function createDiscoveryCache(options: {
   const { client, groupDomain } = options
   const table = createKindTable(groupDomain)
   const own = resourcesGroup(groupDomain)
-  let found: Found | undefined
-  let inFlight: Promise<Found> | undefined
+  let found: DiscoveryResult | undefined
+  let inFlight: Promise<DiscoveryResult> | undefined
 
-  function refresh(): Promise<Found> {
+  function refresh(): Promise<DiscoveryResult> {
     inFlight ??= readDiscovery(client)
       .then(kinds => {
         found = { kinds: kinds.filter(({ group }) => group !== own).map(toKind), atMs: performance.now() }
@@ -46,7 +46,7 @@ export function createDiscoveryCache(options: {
     return inFlight
   }
 
-  function toKind(resource: Discovered): Kind {
+  function toKind(resource: DiscoveredResource): Kind {
     const { group, version, plural, namespaced, isWatchable } = resource
     const kindOptions: KindOptions =
       table.find(row => row.group === group && row.plural === plural)?.options ?? plain
@@ -107,7 +107,7 @@ export function createDiscoveryCache(options: {
   }
 }
 
-type Discovered = {
+type DiscoveredResource = {
   readonly group: string
   readonly version: string
   readonly plural: string
@@ -117,12 +117,12 @@ type Discovered = {
   readonly isWatchable: boolean
 }
 
-async function readDiscovery(client: KubeClient): Promise<Discovered[]> {
+async function readDiscovery(client: KubeClient): Promise<DiscoveredResource[]> {
   const documents = await Promise.all(['/api', '/apis'].map(path => client.call({ path, accept })))
   return documents.flatMap(document => itemsOf(fieldsOf(document).items).map(fieldsOf).flatMap(readGroup))
 }
 
-function readGroup(item: Readonly<Record<string, unknown>>): Discovered[] {
+function readGroup(item: Readonly<Record<string, unknown>>): DiscoveredResource[] {
   const group = textOf(fieldsOf(item.metadata).name)
   return itemsOf(item.versions)
     .map(fieldsOf)

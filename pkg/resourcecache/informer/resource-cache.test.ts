@@ -170,21 +170,22 @@ describe('ResourceCache', () => {
     await until(() => watches.size === 2)
     const own = watches.get('/api/v1/pods')
     await cache.obtain(kindOfPods)
-    const seen: string[] = []
+    const observed: string[] = []
     const watch = cache.watch('/api/v1/pods', {
-      replace: items => void seen.push(...items.map(({ metadata }) => metadata.name)),
-      apply: events => void seen.push(...events.map(({ type, object }) => `${type} ${object.metadata.name}`)),
+      replace: items => void observed.push(...items.map(({ metadata }) => metadata.name)),
+      apply: events =>
+        void observed.push(...events.map(({ type, object }) => `${type} ${object.metadata.name}`)),
     })
     await watch.start()
-    expect(seen).to.deep.equal(['p1'])
+    expect(observed).to.deep.equal(['p1'])
     expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
     await until(() => watches.get('/api/v1/pods') !== own)
     emit('/api/v1/pods', 'ADDED', pod('p2', 11, '1'))
-    await until(() => seen.length === 2)
+    await until(() => observed.length === 2)
     watch.stop()
     emit('/api/v1/pods', 'DELETED', pod('p2', 12, '1'))
     await until(() => requestsOf(cache) === '1')
-    expect(seen).to.deep.equal(['p1', 'ADDED p2'])
+    expect(observed).to.deep.equal(['p1', 'ADDED p2'])
   })
 
   it('returns nothing before it has read everything', async () => {

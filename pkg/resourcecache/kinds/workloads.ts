@@ -38,9 +38,9 @@ export const deployments: KindOptions = {
 export const replicated: KindOptions = {
   toFields(object) {
     const ready = count(fieldsOf(object.status).readyReplicas)
-    const wanted = fieldsOf(object.spec).replicas
+    const desired = fieldsOf(object.spec).replicas
     // As in KubeSphere 3.4, a missing number means stopped, although Kubernetes defaults to 1.
-    return { status: toWord(ready, count(wanted)), cells: [], values: {} }
+    return { status: toWord(ready, count(desired)), cells: [], values: {} }
   },
   filters: { status: oneOf('status', words) },
 }
@@ -108,9 +108,9 @@ function toSelectorText({ matchLabels, matchExpressions }: Readonly<Record<strin
   return [...labels, ...expressions].sort().join(',') || '<none>'
 }
 
-function toWord(ready: number, wanted: number): string {
-  if (ready === 0 && wanted === 0) return 'stopped'
-  return ready === wanted ? 'running' : 'updating'
+function toWord(ready: number, desired: number): string {
+  if (ready === 0 && desired === 0) return 'stopped'
+  return ready === desired ? 'running' : 'updating'
 }
 
 function count(value: unknown): number {

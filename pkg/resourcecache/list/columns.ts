@@ -27,7 +27,7 @@ const empty = '<none>'
 /** @param printer the columns of a custom resource; undefined for any other kind */
 function columnsOf(kind: TableKind, printer: readonly PrinterColumn[] | undefined): readonly FilterColumn[] {
   if (kind.columns.length > 0)
-    return kind.columns.map(({ name }, place) => byText(name, entry => toText(cellAt(entry, place))))
+    return kind.columns.map(({ name }, index) => byText(name, entry => toText(cellAt(entry, index))))
   const own = byText('Name', entry => entry.name)
   if (printer !== undefined && printer.length > 0) return [own, ...printer.map(toFilterColumn)]
   return [own, byText('Age', entry => entry.meta.creationTimestamp)]
@@ -56,12 +56,14 @@ function toFilterColumn({ name, path }: PrinterColumn): FilterColumn {
   }
 }
 
-function isCell(source: string, wanted: string): boolean {
-  return source.startsWith('"') ? decodeString(source, 0, source.length) === wanted : isValue(source, wanted)
+function isCell(source: string, expected: string): boolean {
+  return source.startsWith('"')
+    ? decodeString(source, 0, source.length) === expected
+    : isValue(source, expected)
 }
 
-function cellAt({ fields, decoration }: CachedObject, place: number): Cell {
-  return fields.cells[place] ?? decoration.cells[place - fields.cells.length] ?? ''
+function cellAt({ fields, decoration }: CachedObject, index: number): Cell {
+  return fields.cells[index] ?? decoration.cells[index - fields.cells.length] ?? ''
 }
 
 /** Returns the text of a cell to compare; of an age, its start time. */
@@ -100,8 +102,8 @@ export function restrictToColumns(
   }
 }
 
-function isNamed(name: string, wanted: string): boolean {
-  return name.toLowerCase() === wanted.toLowerCase()
+function isNamed(name: string, expected: string): boolean {
+  return name.toLowerCase() === expected.toLowerCase()
 }
 
 /** The same for the platform API, which ignores unknown columns. @throws Status 400 */

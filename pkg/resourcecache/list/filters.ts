@@ -17,8 +17,8 @@ export function exact(name: string): FilterParser {
 /** Returns a filter by a value that ignores case, for phases. */
 export function caseless(name: string): FilterParser {
   return value => {
-    const wanted = value.toLowerCase()
-    return fields => fields.values[name]?.toLowerCase() === wanted
+    const expected = value.toLowerCase()
+    return fields => fields.values[name]?.toLowerCase() === expected
   }
 }
 

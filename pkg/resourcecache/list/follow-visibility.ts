@@ -4,7 +4,7 @@ import { waitForDrain } from '../../httpserver/response/respond.ts'
 import type { CachedObject } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
-import type { Visible } from './object-visibility.ts'
+import type { ObjectVisibility } from './object-visibility.ts'
 
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 4
@@ -18,7 +18,7 @@ const sliceMs = 4
  */
 export function followVisibility(
   store: ObjectStore,
-  visible: Visible,
+  visible: ObjectVisibility,
   options: {
     readonly matches: (entry: CachedObject) => boolean
     readonly send: (type: EventType, entry: CachedObject) => void

@@ -65,8 +65,8 @@ const commonFilters: Readonly<Record<string, (value: string, groupDomain: string
   },
   label: value => byLabels(parseLabelSelector(value, 'label')),
   status: value => {
-    const wanted = value.toLowerCase()
-    return entry => entry.fields.status.toLowerCase() === wanted
+    const expected = value.toLowerCase()
+    return entry => entry.fields.status.toLowerCase() === expected
   },
   q: parseSearch,
 }
@@ -153,8 +153,11 @@ function byFields(requirements: readonly FieldRequirement[]): Predicate {
 const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** Compares a value, given as JSON text, with the requested one. Numbers are compared exactly. */
-export function isValue(source: string, wanted: string): boolean {
-  if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
-  const [found, requested] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]
-  return found && requested ? compareAmounts(found, requested) === 0 : source === wanted
+export function isValue(source: string, expected: string): boolean {
+  if (source.startsWith('"')) return decodeString(source, 0, source.length) === expected
+  const [found, requested] = [
+    parseAmount(source),
+    jsonNumber.test(expected) ? parseAmount(expected) : undefined,
+  ]
+  return found && requested ? compareAmounts(found, requested) === 0 : source === expected
 }

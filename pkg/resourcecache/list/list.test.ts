@@ -196,14 +196,14 @@ describe('listPage', () => {
 
   it('applies a filter that is not in the query', () => {
     const parsed = parseListQuery(new QueryParameters('sortBy=name&ascending=true'))
-    const narrowed = (key: string, wanted: string) =>
+    const narrowed = (key: string, namespace: string) =>
       listPage(
         store,
         {
           query: parsed,
           namespace: '',
           groupDomain: 'kapis.io',
-          narrowing: { key, matches: entry => entry.name === wanted },
+          narrowing: { key, matches: entry => entry.name === namespace },
         },
         createTimeSlices(),
       )

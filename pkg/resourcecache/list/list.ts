@@ -75,9 +75,9 @@ export async function listPageAt(
   return pageOf({ size: countEntries(chunks), chunks }, request.query)
 }
 
-type Listed = { readonly size: number; readonly chunks: readonly Chunk[] }
+type ChunkedList = { readonly size: number; readonly chunks: readonly Chunk[] }
 
-function pageOf(view: Listed, query: ListQuery): Page {
+function pageOf(view: ChunkedList, query: ListQuery): Page {
   const { size } = view
   const count = query.limit < 0 ? size : query.limit
   const offset = query.limit < 0 ? 0 : (query.page - 1) * query.limit

@@ -4,7 +4,7 @@ import type { CachedObject } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 
 /** The objects of a kind that one caller may see. */
-export type Visible = {
+export type ObjectVisibility = {
   /** Identifies the set of objects, which is equal for equal keys except in watches. */
   readonly key: string
   readonly has: (entry: CachedObject) => boolean
@@ -30,7 +30,7 @@ export type Visible = {
     /** Returns whether the caller may still see all these objects, and possibly more. */
     readonly mayStillSee: () => boolean
     /** Returns the objects that the caller may see now. @throws Status 403, 503 */
-    readonly renew: () => Promise<Visible | undefined>
+    readonly renew: () => Promise<ObjectVisibility | undefined>
   }
   /** Registers a callback for changes of `has`. @returns its removal */
   readonly onChange: (listener: () => void) => () => void
@@ -55,21 +55,21 @@ const maxRenewals = 3
  * assertCurrent finds that permissions have changed while it waited.
  */
 export async function readCurrent(
-  visible: Visible | undefined,
-  read: (visible: Visible | undefined) => Promise<void> | void,
+  visible: ObjectVisibility | undefined,
+  read: (visible: ObjectVisibility | undefined) => Promise<void> | void,
 ): Promise<void> {
-  let seen = visible
+  let current = visible
   for (let renewals = 0; ; renewals++) {
     try {
-      return await read(seen)
+      return await read(current)
     } catch (error) {
       if (
         !(error instanceof VisibilityChanged) ||
-        seen?.permissions === undefined ||
+        current?.permissions === undefined ||
         renewals === maxRenewals
       )
         throw error
-      seen = await seen.permissions.renew()
+      current = await current.permissions.renew()
     }
   }
 }
@@ -78,12 +78,12 @@ export async function readCurrent(
 export type Visibility = { readonly permissions?: { readonly mayStillSee: () => boolean } }
 
 /** Reports whether the visible objects still correspond to the permissions of the caller. */
-export function isCurrent(visible: Visible | undefined): boolean {
+export function isCurrent(visible: ObjectVisibility | undefined): boolean {
   return visible?.permissions?.isCurrent() !== false
 }
 
 /** Call after the last wait before objects are sent. @throws Status 410 for readCurrent */
-export function assertCurrent(visible: Visible | undefined): void {
+export function assertCurrent(visible: ObjectVisibility | undefined): void {
   if (!isCurrent(visible)) throw new VisibilityChanged()
 }
 
@@ -110,7 +110,10 @@ export function* whileVisible<T>(
  *
  * @throws Status 503, 504
  */
-export async function recordVisibleFrom(store: ObjectStore, visible: Visible | undefined): Promise<void> {
+export async function recordVisibleFrom(
+  store: ObjectStore,
+  visible: ObjectVisibility | undefined,
+): Promise<void> {
   if (visible?.fixed === undefined || visible.fixed.versionShown() !== undefined) return
   await waitForLatest(store)
   visible.fixed.show(store.version)

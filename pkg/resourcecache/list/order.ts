@@ -119,7 +119,7 @@ function by(key: string, read: (entry: CachedObject) => string): PlainOrder {
 }
 
 /** The sort value of an object: missing values come first, then quantities, then text. */
-type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
+type Rank = { readonly typeRank: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
 // Text is sorted by this many characters. Otherwise a hundred orders of objects with megabytes of
 // text would require too much memory.
@@ -128,16 +128,16 @@ const none: Amount = { sign: 0, point: 0, digits: '' }
 
 /** @param source the value as JSON text */
 function toRank(source: string | undefined): Rank {
-  if (source === undefined || source === 'null') return { place: 0, amount: none, text: '' }
+  if (source === undefined || source === 'null') return { typeRank: 0, amount: none, text: '' }
   const text = source.startsWith('"') ? decodeString(source, 0, source.length) : source
   const amount = parseAmount(text)
-  if (amount !== undefined) return { place: 1, amount, text: '' }
+  if (amount !== undefined) return { typeRank: 1, amount, text: '' }
   // A copy, since a substring keeps the whole text in memory.
-  return { place: 2, amount: none, text: Buffer.from(text.slice(0, maxTextLength)).toString() }
+  return { typeRank: 2, amount: none, text: Buffer.from(text.slice(0, maxTextLength)).toString() }
 }
 
 function compareRanks(a: Rank, b: Rank): number {
-  return a.place - b.place || compareAmounts(a.amount, b.amount) || compareText(a.text, b.text)
+  return a.typeRank - b.typeRank || compareAmounts(a.amount, b.amount) || compareText(a.text, b.text)
 }
 
 function compareText(a: string, b: string): number {

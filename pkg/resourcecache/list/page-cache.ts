@@ -6,7 +6,7 @@ import type { GzipPiece } from './gzip.ts'
 import { type Form, type Frame, isLongerThan, joinList, objectBytes, type PieceCache } from './list-body.ts'
 
 type Page = { readonly chunks: readonly Chunk[]; readonly frame: string; readonly bytes: Buffer }
-type Compressed = { readonly chunk: Chunk; readonly pieces: readonly GzipPiece[] }
+type CompressedChunk = { readonly chunk: Chunk; readonly pieces: readonly GzipPiece[] }
 
 const mebibyte = 1024 * 1024
 // Larger responses are streamed from the objects: few callers could reuse a joined copy.
@@ -23,7 +23,7 @@ const maxObjects = 1024
 export class PageCache {
   readonly #pages = createBoundedCache<Page>({ maxBytes: 32 * mebibyte, sizeOf: ({ bytes }) => bytes.length })
   readonly #objects = new Map<CachedObject, { readonly form: Form; readonly parts: readonly Buffer[] }>()
-  readonly #compressed: BoundedCache<Compressed> = createBoundedCache({
+  readonly #compressed: BoundedCache<CompressedChunk> = createBoundedCache({
     maxBytes: 64 * mebibyte,
     sizeOf: ({ pieces }) => pieces.reduce((sum, { deflated }) => sum + deflated.length, 0),
   })
@@ -40,8 +40,8 @@ export class PageCache {
   page(selection: Selection, form: Form, frame: Frame): Buffer | undefined {
     const { runs, descending } = selection
     if (runs.length > maxRuns) return undefined
-    const places = runs.map(({ start, end }) => `${start}-${end}`).join()
-    const key = `${form.name} ${descending} ${places} ${toLeafKey(selection)}`
+    const ranges = runs.map(({ start, end }) => `${start}-${end}`).join()
+    const key = `${form.name} ${descending} ${ranges} ${toLeafKey(selection)}`
     const text = frame.before + frame.after
     const found = this.#pages.get(key)
     if (found?.frame === text && runs.every(({ chunk }, i) => found.chunks[i] === chunk)) return found.bytes

@@ -13,7 +13,7 @@ const maxTerms = 16
  */
 export function parseSearch(text: string): (entry: CachedObject) => boolean {
   const terms = [...text.matchAll(/(-?)(?:"([^"]*)"|(\S+))/g)].map(([, minus, quoted, word]) => ({
-    isWanted: minus !== '-',
+    isIncluded: minus !== '-',
     text: (quoted ?? word ?? '').toLowerCase(),
   }))
   if ((text.match(/"/g) ?? []).length % 2 !== 0)
@@ -22,7 +22,7 @@ export function parseSearch(text: string): (entry: CachedObject) => boolean {
     throw badRequest(`q has ${terms.length} words; at most ${maxTerms} are allowed`)
   return entry => {
     const searched = toText(entry)
-    return terms.every(term => term.text === '' || searched.includes(term.text) === term.isWanted)
+    return terms.every(term => term.text === '' || searched.includes(term.text) === term.isIncluded)
   }
 }
 

@@ -19,7 +19,7 @@ const noDecoration: Decoration = { annotations: {}, cells: [] }
 /** A kind with the group and version in which Kapis serves it. */
 export type ServedKind = { readonly kind: Kind; readonly group: string; readonly version: string }
 
-type Parts = {
+type ObjectParts = {
   readonly served: ServedKind
   readonly meta: ObjectMeta
   readonly fields: IndexedFields
@@ -56,7 +56,7 @@ export class CachedObject {
   readonly #head: Buffer
   #platformHead: Buffer | undefined
 
-  private constructor(parts: Parts) {
+  private constructor(parts: ObjectParts) {
     const { served, meta, fields, updated, decoration, head, tail, managedFields } = parts
     this.served = served
     this.namespace = meta.namespace ?? ''
@@ -162,7 +162,7 @@ export class CachedObject {
     return withFields(own, new Map(computed.map(([name, value]) => [name, JSON.stringify(value)])))
   }
 
-  #parts(): Parts {
+  #parts(): ObjectParts {
     const { served, meta, fields, updated, decoration, tail, managedFields } = this
     return { served, meta, fields, updated, decoration, head: this.#head, tail, managedFields }
   }

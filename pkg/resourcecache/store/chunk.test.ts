@@ -112,8 +112,8 @@ describe('entriesWithin', () => {
   it('returns the entries of several namespaces, in order', () => {
     for (let chosen = 0; chosen < 2 ** namespaces.length; chosen++) {
       const names = new Set(namespaces.filter((_, i) => (chosen >> i) & 1))
-      const wanted = all.filter(({ namespace }) => names.has(namespace))
-      expect([...entriesWithin(chunks, names)], [...names].join()).to.deep.equal(wanted)
+      const expected = all.filter(({ namespace }) => names.has(namespace))
+      expect([...entriesWithin(chunks, names)], [...names].join()).to.deep.equal(expected)
     }
     expect([...entriesWithin(chunks, undefined)]).to.deep.equal(all)
     expect([...entriesWithin([], new Set(['a']))]).to.deep.equal([])

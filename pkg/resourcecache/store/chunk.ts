@@ -14,10 +14,10 @@ export class Chunk {
 }
 
 /** Consecutive objects of a chunk, from `start` up to but not including `end`. */
-export type Run = { readonly chunk: Chunk; readonly start: number; readonly end: number }
+export type ChunkRange = { readonly chunk: Chunk; readonly start: number; readonly end: number }
 
 /** A part of a sorted sequence as a list of runs; reversed if `descending`. */
-export type Selection = { readonly runs: readonly Run[]; readonly descending: boolean }
+export type Selection = { readonly runs: readonly ChunkRange[]; readonly descending: boolean }
 
 // Small enough that a changed object is cheap to compress again, and large enough that neighbours
 // share a compression dictionary.
@@ -56,7 +56,7 @@ export function selectPage(
 function runsBetween(
   chunks: readonly Chunk[],
   { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },
-): Run[] {
+): ChunkRange[] {
   const lengthAt = (at: number) => chunks[at]?.entries.length ?? 0
   const isNearStart = start <= size - end
   let at = isNearStart ? 0 : chunks.length
@@ -64,7 +64,7 @@ function runsBetween(
   let first = isNearStart ? 0 : size
   if (isNearStart) while (at < chunks.length && first + lengthAt(at) <= start) first += lengthAt(at++)
   else while (at > 0 && first > start) first -= lengthAt(--at)
-  const runs: Run[] = []
+  const runs: ChunkRange[] = []
   for (let chunk = chunks[at]; chunk !== undefined && first < end; chunk = chunks[++at]) {
     const { length } = chunk.entries
     runs.push({ chunk, start: Math.max(start - first, 0), end: Math.min(end - first, length) })

@@ -16,7 +16,7 @@ import type { CachedObject } from './cached-object.ts'
 import { entriesOf, selectPage } from './chunk.ts'
 import type { ViewQuery } from './materialized-view.ts'
 import { ObjectStore, type Subscriber } from './store.ts'
-import type { Change } from './watch-window.ts'
+import type { WatchChange } from './watch-window.ts'
 
 const stateOf = (chunks: ReturnType<ObjectStore['at']>) =>
   chunks?.flatMap(chunk => chunk.entries.map(({ name, version }) => `${name}@${version}`))
@@ -24,7 +24,7 @@ const stateOf = (chunks: ReturnType<ObjectStore['at']>) =>
 function createRecorder() {
   const received: string[] = []
   const subscriber: Subscriber = {
-    changed: (changes: readonly Change[]) =>
+    changed: (changes: readonly WatchChange[]) =>
       received.push(
         changes.map(({ type, entry: { name }, version }) => `${type} ${name} ${version}`).join(', '),
       ),
@@ -170,8 +170,8 @@ describe('ObjectStore', () => {
         () => replaceAll(store, [], '41'),
       ]
       for (const arrive of arrivals) {
-        const wanted = store.version + 10
-        const waiting = store.waitFor(wanted, 60_000)
+        const requested = store.version + 10
+        const waiting = store.waitFor(requested, 60_000)
         arrive()
         expect(await waiting).to.equal(true)
       }

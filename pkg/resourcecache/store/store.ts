@@ -6,14 +6,14 @@ import { CachedObject, type ServedKind, toKey } from './cached-object.ts'
 import { type Chunk, entriesWithin } from './chunk.ts'
 import { View, type ViewQuery } from './materialized-view.ts'
 import { SortedIndex } from './sorted-index.ts'
-import { type Change, WatchWindow } from './watch-window.ts'
+import { type WatchChange, WatchWindow } from './watch-window.ts'
 
 /**
  * Called with the changes in order, once per event-loop turn. `reset` means that changes were
  * missed and watches cannot be resumed.
  */
 export type Subscriber = {
-  readonly changed: (changes: readonly Change[]) => void
+  readonly changed: (changes: readonly WatchChange[]) => void
   readonly reset: () => void
 }
 
@@ -104,7 +104,7 @@ export class ObjectStore {
   }
 
   /** Returns the changes after `version`; undefined if the history does not contain all of them. */
-  since(version: number): readonly Change[] | undefined {
+  since(version: number): readonly WatchChange[] | undefined {
     return this.#history.since(version)
   }
 
@@ -207,7 +207,7 @@ export class ObjectStore {
   }
 
   apply(events: readonly ReceivedEvent[]): void {
-    const changes: Change[] = []
+    const changes: WatchChange[] = []
     for (const { type, object, json } of events) {
       const isKnown = Number(object.metadata.resourceVersion) <= this.#confirmedVersion
       if (type !== 'BOOKMARK' && !isKnown) changes.push(this.#change(type, object, json))
@@ -242,7 +242,7 @@ export class ObjectStore {
     return this.#decorate ? entry.decorated(this.#decorate(entry)) : entry
   }
 
-  #change(type: Change['type'], object: KubeObject, json: string): Change {
+  #change(type: WatchChange['type'], object: KubeObject, json: string): WatchChange {
     const entry = this.#toEntry(object, json)
     const old = this.#entries.get(entry.key)
     this.#put(old, type === 'DELETED' ? undefined : entry)

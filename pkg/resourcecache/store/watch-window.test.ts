@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { entry } from '../fixtures.ts'
-import { type Change, WatchWindow } from './watch-window.ts'
+import { type WatchChange, WatchWindow } from './watch-window.ts'
 
 const minute = 60_000
-const change = (version: number): Change => ({
+const change = (version: number): WatchChange => ({
   version,
   type: 'MODIFIED',
   entry: entry('n', { version }),
   old: undefined,
 })
-const versionsOf = (changes: readonly Change[] | undefined) => changes?.map(({ version }) => version)
+const versionsOf = (changes: readonly WatchChange[] | undefined) => changes?.map(({ version }) => version)
 
 describe('WatchWindow', () => {
   it('returns the changes after a version, and nothing before its horizon', () => {

@@ -5,7 +5,7 @@ import { lowerBound } from './lower-bound.ts'
  * A change of an object. `entry` is the state after the change; for a deletion it is the last
  * state, at the version of the deletion.
  */
-export type Change = {
+export type WatchChange = {
   readonly version: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly entry: CachedObject
@@ -23,7 +23,7 @@ const defaultMaxBytes = 64 * 1024 * 1024
 
 /** The changes of the last minutes, for watches that resume and for lists at an older version. */
 export class WatchWindow {
-  #changes: { readonly change: Change; readonly at: number }[] = []
+  #changes: { readonly change: WatchChange; readonly at: number }[] = []
   /** Changes up to this version have been removed. */
   #horizon: number
   #bytes = 0
@@ -39,7 +39,7 @@ export class WatchWindow {
     return this.#horizon
   }
 
-  push(change: Change, now = performance.now()): void {
+  push(change: WatchChange, now = performance.now()): void {
     this.#changes.push({ change, at: now })
     this.#bytes += change.entry.size
     // Trimmed in batches, since removing the first items of an array moves all others. With few
@@ -50,7 +50,7 @@ export class WatchWindow {
   }
 
   /** Returns the changes after `version`, oldest first; undefined if some have been removed. */
-  since(version: number): readonly Change[] | undefined {
+  since(version: number): readonly WatchChange[] | undefined {
     if (version < this.#horizon) return undefined
     const first = lowerBound(this.#changes, ({ change }) => change.version <= version)
     return this.#changes.slice(first).map(item => item.change)

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { ObjectStore } from '../store/store.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 import { LagGuard } from './slow-watchers.ts'
 import {
   begin,
@@ -136,7 +136,7 @@ export class WatchBroadcaster {
   }
 }
 
-function broadcast(channels: Channels, changes: readonly Change[]): void {
+function broadcast(channels: Channels, changes: readonly WatchChange[]): void {
   for (const channel of channels.byKey.values()) {
     channel.add(changes)
     channels.ready.add(channel)

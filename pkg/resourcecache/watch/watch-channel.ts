@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createPacedWriter } from '../../httpserver/response/respond.ts'
 import type { CachedObject } from '../store/cached-object.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 import { type Encoder, type SelectedEvent, toSelectedEvent } from './watch-encoder.ts'
 
 /** The selection and encoding that watchers of a channel share. */
@@ -13,7 +13,7 @@ export type ChannelOptions = {
 }
 
 /** Replaces the first `bytes` bytes of the first event that a watcher receives. */
-export type Opening = { readonly bytes: number; readonly make: () => Buffer }
+export type OpeningFrame = { readonly bytes: number; readonly make: () => Buffer }
 
 export type Member = {
   readonly out: Writable
@@ -22,14 +22,14 @@ export type Member = {
   waiting: Buffer[] | undefined
   waitingBytes: number
   /** Replacement for the start of the first event. */
-  opening: Opening | undefined
+  opening: OpeningFrame | undefined
   isOpened: boolean
   /** Number of bytes that were written to `out`. */
   writtenBytes: number
 }
 
 /** Encoded events that several channels share. */
-export type SharedEvents = Map<Change, Map<string, Buffer>>
+export type SharedEvents = Map<WatchChange, Map<string, Buffer>>
 
 // The number of writes dominates the cost, with about 15 µs each. The first event is sent
 // immediately. Events that follow it closely are batched, so that writing takes at most a quarter
@@ -47,12 +47,12 @@ const sliceMs = 4
 export class Channel {
   readonly members = new Set<Member>()
   readonly #options: ChannelOptions
-  #unencoded: Change[] = []
+  #unencoded: WatchChange[] = []
   /** Encoded events that wait for the next batch. */
   #pending: Buffer[] = []
   #pendingBytes = 0
   /** Replacement for the start of the first pending event. */
-  #opening: Opening | undefined
+  #opening: OpeningFrame | undefined
   #timer: NodeJS.Timeout | undefined
   #wroteAtMs = 0
 
@@ -71,7 +71,7 @@ export class Channel {
     return most
   }
 
-  add(changes: readonly Change[]): void {
+  add(changes: readonly WatchChange[]): void {
     for (const change of changes) this.#unencoded.push(change)
     if (this.#unencoded.length > maxUnencoded) for (const { out } of this.members) out.destroy()
   }
@@ -97,7 +97,7 @@ export class Channel {
     clearTimeout(this.#timer)
   }
 
-  #encode(change: Change, shared: SharedEvents): void {
+  #encode(change: WatchChange, shared: SharedEvents): void {
     const { encoder, matches } = this.#options
     const selected = toSelectedEvent(change, matches)
     if (selected === undefined) return
@@ -132,7 +132,7 @@ export class Channel {
 
 function sharedEvent(
   { name, event }: Encoder,
-  change: Change,
+  change: WatchChange,
   selected: SelectedEvent,
   shared: SharedEvents,
 ): Buffer {
@@ -152,7 +152,7 @@ function togetherMs(members: number): number {
 }
 
 /** Writes an event to a watcher, or queues it. A watcher that is too far behind is disconnected. */
-export function deliver(member: Member, event: Buffer, opening: Opening | undefined): void {
+export function deliver(member: Member, event: Buffer, opening: OpeningFrame | undefined): void {
   const { out } = member
   if (out.destroyed || out.writableEnded) return
   if (out.writableLength + member.waitingBytes + event.length > maxBehindBytes) {
@@ -168,7 +168,7 @@ export function deliver(member: Member, event: Buffer, opening: Opening | undefi
   member.waitingBytes += event.length
 }
 
-function writeEvents(member: Member, events: Buffer, opening: Opening | undefined): void {
+function writeEvents(member: Member, events: Buffer, opening: OpeningFrame | undefined): void {
   const isOpening = opening !== undefined && !member.isOpened
   const bytes = isOpening ? Buffer.concat([opening.make(), events.subarray(opening.bytes)]) : events
   member.writtenBytes += bytes.length

@@ -4,7 +4,7 @@ import type { EventStream } from '../../httpserver/response/event-stream.ts'
 import { toSourceApiVersion } from '../kind.ts'
 import type { Form } from '../list/list-body.ts'
 import type { CachedObject, ServedKind } from '../store/cached-object.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -37,7 +37,7 @@ export type SelectedEvent = {
  * DELETED for one that no longer does; undefined if neither state matches.
  */
 export function toSelectedEvent(
-  { version, type, entry, old }: Change,
+  { version, type, entry, old }: WatchChange,
   matches: (entry: CachedObject) => boolean,
 ): SelectedEvent | undefined {
   const is = type !== 'DELETED' && matches(entry)

@@ -3,7 +3,7 @@ import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { toEventStream } from '../../httpserver/response/event-stream.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { changingVisibility, event, node, storeOf } from '../fixtures.ts'
-import type { Visible } from '../list/object-visibility.ts'
+import type { ObjectVisibility } from '../list/object-visibility.ts'
 import type { ObjectStore } from '../store/store.ts'
 import { serveWatch } from './watch.ts'
 import { WatchBroadcaster } from './watch-broadcaster.ts'
@@ -14,7 +14,7 @@ describe('serveWatch', () => {
   afterEach(() => loopback?.close())
 
   async function start(
-    visible?: Visible,
+    visible?: ObjectVisibility,
     names: readonly string[] = [],
     { text = '', timeoutSeconds = 60 } = {},
   ) {
@@ -93,8 +93,12 @@ describe('serveWatch', () => {
   })
 
   describe('that ends while its initial events are written in pieces', () => {
-    type Started = { broadcaster: WatchBroadcaster; store: ObjectStore; hide: () => void }
-    const ends: readonly (readonly [what: string, timeoutSeconds: number, (started: Started) => void])[] = [
+    type StartedWatch = { broadcaster: WatchBroadcaster; store: ObjectStore; hide: () => void }
+    const ends: readonly (readonly [
+      what: string,
+      timeoutSeconds: number,
+      (started: StartedWatch) => void,
+    ])[] = [
       ['by its timeout', 1, () => undefined],
       ['with the server', 60, ({ broadcaster }) => broadcaster.close()],
       ['with its kind', 60, ({ store }) => store.end()],
@@ -129,7 +133,7 @@ describe('serveWatch', () => {
     function narrowed(key: string, names: readonly string[]) {
       const listeners = new Set<() => void>()
       const shown = { version: undefined as number | undefined }
-      const visible: Visible = {
+      const visible: ObjectVisibility = {
         key,
         has: ({ name }) => names.includes(name),
         onChange(listener) {

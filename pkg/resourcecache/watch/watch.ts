@@ -8,14 +8,14 @@ import { followVisibility } from '../list/follow-visibility.ts'
 import {
   assertCurrent,
   isCurrent,
+  type ObjectVisibility,
   recordVisibleFrom,
-  type Visible,
   visibilityChanged,
 } from '../list/object-visibility.ts'
 import type { CachedObject } from '../store/cached-object.ts'
 import { entriesWithin } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
-import type { Change } from '../store/watch-window.ts'
+import type { WatchChange } from '../store/watch-window.ts'
 import type { WatchBroadcaster } from './watch-broadcaster.ts'
 import {
   type Encoder,
@@ -45,7 +45,7 @@ export type WatchRequest = {
   /** Watchers with the same key have the same selection and encoding, and share the work. */
   readonly channelKey: string
   /** Restricts a watch, which is then not shared, to what the caller may see. */
-  readonly visible?: Visible | undefined
+  readonly visible?: ObjectVisibility | undefined
   /** Whether the initial state of a watch without a version may be as old as the cache. */
   readonly isCached?: boolean
   readonly stream: EventStream
@@ -102,13 +102,17 @@ export async function serveWatch(
   }
 }
 
-type Followed = WatchRequest & {
+type FollowedWatch = WatchRequest & {
   readonly endAtMs: number
   readonly out: Writable
   readonly watchEnd: WatchEnd
 }
 
-async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request: Followed): Promise<void> {
+async function follow(
+  store: ObjectStore,
+  broadcaster: WatchBroadcaster,
+  request: FollowedWatch,
+): Promise<void> {
   const { options, stream, out, encoder, watchEnd } = request
   const visible = request.visible?.isAll ? undefined : request.visible
   // The kind may have been removed during the wait.
@@ -177,7 +181,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
 /** Returns the events before live ones; undefined if the start version is too old. */
 function firstEvents(
   store: ObjectStore,
-  { options, matches, encoder, visible }: Followed,
+  { options, matches, encoder, visible }: FollowedWatch,
   goesOn: () => boolean,
 ): Iterable<Buffer> | undefined {
   const encodeInitial = openingOnce(encoder)
@@ -209,7 +213,10 @@ function* added(entries: Iterable<CachedObject>, matches: (entry: CachedObject) 
   for (const entry of entries) yield matches(entry) ? { type: 'ADDED', entry } : undefined
 }
 
-function* changed(changes: readonly Change[], matches: (entry: CachedObject) => boolean): Generator<Step> {
+function* changed(
+  changes: readonly WatchChange[],
+  matches: (entry: CachedObject) => boolean,
+): Generator<Step> {
   for (const change of changes) {
     const selected = toSelectedEvent(change, matches)
     yield selected && { type: selected.type, entry: selected.entry() }
@@ -266,7 +273,7 @@ function* encodeAll(
   if (small.length > 0) yield Buffer.concat(small)
 }
 
-function startBookmarks(request: Followed, bookmark: () => void): () => void {
+function startBookmarks(request: FollowedWatch, bookmark: () => void): () => void {
   if (!request.options.allowWatchBookmarks) return () => undefined
   const timers = [setInterval(bookmark, bookmarkEveryMs)]
   const lastMs = request.endAtMs - performance.now() - bookmarkBeforeEndMs

@@ -76,10 +76,10 @@ export function createRequestTrace(
     return server
   }
 
-  function finish(span: Span, outcome: Outcome, wanted: { method: string; route: string; at: number }): void {
+  function finish(span: Span, outcome: Outcome, ending: { method: string; route: string; at: number }): void {
     const { code, error } = outcome
-    const name = nameOf(wanted.route, code)
-    if (name !== undefined) span.updateName(`${wanted.method} ${name}`)
+    const name = nameOf(ending.route, code)
+    if (name !== undefined) span.updateName(`${ending.method} ${name}`)
     if (code !== undefined) span.setAttribute('http.response.status_code', code)
     const firstBad = span === server ? 500 : 400
     const problem = error ?? (code !== undefined && code >= firstBad ? String(code) : undefined)
@@ -87,7 +87,7 @@ export function createRequestTrace(
       span.setAttribute('error.type', problem)
       span.setStatus({ code: SpanStatusCode.ERROR })
     }
-    span.end(wanted.at)
+    span.end(ending.at)
   }
 
   return {

@@ -73,7 +73,7 @@ describe('tracing', function () {
       await client.call({ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body: {} })
       return { identity: caller }
     })
-    const front: Loopback = await startLoopback(
+    const kapis: Loopback = await startLoopback(
       tracing.listener(async (req: IncomingMessage, res: ServerResponse) => {
         res.setHeader('audit-id', 'a-1')
         if (continues === 'privileged') await authenticate(req)
@@ -82,8 +82,8 @@ describe('tracing', function () {
         res.end('done')
       }),
     )
-    open.push(() => front.close())
-    return { front, tracing, registry, lines }
+    open.push(() => kapis.close())
+    return { kapis, tracing, registry, lines }
   }
 
   /** Returns the server spans, then the client spans by start time. */
@@ -113,8 +113,8 @@ describe('tracing', function () {
   })
 
   it('creates a span for the request and one for each upstream call, also before authentication', async () => {
-    const { front, tracing } = await start({})
-    await front.get('/api/v1/namespaces/shop/pods/web-0?token=s3cret', {
+    const { kapis, tracing } = await start({})
+    await kapis.get('/api/v1/namespaces/shop/pods/web-0?token=s3cret', {
       headers: { authorization: 'Bearer s3cret', cookie: 's3cret', 'user-agent': 'curl/8' },
     })
     const [server, review, read, ...rest] = await spansOf(tracing)
@@ -144,44 +144,44 @@ describe('tracing', function () {
 
   for (const group of ['system:masters', 'system:monitoring']) {
     it(`continues the trace of ${group}, with any sampling rate`, async () => {
-      const { front, tracing } = await start({ rate: 0, caller: inGroup(group) })
-      await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
+      const { kapis, tracing } = await start({ rate: 0, caller: inGroup(group) })
+      await kapis.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
       const [server] = await spansOf(tracing)
       expect(server).to.deep.include({ traceId: theirs.traceId, parentId: theirs.spanId, links: [] })
     })
   }
 
   it('does not sample if a privileged caller does not', async () => {
-    const { front, tracing } = await start({ caller: inGroup('system:masters') })
-    await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('00') } })
+    const { kapis, tracing } = await start({ caller: inGroup('system:masters') })
+    await kapis.get('/api/v1/nodes', { headers: { traceparent: traceparent('00') } })
     expect(await spansOf(tracing)).to.deep.equal([])
     expect(received[1]).to.match(new RegExp(`^00-${theirs.traceId}-[0-9a-f]{16}-00$`))
   })
 
   it('does not let other callers force sampling, or add to a trace', async () => {
-    const { front, tracing } = await start({ rate: 0, caller: inGroup('system:authenticated') })
-    await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
+    const { kapis, tracing } = await start({ rate: 0, caller: inGroup('system:authenticated') })
+    await kapis.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     expect(await spansOf(tracing)).to.deep.equal([])
     expect(received[1]).to.match(/-00$/).and.not.include(theirs.traceId)
   })
 
   it('links to the trace of other callers', async () => {
-    const { front, tracing } = await start({ caller: inGroup('system:authenticated') })
-    await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
+    const { kapis, tracing } = await start({ caller: inGroup('system:authenticated') })
+    await kapis.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     const [server] = await spansOf(tracing)
     expect(server).to.deep.include({ parentId: '', links: [theirs.traceId] })
     expect(server?.traceId).to.not.equal(theirs.traceId)
   })
 
   it('continues every trace in processes behind kapis-apiserver', async () => {
-    const { front, tracing } = await start({ rate: 0, continues: 'everybody' })
-    await front.get('/oauth/token', { headers: { traceparent: traceparent('01') } })
+    const { kapis, tracing } = await start({ rate: 0, continues: 'everybody' })
+    await kapis.get('/oauth/token', { headers: { traceparent: traceparent('01') } })
     expect((await spansOf(tracing))[0]).to.deep.include({ name: 'GET /oauth/token', parentId: theirs.spanId })
   })
 
   it('records no path that a caller has invented, and marks failures', async () => {
-    const { front, tracing } = await start({})
-    await front.get('/api/v1/missing-7')
+    const { kapis, tracing } = await start({})
+    await kapis.get('/api/v1/missing-7')
     const spans = await spansOf(tracing)
     expect(
       spans.map(({ name, isError, attributes }) => [name, isError, attributes['error.type']]),
@@ -193,8 +193,8 @@ describe('tracing', function () {
   })
 
   it('sends the trace context to upstream servers, in the forwarded headers', async () => {
-    const seen: string[] = []
-    const { front, tracing } = await start({
+    const observed: string[] = []
+    const { kapis, tracing } = await start({
       async response(given, req, res) {
         const info = parseRequestInfo('GET', '/api/v1/nodes')
         const exchange: Exchange = {
@@ -208,7 +208,7 @@ describe('tracing', function () {
         }
         const peer = { name: 'kapis-oauth', socket: '/run/kapis/oauth.sock' }
         const forward = given.upstream(peer, ({ req: { rawHeaders, headers } }: Exchange) => {
-          seen.push(
+          observed.push(
             ...rawHeaders.filter((_, i) => rawHeaders[i - 1] === 'traceparent'),
             `${headers.traceparent}`,
           )
@@ -217,7 +217,7 @@ describe('tracing', function () {
         await forward(exchange)
       },
     })
-    await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
+    await kapis.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     const spans = await spansOf(tracing)
     // Taken from the exchange, not from the response: Node.js does not keep headers that are
     // written as a flat list.
@@ -225,12 +225,12 @@ describe('tracing', function () {
     const sent = spans.find(({ attributes }) => attributes['peer.service'] === 'kapis-oauth')
     expect(sent).to.include({ kind: 'client', name: 'GET /api/v1/nodes' })
     const header = `00-${sent?.traceId}-${sent?.spanId}-01`
-    expect(seen).to.deep.equal([header, header])
+    expect(observed).to.deep.equal([header, header])
   })
 
   it('omits calls after the end of the response', async () => {
     let later: Promise<unknown> | undefined
-    const { front, tracing } = await start({
+    const { kapis, tracing } = await start({
       async response(given, _req, res) {
         const client = given.client(kubeApiserver.client, { name: 'late', url: kubeApiserver.endpoint.url })
         later = new Promise(resolve => res.once('close', () => setImmediate(resolve))).then(() =>
@@ -239,7 +239,7 @@ describe('tracing', function () {
         res.end()
       },
     })
-    await front.get('/api/v1/nodes')
+    await kapis.get('/api/v1/nodes')
     await later
     expect((await spansOf(tracing)).map(({ attributes }) => attributes['peer.service'])).to.not.include(
       'late',
@@ -247,15 +247,15 @@ describe('tracing', function () {
   })
 
   it('omits probes', async () => {
-    const { front, tracing } = await start({})
-    for (const path of ['/readyz', '/livez?verbose', '/healthz/users', '/metrics']) await front.get(path)
+    const { kapis, tracing } = await start({})
+    for (const path of ['/readyz', '/livez?verbose', '/healthz/users', '/metrics']) await kapis.get(path)
     expect(await spansOf(tracing)).to.deep.equal([])
   })
 
   it('does not affect responses when the collector fails, counts lost spans, and logs it once', async () => {
     collector.respond(400)
-    const { front, tracing, registry, lines } = await start({})
-    for (let i = 0; i < 3; i++) expect((await front.get('/api/v1/nodes')).code).to.equal(200)
+    const { kapis, tracing, registry, lines } = await start({})
+    for (let i = 0; i < 3; i++) expect((await kapis.get('/api/v1/nodes')).code).to.equal(200)
     await tracing.stop()
     expect(await registry.metrics()).to.match(/kapis_tracing_spans_total\{result="failed"\} 9\n/)
     expect(lines.filter(line => line.includes('failed to export spans'))).to.have.length(1)

@@ -60,14 +60,14 @@ describe('writeContext', () => {
   })
 
   it('keeps headers visible in the views that Node.js creates later', async () => {
-    let seen: object = {}
-    const front = await startLoopback((req, res) => {
+    let received: object = {}
+    const server = await startLoopback((req, res) => {
       writeContext(req, span)
-      seen = { ...req.headersDistinct }
+      received = { ...req.headersDistinct }
       res.end()
     })
-    await front.get('/', { headers: { tracestate: 'a=1', traceparent: 'x', 'x-last': '1' } })
-    await front.close()
-    expect(seen).to.include.keys('host', 'connection', 'x-last')
+    await server.get('/', { headers: { tracestate: 'a=1', traceparent: 'x', 'x-last': '1' } })
+    await server.close()
+    expect(received).to.include.keys('host', 'connection', 'x-last')
   })
 })

@@ -27,18 +27,18 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
  */
 export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {
   const state = context.traceState?.serialize()
-  const wanted = new Map([
+  const values = new Map([
     ['traceparent', toTraceParent(context)],
     ...(state ? [['tracestate', state] as const] : []),
   ])
   // Set to undefined, not deleted: V8 makes later accesses slow after a deletion.
-  for (const name of names) headers[name] = wanted.get(name)
+  for (const name of names) headers[name] = values.get(name)
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]?.toLowerCase() ?? ''
     if (!names.includes(name)) continue
-    rawHeaders[i] = wanted.has(name) ? name : strippedHeader
-    rawHeaders[i + 1] = wanted.get(name) ?? ''
-    wanted.delete(name)
+    rawHeaders[i] = values.has(name) ? name : strippedHeader
+    rawHeaders[i + 1] = values.get(name) ?? ''
+    values.delete(name)
   }
-  rawHeaders.push(...[...wanted].flat())
+  rawHeaders.push(...[...values].flat())
 }

@@ -10,7 +10,7 @@ import type { Registry } from '../metrics.ts'
 export type Peer = { readonly name: string; readonly url?: URL; readonly socket?: string }
 
 type Listener<More extends unknown[]> = (req: IncomingMessage, res: ServerResponse, ...more: More) => void
-type Forward<E extends Exchange, More extends unknown[]> = (
+type ForwardRequest<E extends Exchange, More extends unknown[]> = (
   exchange: E,
   ...more: More
 ) => void | Promise<void>
@@ -30,8 +30,8 @@ export type Tracing = {
   /** Starts a client span for a proxied request, and sends its context upstream. */
   readonly upstream: <E extends Exchange, More extends unknown[]>(
     peer: Peer,
-    forward: Forward<E, More>,
-  ) => Forward<E, More>
+    forward: ForwardRequest<E, More>,
+  ) => ForwardRequest<E, More>
   /** Exports pending spans. Gives up after a few seconds. */
   readonly stop: () => Promise<void>
 }

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { editYaml } from './edit-yaml.ts'
-import { type Change, fields, type Path, type Value } from './value.ts'
+import { fields, type Path, type Value, type ValueChange } from './value.ts'
 
-const set = (path: Path, value: Value): Change => ({ path, value })
-const remove = (path: Path): Change => ({ path })
-const user = (name: string): Change => set(['users', { name }, 'user'], fields({ token: 'no' }))
+const set = (path: Path, value: Value): ValueChange => ({ path, value })
+const remove = (path: Path): ValueChange => ({ path })
+const user = (name: string): ValueChange => set(['users', { name }, 'user'], fields({ token: 'no' }))
 const server: Path = ['clusters', { name: 'a' }, 'cluster', 'server']
 
 // Title, text before, changes, text after.
-const cases: readonly [string, string, readonly Change[], string][] = [
+const cases: readonly [string, string, readonly ValueChange[], string][] = [
   [
     'creates a document',
     '',

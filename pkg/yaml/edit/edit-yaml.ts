@@ -3,7 +3,7 @@ import { isAlias, isCollection, isMap, isScalar, isSeq, Scalar, YAMLMap, YAMLSeq
 import { indentJson } from '../../json/indent.ts'
 import { toEscape, toScalar } from '../write-scalar.ts'
 import { isMerge, itemNodes, keyNode, keyText, type Node, readSource, toNode, valueNode } from './source.ts'
-import { type Change, changed, isFields, isList, type Step, type Value, valueAt } from './value.ts'
+import { changed, isFields, isList, type Step, type Value, type ValueChange, valueAt } from './value.ts'
 
 /**
  * Edits the first document of a YAML text, and keeps its comments, quotes and order. Each result is
@@ -12,11 +12,11 @@ import { type Change, changed, isFields, isList, type Step, type Value, valueAt 
  *
  * @throws Error if the text is not valid YAML, or no result has the expected value
  */
-export function editYaml(text: string, changes: readonly Change[]): string {
+export function editYaml(text: string, changes: readonly ValueChange[]): string {
   return changes.reduce(edit, text)
 }
 
-function edit(text: string, { path, value }: Change): string {
+function edit(text: string, { path, value }: ValueChange): string {
   const before = readSource(text).value ?? new Map()
   const expected = changed(before, { path, ...(value === undefined ? {} : { value }) }) ?? null
   if (isDeepStrictEqual(expected, before)) return text

@@ -11,7 +11,7 @@ export type Value = string | boolean | null | Opaque | readonly Value[] | Fields
 export type Step = string | { readonly name: string }
 export type Path = readonly Step[]
 /** Sets the value at a path with its parents; without `value`, removes it. */
-export type Change = { readonly path: Path; readonly value?: Value }
+export type ValueChange = { readonly path: Path; readonly value?: Value }
 
 export function isFields(value: Value | undefined): value is Fields {
   return value instanceof Map
@@ -45,7 +45,7 @@ export function valueAt(value: Value | undefined, path: Path): Value | undefined
 }
 
 /** Returns the value after a change, or the identical value if the change has no effect. */
-export function changed(value: Value | undefined, change: Change): Value | undefined {
+export function changed(value: Value | undefined, change: ValueChange): Value | undefined {
   const [step, ...path] = change.path
   if (step === undefined) return change.value
   const old = child(value, step)

@@ -44,11 +44,13 @@ export function compareAudits(pairs: readonly Pair[], kubeLog: string, kapisLog:
     const isRenamed = pair.isWrite && expected.verb === 'watch'
     if (isRenamed) expect(event.verb, pair.what).to.not.be.oneOf(['get', 'list', 'watch'])
     const verb = isRenamed ? event.verb : expected.verb
-    const wanted = { ...attributesOf(expected), verb }
+    const required = { ...attributesOf(expected), verb }
     // The name of a created object is in the body, which Kapis does not parse.
     const isNamedByBody = verb === 'create' && event.objectRef !== undefined && !('name' in event.objectRef)
     const { name, ...objectRef } = expected.objectRef ?? {}
-    expect(attributesOf(event), pair.what).to.deep.equal(isNamedByBody ? { ...wanted, objectRef } : wanted)
+    expect(attributesOf(event), pair.what).to.deep.equal(
+      isNamedByBody ? { ...required, objectRef } : required,
+    )
   }
   return compared
 }

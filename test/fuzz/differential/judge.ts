@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Pair } from './audit.ts'
-import { type Caller, iamGroup, type Marked, resourcesGroup, type Scene } from './model.ts'
+import { type Caller, iamGroup, type MarkedObject, resourcesGroup, type Scene } from './model.ts'
 import { isOwnError } from './own-rejections.ts'
 import { roots } from './paths.ts'
 import { createPermitted } from './permitted.ts'
-import type { Received, RequestSender } from './request-sender.ts'
-import type { Generated } from './requests.ts'
+import type { ReceivedResponse, RequestSender } from './request-sender.ts'
+import type { GeneratedRequest } from './requests.ts'
 
 /** Functions that send requests to both servers as one caller. */
 export type Servers = { readonly kube: RequestSender; readonly kapis: RequestSender }
@@ -16,7 +16,7 @@ export type Judge = {
    *
    * @throws AssertionError if Kapis exposes or allows more, or responds differently
    */
-  readonly judge: (caller: Caller, servers: Servers, request: Generated) => Promise<void>
+  readonly judge: (caller: Caller, servers: Servers, request: GeneratedRequest) => Promise<void>
   readonly pairs: readonly Pair[]
   /** How often each API returned an object to a caller with permission. */
   readonly shown: ReadonlyMap<string, number>
@@ -35,7 +35,7 @@ export function createJudge(
    * Returns the objects that a response exposes: by their marker, or by a name that is not in the
    * request.
    */
-  function objectsIn({ code, text }: Received, request: Generated): readonly Marked[] {
+  function objectsIn({ code, text }: ReceivedResponse, request: GeneratedRequest): readonly MarkedObject[] {
     const asked = decodeOften(`${request.target} ${request.headers.join(' ')} ${request.body}`)
     return objects.filter(({ marker, name, resource }) => {
       if (text.includes(marker)) return true
@@ -46,7 +46,12 @@ export function createJudge(
     })
   }
 
-  async function expectOnlyPermitted(caller: Caller, request: Generated, response: Received, what: string) {
+  async function expectOnlyPermitted(
+    caller: Caller,
+    request: GeneratedRequest,
+    response: ReceivedResponse,
+    what: string,
+  ) {
     for (const object of objectsIn(response, request)) {
       const { resource, namespace, name } = object
       expect(await maySee(caller, object), `${what} shows ${resource} ${namespace}/${name}`).to.equal(true)
@@ -98,15 +103,15 @@ export function createJudge(
   }
 }
 
-const toText = ({ code, text }: Received) => `${code} ${code < 400 ? '' : text.slice(0, 400)}`
+const toText = ({ code, text }: ReceivedResponse) => `${code} ${code < 400 ? '' : text.slice(0, 400)}`
 const isSuccess = (code: number) => code === 101 || (code >= 200 && code < 300)
-const isTooBusy = ({ code }: Received) => code === 0 || code === 429
+const isTooBusy = ({ code }: ReceivedResponse) => code === 0 || code === 429
 /**
  * Responses that do not depend on permissions: 429, or an upgrade that the aggregator sends over
  * HTTP/1.1.
  */
-const isUnclear = (seen: Received) =>
-  isTooBusy(seen) || seen.code >= 500 || seen.text.includes('over HTTP/1.1')
+const isUnclear = (response: ReceivedResponse) =>
+  isTooBusy(response) || response.code >= 500 || response.text.includes('over HTTP/1.1')
 const isServedByBoth = (root: string) => /^\/apis?(\/|$)/.test(root)
 
 /**
@@ -114,7 +119,7 @@ const isServedByBoth = (root: string) => /^\/apis?(\/|$)/.test(root)
  * platform API are judged by the objects that they return; a write requires a permission on the
  * same path at kube-apiserver.
  */
-function targetAtKube({ method, root, target }: Generated): string | undefined {
+function targetAtKube({ method, root, target }: GeneratedRequest): string | undefined {
   if (isServedByBoth(root)) return target
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined
   if (root === '/kapi/v1') return target.replace('/kapi/', '/api/')

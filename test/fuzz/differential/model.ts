@@ -8,7 +8,7 @@ export const iamGroup = `iam.${groupDomain}`
  * An object that only some callers may read. Its marker in a response proves that the object was
  * exposed.
  */
-export type Marked = {
+export type MarkedObject = {
   readonly group: string
   readonly resource: string
   readonly namespace: string
@@ -42,7 +42,7 @@ export type Caller = {
 
 export type Scene = {
   readonly namespaces: { readonly a: string; readonly b: string }
-  readonly objects: readonly Marked[]
+  readonly objects: readonly MarkedObject[]
   readonly names: {
     readonly mine: string
     readonly map: string

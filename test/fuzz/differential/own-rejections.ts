@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
-import type { Received } from './request-sender.ts'
-import type { Generated } from './requests.ts'
+import type { ReceivedResponse } from './request-sender.ts'
+import type { GeneratedRequest } from './requests.ts'
 
 /**
  * Errors of requests that Kapis rejects although kube-apiserver may allow them: the status, and the
@@ -20,7 +20,7 @@ const rejections: readonly (readonly [why: string, code: number, message: RegExp
 ]
 
 /** Returns whether Kapis has rejected a request itself. A HEAD response contains no reason. */
-export function isOwnError({ method, target }: Generated, { code, text }: Received): boolean {
+export function isOwnError({ method, target }: GeneratedRequest, { code, text }: ReceivedResponse): boolean {
   if (code === 403 && isWriteBelowWatch(method, target)) return true
   const own = rejections.filter(([, ownCode]) => code === ownCode)
   if (own.length === 0 || method === 'HEAD') return own.length > 0

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { groupDomain } from '../../e2e/http.ts'
 import { encodeAt, of, weighted, words } from './arbitraries.ts'
-import { iamGroup, type Marked, resourcesGroup, type Scene } from './model.ts'
+import { iamGroup, type MarkedObject, resourcesGroup, type Scene } from './model.ts'
 
 /** The segments of a path; '' omits a segment. */
 export type Path = {
@@ -42,7 +42,7 @@ const otherRoots = [
 ]
 
 /** Generates paths of an object: a valid path in which some segments are changed. */
-export function pathsAbout(object: Marked, { namespaces, objects }: Scene): fc.Arbitrary<Path> {
+export function pathsAbout(object: MarkedObject, { namespaces, objects }: Scene): fc.Arbitrary<Path> {
   const same = (path: string) => path
   const start = fc.record({ root: of(...rootsOf(object.group)), isNamed: fc.boolean() }).map(
     ({ root, isNamed }): Path => ({

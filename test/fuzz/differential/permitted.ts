@@ -1,4 +1,4 @@
-import { type Caller, type Marked, resourcesGroup, type User } from './model.ts'
+import { type Caller, type MarkedObject, resourcesGroup, type User } from './model.ts'
 import type { RequestSender } from './request-sender.ts'
 
 const verbs = ['get', 'list', 'watch']
@@ -9,7 +9,9 @@ const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
  * Returns a function that checks at kube-apiserver whether any permission allows a caller to read
  * an object. Results are cached.
  */
-export function createPermitted(admin: RequestSender): (caller: Caller, object: Marked) => Promise<boolean> {
+export function createPermitted(
+  admin: RequestSender,
+): (caller: Caller, object: MarkedObject) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
   return (caller, object) => {
     const key = `${caller.what} ${object.marker}`
@@ -19,7 +21,7 @@ export function createPermitted(admin: RequestSender): (caller: Caller, object: 
   }
 }
 
-async function maySee(admin: RequestSender, caller: Caller, object: Marked): Promise<boolean> {
+async function maySee(admin: RequestSender, caller: Caller, object: MarkedObject): Promise<boolean> {
   if (caller.sees?.includes(object.name)) return true
   for (const user of [...(caller.user === undefined ? [] : [caller.user]), ...(caller.alsoAs ?? [])]) {
     if (await mayRead(admin, user, object)) return true
@@ -30,7 +32,7 @@ async function maySee(admin: RequestSender, caller: Caller, object: Marked): Pro
 async function mayRead(
   admin: RequestSender,
   user: User,
-  { group, resource, namespace, name }: Marked,
+  { group, resource, namespace, name }: MarkedObject,
 ): Promise<boolean> {
   const groups = ofPlatform.has(resource) ? [group, resourcesGroup] : [group]
   const places = [

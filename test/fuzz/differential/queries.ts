@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { encodeAt, of, weighted, words } from './arbitraries.ts'
-import type { Marked, Scene } from './model.ts'
+import type { MarkedObject, Scene } from './model.ts'
 
 /**
  * Generates queries about an object, including the `?`, with missing, single, repeated or misspelt
  * parameters.
  */
-export function queriesAbout(object: Marked, { objects, namespaces }: Scene): fc.Arbitrary<string> {
+export function queriesAbout(object: MarkedObject, { objects, namespaces }: Scene): fc.Arbitrary<string> {
   const name = weighted(
     [3, fc.constant(object.name)],
     [2, of(...objects.map(each => each.name))],

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https'
 import { narrowedHeader } from '../../../pkg/authz/narrowing/narrowed-lists.ts'
 
 /** A raw request; `headers` is a list of name, value, name, value. */
-export type Sent = {
+export type SentRequest = {
   readonly method: string
   readonly target: string
   readonly headers: readonly string[]
@@ -11,7 +11,7 @@ export type Sent = {
 }
 
 /** A response; the code is 0 if the connection ended without a response. */
-export type Received = {
+export type ReceivedResponse = {
   readonly code: number
   readonly text: string
   /** Reason of the Status, such as Forbidden. */
@@ -24,7 +24,10 @@ export type Received = {
   readonly isNarrowed: boolean
 }
 
-export type RequestSender = { readonly send: (sent: Sent) => Promise<Received>; readonly close: () => void }
+export type RequestSender = {
+  readonly send: (sent: SentRequest) => Promise<ReceivedResponse>
+  readonly close: () => void
+}
 
 export type Server = { readonly url: string; readonly ca: Buffer }
 export type Pair = { readonly cert: string; readonly key: string }
@@ -33,20 +36,20 @@ export type Pair = { readonly cert: string; readonly key: string }
 const openMs = 250
 const timeoutMs = 20_000
 const maxText = 1_000_000
-const nothing: Received = { code: 0, text: '', reason: '', auditId: '', isNarrowed: false }
+const nothing: ReceivedResponse = { code: 0, text: '', reason: '', auditId: '', isNarrowed: false }
 
 /** Creates a function that sends requests unmodified, with a client certificate or without. */
 export function createRequestSender({ url, ca }: Server, pair?: Pair): RequestSender {
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca, ...pair })
   const { hostname, port, host } = new URL(url)
 
-  async function send({ method, target, headers, body }: Sent): Promise<Received> {
-    const { promise, resolve } = Promise.withResolvers<Received>()
+  async function send({ method, target, headers, body }: SentRequest): Promise<ReceivedResponse> {
+    const { promise, resolve } = Promise.withResolvers<ReceivedResponse>()
     const length = body === '' ? [] : ['Content-Length', String(Buffer.byteLength(body))]
     const options = { agent, hostname, port, method, path: target, timeout: timeoutMs }
     const req = request({ ...options, headers: ['Host', host, ...headers, ...length] })
-    const finish = (seen: Received) => {
-      resolve(seen)
+    const finish = (response: ReceivedResponse) => {
+      resolve(response)
       req.destroy()
     }
     req.on('error', () => finish(nothing))
@@ -79,7 +82,7 @@ export function createRequestSender({ url, ca }: Server, pair?: Pair): RequestSe
   return { send, close: () => agent.destroy() }
 }
 
-function ofHeaders(headers: IncomingHttpHeaders): Pick<Received, 'auditId' | 'isNarrowed'> {
+function ofHeaders(headers: IncomingHttpHeaders): Pick<ReceivedResponse, 'auditId' | 'isNarrowed'> {
   return { auditId: String(headers['audit-id'] ?? ''), isNarrowed: narrowedHeader in headers }
 }
 

@@ -3,15 +3,15 @@ import { of, weighted, words } from './arbitraries.ts'
 import { type Caller, resourcesGroup, type Scene } from './model.ts'
 import { type Path, pathsAbout, rootsOf, toText } from './paths.ts'
 import { queriesAbout } from './queries.ts'
-import type { Sent } from './request-sender.ts'
+import type { SentRequest } from './request-sender.ts'
 
 /** A request that is sent to both servers. */
-export type Generated = Sent & {
+export type GeneratedRequest = SentRequest & {
   /** The API of the path, such as /kapi/v1. */
   readonly root: string
 }
 
-type Part = Omit<Generated, 'target' | 'root'> & { readonly path: Path; readonly query: string }
+type RequestPart = Omit<GeneratedRequest, 'target' | 'root'> & { readonly path: Path; readonly query: string }
 
 const readMethods = weighted(
   [20, fc.constant('GET')],
@@ -23,7 +23,7 @@ const methods = weighted([3, readMethods], [1, words('POST PUT PATCH DELETE')])
 const dryMethods = weighted([1, readMethods], [1, words('POST PUT PATCH')])
 
 /** Generates requests near the limits of the permissions of a caller. */
-export function requestsOf(scene: Scene, caller: Caller): fc.Arbitrary<Generated> {
+export function requestsOf(scene: Scene, caller: Caller): fc.Arbitrary<GeneratedRequest> {
   const near = scene.objects.filter(({ name }) => caller.near?.includes(name))
   const object = weighted(
     [1, of(...scene.objects)],
@@ -47,7 +47,7 @@ export function requestsOf(scene: Scene, caller: Caller): fc.Arbitrary<Generated
 }
 
 /** Returns reads of objects for which a caller has permissions, in each API. */
-export function plainReads({ objects }: Scene, { near = [] }: Caller): readonly Generated[] {
+export function plainReads({ objects }: Scene, { near = [] }: Caller): readonly GeneratedRequest[] {
   const known = objects.filter(({ name }) => near.includes(name))
   return known.flatMap(({ group, namespace, resource, name }) =>
     rootsOf(group).map(root => {
@@ -59,10 +59,10 @@ export function plainReads({ objects }: Scene, { near = [] }: Caller): readonly 
 }
 
 function toRequest(
-  { method, path, query, headers, body }: Part,
+  { method, path, query, headers, body }: RequestPart,
   type: string,
   { writes }: Caller,
-): Generated {
+): GeneratedRequest {
   const mayWrite = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method)
   const hasBody = mayWrite && body !== ''
   const dry = mayWrite && writes === 'dry run' ? `${query === '' ? '?' : '&'}dryRun=All` : ''

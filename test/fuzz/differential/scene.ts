@@ -4,7 +4,7 @@ import { signClientCertificate } from '../../e2e/client-certificate.ts'
 import { kubectl, tokenOf, uniqueName } from '../../e2e/cluster.ts'
 import { apply } from '../../e2e/http.ts'
 import { loginAs, removeUser } from '../../e2e/oauth.ts'
-import { type Caller, iamGroup, type Marked, type Scene } from './model.ts'
+import { type Caller, iamGroup, type MarkedObject, type Scene } from './model.ts'
 import { permissionsOf } from './permissions.ts'
 
 const hex = () => randomBytes(6).toString('hex')
@@ -28,7 +28,7 @@ export async function makeScene(): Promise<Scene> {
   const run = uniqueName('diff')
   const labels = { test: run }
   const namespaces = { a: `${run}-a`, b: `${run}-b` }
-  const objects: Marked[] = []
+  const objects: MarkedObject[] = []
   const manifests: object[] = []
 
   function make(kind: string, namespace: string, rest: object = {}, group = '', name = `o${hex()}`): string {

@@ -9,10 +9,10 @@ import { scratch, setting } from '../../e2e/run.ts'
 import { pidOf } from '../../faults/process.ts'
 import { createRequestSender, type Server } from './request-sender.ts'
 
-export type Audited = Server & { readonly auditLog: string }
+export type AuditedServer = Server & { readonly auditLog: string }
 export type AuditedServers = {
-  readonly kube: Audited
-  readonly kapis: Audited
+  readonly kube: AuditedServer
+  readonly kapis: AuditedServer
   readonly stop: () => void
 }
 type Start = (
@@ -55,7 +55,7 @@ export async function startAudited(): Promise<AuditedServers> {
   }
 }
 
-async function startKube(start: Start, policyFile: string): Promise<Audited> {
+async function startKube(start: Start, policyFile: string): Promise<AuditedServer> {
   const ports = createPortFinder()
   const port = await ports.any()
   const auditLog = join(scratch, 'differential-kube.log')
@@ -77,7 +77,7 @@ async function startKube(start: Start, policyFile: string): Promise<Audited> {
   return { ...server, auditLog }
 }
 
-async function startKapis(start: Start, policyFile: string): Promise<Audited> {
+async function startKapis(start: Start, policyFile: string): Promise<AuditedServer> {
   const program = resolve(import.meta.dirname, '../../../cmd/apiserver/main.ts')
   const config = join(dirname(setting('KUBECONFIG')), 'kapis.yaml')
   const auditLog = join(scratch, 'differential-kapis.log')

@@ -65,11 +65,11 @@ export function createTenant(options: TenantOptions): Tenant {
         throw notFound({ group: iam, resource: 'users' }, member)
       }
       if (info.verb === 'watch') throw badRequest('the namespaces of another user cannot be watched')
-      const seen = await narrowed.visible(
+      const visible = await narrowed.visible(
         { verb: 'list', resource: 'namespaces', name: '' },
         { username: user.name, uid: user.uid, groups: [...user.groups, authenticatedGroup], extra: {} },
       )
-      return seen && { key: seen.key, matches: seen.has }
+      return visible && { key: visible.key, matches: visible.has }
     },
   })
   const serveClusters = createClusterView({

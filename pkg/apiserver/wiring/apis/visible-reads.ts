@@ -17,16 +17,16 @@ export function createVisibleReads(parts: {
   return {
     visible,
     async read(exchange, how) {
-      const seen = await visible(exchange.info, exchange.identity)
-      const style = { list: 'items', visible: seen, ...how } as const
+      const visibility = await visible(exchange.info, exchange.identity)
+      const style = { list: 'items', visible: visibility, ...how } as const
       await readCollection(await storeOf(exchange.info.resource), tools, exchange, style)
     },
     async isVisible({ info, identity }, only) {
       const store = await storeOf(info.resource)
       await waitForLatest(store, { namespace: '', name: info.name })
-      const seen = await visible(info, identity)
+      const visibility = await visible(info, identity)
       const entry = store.get('', info.name)
-      return entry !== undefined && seen?.has(entry) !== false && only?.matches(entry) !== false
+      return entry !== undefined && visibility?.has(entry) !== false && only?.matches(entry) !== false
     },
   }
 }

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../apirequest/request-context.
 import { type RequestInfo, toResourceInfo } from '../../../apirequest/request-info.ts'
 import { withAnonymousCheck } from '../../../authn/anonymous.ts'
 import { AuthenticationConfigSource } from '../../../authn/authentication-config.ts'
-import { type Authenticated, createUnion } from '../../../authn/authenticator.ts'
+import { type Authentication, createUnion } from '../../../authn/authenticator.ts'
 import { createClientCertificateAuthenticator } from '../../../authn/client-certificate.ts'
 import { createFrontProxyAuthenticator } from '../../../authn/front-proxy.ts'
 import { impersonate } from '../../../authn/impersonate.ts'
@@ -13,7 +13,7 @@ import { createTokenReviewAuthenticator } from '../../../authn/token-review.ts'
 import {
   type Authorize,
   createAuthorizer,
-  type Explain,
+  type ExplainDenial,
   type RequirePermission,
 } from '../../../authz/authorizer.ts'
 import type { NarrowingRole } from '../../../authz/narrowing/narrowing-role.ts'
@@ -77,7 +77,7 @@ export type AuthOptions = {
   readonly group: string
   readonly clientAddress: ClientAddress
   /** Explains why RBAC denies a request, for callers who may read RBAC. */
-  readonly explain: Explain
+  readonly explain: ExplainDenial
   readonly narrowingRole: NarrowingRole
   readonly rbacCheck: RbacCheck
 }
@@ -136,7 +136,7 @@ export function createAuth(options: AuthOptions): Auth {
 
   return {
     authenticate(req) {
-      const identified = ({ identity, method }: Authenticated) => {
+      const identified = ({ identity, method }: Authentication) => {
         stripCredentials(req)
         return { identity, isAggregated: method === 'front-proxy' }
       }

@@ -13,14 +13,14 @@ describe('createOAuthMetricsProxy', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-listener-metrics-'))
   const socket = join(folder, 'oauth.sock')
   let listener: Server | undefined
-  let front: Loopback | undefined
+  let proxy: Loopback | undefined
   let requests: IncomingMessage[] = []
 
   beforeEach(() => {
     requests = []
   })
   afterEach(async () => {
-    await front?.close()
+    await proxy?.close()
     if (listener) await closeServer(listener)
     listener = undefined
   })
@@ -44,14 +44,14 @@ describe('createOAuthMetricsProxy', () => {
       errors: 'status',
     })
     const api = createOAuthMetricsProxy(forward)
-    front = await startLoopback(async (req, res) => {
+    proxy = await startLoopback(async (req, res) => {
       try {
         await api.handle(toExchange(req, res))
       } catch (error) {
         renderKube(res, error)
       }
     })
-    return front
+    return proxy
   }
 
   it('requests the metrics of kapis-oauth without headers of the caller', async () => {

@@ -70,7 +70,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
   }
 
   /** Waits until the watch delivers the user: its tokens may be used immediately. */
-  async function seen(user: User): Promise<User> {
+  async function updateLastSeen(user: User): Promise<User> {
     const deadline = performance.now() + seenWithinMs
     const isKnown = () => {
       const known = users.get(user.name)
@@ -86,7 +86,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
         { user: user.name, provider: name },
         'the identity provider sent no groups for a user (the claim of groupsKey is missing); the previous groups stay until groupsMaxAge',
       )
-      return seen(user)
+      return updateLastSeen(user)
     }
     const read = readGroups(groups ?? [], groupsPrefix)
     if (read.ignored.length > 0)
@@ -99,7 +99,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
         },
         'groups from the identity provider are ignored: they are reserved, or not valid group names',
       )
-    return seen(await putGroups(user, name, read.groups))
+    return updateLastSeen(await putGroups(user, name, read.groups))
   }
 
   return {

@@ -60,7 +60,7 @@ const person = (groups: readonly string[]): Identity => ({
   groups,
 })
 
-type World = {
+type ClusterState = {
   readonly users?: readonly User[]
   readonly links?: readonly UserLink[]
   readonly client?: ProviderClient
@@ -74,7 +74,7 @@ async function sweep({
   client,
   broken = false,
   sessions = [],
-}: World) {
+}: ClusterState) {
   const written: [string, readonly string[]][] = []
   const known = new Map(sessions.map(each => [each.sid, each]))
   const entries = broken
@@ -112,7 +112,7 @@ async function sweep({
 
 describe('createGroupReconciler', () => {
   const down = directory(() => Promise.reject(providerFailed(new Error('down'))))
-  const cases: readonly [string, World, [string, readonly string[]][]][] = [
+  const cases: readonly [string, ClusterState, [string, readonly string[]][]][] = [
     [
       'stores the groups that the directory reports',
       { users: [user('a', 0)], client: directory(async () => person(['dev'])) },
@@ -183,24 +183,24 @@ describe('createGroupReconciler', () => {
   })
 
   it('queries an unreachable directory once, not for each user', async () => {
-    let asked = 0
+    let requestCount = 0
     const client = directory(() => {
-      asked++
+      requestCount++
       return Promise.reject(providerFailed(new Error('down')))
     })
     await sweep({ users: [user('a', 0), user('b', 0), user('c', 0)], client })
-    expect(asked).to.equal(1)
+    expect(requestCount).to.equal(1)
   })
 
   it('queries the other users when a directory rejects one entry, and removes that user’s groups after a day', async () => {
-    let asked = 0
+    let requestCount = 0
     const client = directory(() => {
-      asked++
-      if (asked === 1) throw loginError('provider_groups_incomplete', 'no groups')
+      requestCount++
+      if (requestCount === 1) throw loginError('provider_groups_incomplete', 'no groups')
       return Promise.resolve(person(['dev']))
     })
     const { written } = await sweep({ users: [user('a', 25 * hourMs), user('b', 0)], client })
-    expect(asked).to.equal(2)
+    expect(requestCount).to.equal(2)
     expect(written).to.deep.equal([
       ['a', []],
       ['b', ['x:dev']],

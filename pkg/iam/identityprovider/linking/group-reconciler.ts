@@ -28,7 +28,7 @@ export type GroupReconciler = {
   readonly sweep: (signal: AbortSignal, nowMs?: number) => Promise<void>
 }
 
-type Bond = { readonly user: User; readonly provider: string }
+type ProviderAccount = { readonly user: User; readonly provider: string }
 
 /**
  * Removes groups that providers no longer report. LDAP servers are queried: users lose groups that
@@ -40,7 +40,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
   const { providers, users, sessions, putGroups, logger } = options
 
   /** Yields each pair of user and provider with groups or active logins. */
-  function* bonds(): Iterable<Bond> {
+  function* bonds(): Iterable<ProviderAccount> {
     const seen = new Set<string>()
     for (const user of users.all()) {
       for (const { provider } of user.providerGroups) {
@@ -57,7 +57,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
     }
   }
 
-  async function endLogins({ user, provider }: Bond): Promise<void> {
+  async function endLogins({ user, provider }: ProviderAccount): Promise<void> {
     for (const session of [...sessions.all()]) {
       if (session.user !== user.name || session.provider !== provider || session.ended !== '') continue
       if (await endLogin(sessions, session, 'removed at the identity provider'))
@@ -72,7 +72,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
    * not responding or not an LDAP server
    */
   async function ask(
-    bond: Bond,
+    bond: ProviderAccount,
     { config, client }: Provider,
     uid: string,
     signal: AbortSignal,
@@ -92,7 +92,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
   }
 
   async function check(
-    bond: Bond,
+    bond: ProviderAccount,
     down: Set<string>,
     { signal, nowMs }: { signal: AbortSignal; nowMs: number },
   ) {

@@ -23,7 +23,7 @@ import { within } from '../with-deadline.ts'
 import type { OidcConfig } from './oidc-config.ts'
 import { toIdentity, toMethods } from './oidc-identity.ts'
 
-type Found = {
+type DiscoveredIssuer = {
   readonly server: ServerMetadata
   readonly verify: ReturnType<typeof createIdTokenVerifier>
 }
@@ -48,7 +48,7 @@ export function createOidcProvider(
   const fetch = createUpstreamFetch(config.trust)
   const find = createSharedResult(discover, { keepMs: discoveredForMs, failedForMs, now })
 
-  async function discover(): Promise<Found> {
+  async function discover(): Promise<DiscoveredIssuer> {
     const server = await readMetadata()
     return { server, verify: createVerifier(config, server, fetch) }
   }
@@ -134,7 +134,7 @@ function createVerifier(
   { issuer, clientId, timeoutMs, trust, idTokenSignedResponseAlg: registered }: OidcConfig,
   { jwks_uri: jwksUri, id_token_signing_alg_values_supported: named }: ServerMetadata,
   fetch: UpstreamFetch,
-): Found['verify'] {
+): DiscoveredIssuer['verify'] {
   const isAllowed = jwksUri?.startsWith('https:') || !trust.isVerified
   if (jwksUri === undefined || !isAllowed)
     throw new Error('the metadata of the provider has no jwks_uri with https')

@@ -20,13 +20,13 @@ describe('createChild', () => {
   }
   afterEach(() => child.stop())
 
-  type Described = {
+  type ChildReport = {
     readonly pid: number
     readonly received: readonly string[]
     readonly keys: readonly string[]
   }
-  const describeChild = async (): Promise<Described> =>
-    (await child.request({ kind: 'describe' })) as Described
+  const describeChild = async (): Promise<ChildReport> =>
+    (await child.request({ kind: 'describe' })) as ChildReport
   const errorOf = (response: Promise<unknown>): Promise<unknown> =>
     response.then(
       () => undefined,

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogFilter } from '../../filter/filter.ts'
 import type { Hit } from '../../store.ts'
-import type { Committed } from '../write/store-writer.ts'
+import type { CommittedLines } from '../write/store-writer.ts'
 import type { ArrivalPage, ArrivalPositions } from './search-arrivals.ts'
 
 /** Notifies followers of commits. */
 export type Feed = {
-  readonly publish: (committed: readonly Committed[]) => void
+  readonly publish: (committed: readonly CommittedLines[]) => void
   /** Yields newly committed lines that match, in order of arrival, until the abort. */
   readonly follow: (filter: LogFilter, signal: AbortSignal) => AsyncGenerator<readonly Hit[]>
 }
@@ -21,7 +21,7 @@ export type ReadArrivals = (
 const gatherMs = 200
 
 export function createFeed(read: ReadArrivals): Feed {
-  const followers = new Set<(committed: readonly Committed[]) => void>()
+  const followers = new Set<(committed: readonly CommittedLines[]) => void>()
 
   async function* follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly Hit[]> {
     /** First unread line, by partition. Contains only partitions with unread lines. */
@@ -29,7 +29,7 @@ export function createFeed(read: ReadArrivals): Feed {
     /** Line after the last read line, by partition. */
     const position = new Map<string, number>()
     let wake = (): void => undefined
-    const notice = (committed: readonly Committed[]): void => {
+    const notice = (committed: readonly CommittedLines[]): void => {
       for (const { partition, from } of committed) {
         if (!unread.has(partition)) unread.set(partition, from)
       }

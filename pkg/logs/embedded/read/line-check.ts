@@ -21,7 +21,7 @@ export type OpenBlock = {
 }
 
 /** Reports whether the line at a place in the block matches; call in ascending order. */
-export type LineCheck = (block: OpenBlock, place: number) => boolean
+export type LineCheck = (block: OpenBlock, index: number) => boolean
 
 /** Opens a block. @param isKept whether to cache its texts */
 export function openBlock(partition: PartitionReader, block: Block, isKept = false): OpenBlock {
@@ -43,18 +43,18 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-export function lineText({ columns: { ends }, text }: OpenBlock, place: number): string {
-  return text().slice(ends[place - 1] ?? 0, ends[place])
+export function lineText({ columns: { ends }, text }: OpenBlock, index: number): string {
+  return text().slice(ends[index - 1] ?? 0, ends[index])
 }
 
 /** Returns the fields of a line, only those with the given names if there are any. */
 export function lineFields(
   { columns: { fieldEnds }, fields }: OpenBlock,
-  place: number,
+  index: number,
   names?: readonly string[],
 ): Fields | undefined {
   if (fieldEnds === undefined) return undefined
-  const json = fields().slice(fieldEnds[place - 1] ?? 0, fieldEnds[place])
+  const json = fields().slice(fieldEnds[index - 1] ?? 0, fieldEnds[index])
   if (json === '') return undefined
   return names === undefined ? parseFields(json) : pickFields(json, names)
 }
@@ -69,43 +69,43 @@ export function createLineCheck(
   if (rest === undefined) {
     if (query === undefined || query === nothing) return () => query === undefined
     const found = partition.find(query, range)
-    return ({ block }, place) => hasBit(found, block.first - range.from + place)
+    return ({ block }, index) => hasBit(found, block.first - range.from + index)
   }
   if (expression.op === 'match') {
     const { field, test } = expression
     if (field === 'log') return createTextCheck(partition, range, test)
     if (!isOriginField(field)) return createFieldCheck(field.field, test)
     const passing = streamsPassing(partition.streams, field, test)
-    return ({ columns }, place) => passing[columns.streams[place] ?? 0] === true
+    return ({ columns }, index) => passing[columns.streams[index] ?? 0] === true
   }
   if (expression.op === 'not') {
     const check = createLineCheck(partition, range, expression.operand)
-    return (block, place) => !check(block, place)
+    return (block, index) => !check(block, index)
   }
   const checks = expression.operands.map(operand => createLineCheck(partition, range, operand))
   return expression.op === 'and'
-    ? (block, place) => checks.every(check => check(block, place))
-    : (block, place) => checks.some(check => check(block, place))
+    ? (block, index) => checks.every(check => check(block, index))
+    : (block, index) => checks.some(check => check(block, index))
 }
 
 function createTextCheck(partition: PartitionReader, range: LineRange, test: Test): LineCheck {
   if (test.kind === 'contains') return createPartCheck(test, 'text')
   const passes = createTest(test)
-  const check: LineCheck = (block, place) => passes(lineText(block, place))
+  const check: LineCheck = (block, index) => passes(lineText(block, index))
   const required = test.kind === 'regex' || test.kind === 'wildcard' ? requiredBy(test) : undefined
   if (required === undefined) return check
   // Searching a required literal is much faster than the full test.
   const mayPass = createLineCheck(partition, range, required)
-  return (block, place) => mayPass(block, place) && check(block, place)
+  return (block, index) => mayPass(block, index) && check(block, index)
 }
 
 function createFieldCheck(name: string, test: Test): LineCheck {
   const passes = createTest(test)
-  const check: LineCheck = (block, place) => fieldValues(lineFields(block, place, [name]), name).some(passes)
+  const check: LineCheck = (block, index) => fieldValues(lineFields(block, index, [name]), name).some(passes)
   if (test.kind !== 'contains' || !test.text.isWellFormed()) return check
   // Searching the JSON text first avoids parsing most lines.
   const mayPass = createPartCheck({ ...test, text: JSON.stringify(test.text).slice(1, -1) }, 'fields')
-  return (block, place) => mayPass(block, place) && check(block, place)
+  return (block, index) => mayPass(block, index) && check(block, index)
 }
 
 /** Creates a substring search over whole blocks: lines before the next match need no search. */
@@ -113,7 +113,7 @@ function createPartCheck(
   { text: given, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
   column: 'text' | 'fields',
 ): LineCheck {
-  const wanted = caseSensitive ? given : fold(given)
+  const term = caseSensitive ? given : fold(given)
   const search =
     column === 'text'
       ? (block: OpenBlock) => (caseSensitive ? block.text() : block.foldedText())
@@ -121,16 +121,16 @@ function createPartCheck(
   let last: OpenBlock | undefined
   let searched = 0
   let found = 0
-  return (block, place) => {
+  return (block, index) => {
     const ends = column === 'text' ? block.columns.ends : block.columns.fieldEnds
     if (ends === undefined) return false
-    const start = ends[place - 1] ?? 0
+    const start = ends[index - 1] ?? 0
     if (block !== last || start < searched || found < start) {
-      const at = search(block).indexOf(wanted, start)
+      const at = search(block).indexOf(term, start)
       found = at === -1 ? Number.POSITIVE_INFINITY : at
       searched = start
       last = block
     }
-    return found + wanted.length <= (ends[place] ?? 0)
+    return found + term.length <= (ends[index] ?? 0)
   }
 }

@@ -12,10 +12,10 @@ export type ReaderSettings = {
   readonly windowLines?: number
 }
 
-export type ReadRequest = Read & { readonly store: string; readonly timeoutMs: number }
+export type ReadRequest = ReaderQuery & { readonly store: string; readonly timeoutMs: number }
 
 /** What is read, with its parameters. */
-export type Read =
+export type ReaderQuery =
   | { readonly kind: 'query'; readonly query: LogQuery }
   | { readonly kind: 'rows'; readonly query: RowQuery }
   | { readonly kind: 'origins' | 'statistics'; readonly filter: LogFilter }

@@ -3,7 +3,7 @@ import { type Hit, maxPageChars } from '../../store.ts'
 import type { PartitionId } from '../partition/partition-id.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { toPartitionQuery, toQuery } from './query.ts'
-import { firstWithin, placesFrom, readHits } from './selected-lines.ts'
+import { firstWithin, locationsFrom, readHits } from './selected-lines.ts'
 import { select, toWindow, type Work } from './selection.ts'
 
 /** The number of the first line to search, by partition. */
@@ -42,9 +42,9 @@ export function* searchArrivals(
     }
     const window = toWindow(blocks)
     const selection = yield* select(partition, own, window)
-    const places = placesFrom(partition, window, selection, from)
-    const read = firstWithin(places, left)
-    const unread = places[read.length]
+    const locations = locationsFrom(partition, window, selection, from)
+    const read = firstWithin(locations, left)
+    const unread = locations[read.length]
     hits.push(...(yield* readHits(read)))
     left -= read.reduce((sum, { chars }) => sum + chars, 0)
     next.push({

@@ -11,7 +11,7 @@ import { searchRows } from './search-rows.ts'
 import { type LineParts, wholeLines } from './selected-lines.ts'
 
 const file = new URL('../../../../test/fixtures/logsql-rows.json', import.meta.url)
-type Recorded = { readonly query: string; readonly rows: readonly string[] }
+type RecordedQuery = { readonly query: string; readonly rows: readonly string[] }
 const nowNs = 1_700_001_000_000_000_000n
 const everything = { scope: 'everything' } as const
 
@@ -22,8 +22,9 @@ describe('searches of the embedded store', function () {
   afterEach(() => store?.close())
 
   it('find what VictoriaLogs finds in the same lines', async () => {
-    const parsed: readonly (LogRecord | Recorded)[] = JSON.parse(readFileSync(file, 'utf8'), (_, value) =>
-      typeof value?.bigint === 'string' ? BigInt(value.bigint) : value,
+    const parsed: readonly (LogRecord | RecordedQuery)[] = JSON.parse(
+      readFileSync(file, 'utf8'),
+      (_, value) => (typeof value?.bigint === 'string' ? BigInt(value.bigint) : value),
     )
     const opened = await openTestStore(folder(), {
       ...{ now: () => Number(nowNs / 1_000_000n), windowLines: 50 },

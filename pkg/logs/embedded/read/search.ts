@@ -30,7 +30,11 @@ import { candidateWindows, isWithin, type Selection, select, type Window, type W
 const maxBuckets = 10_000
 
 /** A window that may have matches. */
-type Part = { readonly partition: PartitionReader; readonly query: PartitionQuery; readonly window: Window }
+type PartitionPart = {
+  readonly partition: PartitionReader
+  readonly query: PartitionQuery
+  readonly window: Window
+}
 
 /** The lines of a page. `isCut` as in QueryResult. */
 export type FoundPage = Pick<QueryResult, 'isCut'> & { readonly lines: readonly FoundLine[] }
@@ -72,13 +76,13 @@ export function createSearch(results: LRUCache<string, object>, windowLines?: nu
   return {
     *page(partitions, query) {
       const parts = partsOf(partitions, query.filter, windowLines)
-      const { total, places, isCut } = yield* searchPage(results, parts, query, maxPageChars)
-      return { total, hits: yield* readHits(places), isCut }
+      const { total, locations, isCut } = yield* searchPage(results, parts, query, maxPageChars)
+      return { total, hits: yield* readHits(locations), isCut }
     },
     *lines(partitions, query, maxChars) {
       const parts = partsOf(partitions, query.filter, windowLines)
-      const { places, isCut } = yield* searchPage(results, parts, query, maxChars)
-      return { lines: toFoundLines(places), isCut }
+      const { locations, isCut } = yield* searchPage(results, parts, query, maxChars)
+      return { lines: toFoundLines(locations), isCut }
     },
     histogram: (partitions, filter, interval) =>
       searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
@@ -95,9 +99,9 @@ function* partsOf(
   partitions: readonly PartitionReader[],
   filter: LogFilter,
   windowLines: number | undefined,
-): Work<readonly Part[]> {
+): Work<readonly PartitionPart[]> {
   const query = toQuery(filter)
-  const parts: Part[] = []
+  const parts: PartitionPart[] = []
   for (const partition of partitions) {
     partition.refresh()
     const own = toPartitionQuery(query, partition)
@@ -111,7 +115,7 @@ function* partsOf(
 
 type Results = LRUCache<string, object>
 
-function keyOf({ partition, query, window }: Part): string {
+function keyOf({ partition, query, window }: PartitionPart): string {
   // The result for a window within the time range does not depend on the range.
   const times = isWithin(query, window) ? '' : `${query.start}-${query.end}`
   return `${partition.serial} ${window.from}-${window.to} ${times} ${query.query.key}`
@@ -131,7 +135,7 @@ function* cached<T extends object>(
   return value
 }
 
-function* selectionOf(results: Results, part: Part): Work<Selection> {
+function* selectionOf(results: Results, part: PartitionPart): Work<Selection> {
   const { selection } = yield* cached(
     results,
     `selection ${keyOf(part)}`,
@@ -143,7 +147,7 @@ function* selectionOf(results: Results, part: Part): Work<Selection> {
   return selection
 }
 
-function* countOf(results: Results, part: Part): Work<number> {
+function* countOf(results: Results, part: PartitionPart): Work<number> {
   const { partition, query, window } = part
   const { query: index, rest } = query.plan
   const { count } = yield* cached(results, `count ${keyOf(part)}`, function* () {
@@ -156,55 +160,56 @@ function* countOf(results: Results, part: Part): Work<number> {
 
 function* searchPage(
   results: Results,
-  searched: Work<readonly Part[]>,
+  searched: Work<readonly PartitionPart[]>,
   { order, size, start, withTotal }: LogQuery,
   maxChars: number,
 ): Work<{
   readonly total: number | undefined
-  readonly places: readonly LineLocation[]
+  readonly locations: readonly LineLocation[]
   readonly isCut: boolean
 }> {
   const skipped = 'from' in start ? start.from : 0
-  const wanted: LineQuery = {
+  const pageQuery: LineQuery = {
     ordering: createOrdering(order),
     count: skipped + size,
     after: 'after' in start ? parseCursor(start.after) : undefined,
   }
-  const { compare, begin } = wanted.ordering
-  const beginOf = ({ partition, window }: Part) => begin(partition.day, window)
+  const { compare, begin } = pageQuery.ordering
+  const beginOf = ({ partition, window }: PartitionPart) => begin(partition.day, window)
   const parts = yield* searched
-  let places: readonly LineLocation[] = []
+  let locations: readonly LineLocation[] = []
   let total = 0
   for (const part of parts.toSorted((a, b) => compare(beginOf(a), beginOf(b)))) {
     if (withTotal) total += yield* countOf(results, part)
-    const last = places[wanted.count - 1]
-    const isBeyond = wanted.count === 0 || (last !== undefined && compare(last, beginOf(part)) < 0)
+    const last = locations[pageQuery.count - 1]
+    const isBeyond = pageQuery.count === 0 || (last !== undefined && compare(last, beginOf(part)) < 0)
     if (isBeyond && !withTotal) break
-    if (!isBeyond) places = yield* mergePlaces(results, places, part, wanted)
+    if (!isBeyond) locations = yield* mergePlaces(results, locations, part, pageQuery)
     yield
   }
-  const found = places.slice(skipped)
+  const found = locations.slice(skipped)
   const read = firstWithin(found, maxChars)
-  return { total: withTotal ? total : undefined, places: read, isCut: read.length < found.length }
+  return { total: withTotal ? total : undefined, locations: read, isCut: read.length < found.length }
 }
 
 /** Merges the first matches so far with those of a window. */
 function* mergePlaces(
   results: Results,
-  places: readonly LineLocation[],
-  part: Part,
-  wanted: LineQuery,
+  locations: readonly LineLocation[],
+  part: PartitionPart,
+  pageQuery: LineQuery,
 ): Work<readonly LineLocation[]> {
   const { partition, window } = part
-  const { ordering, count, after } = wanted
-  if (after !== undefined && ordering.compare(ordering.end(partition.day, window), after) <= 0) return places
-  const found = firstLocations(partition, window, yield* selectionOf(results, part), wanted)
-  return [...places, ...found].sort(ordering.compare).slice(0, count)
+  const { ordering, count, after } = pageQuery
+  if (after !== undefined && ordering.compare(ordering.end(partition.day, window), after) <= 0)
+    return locations
+  const found = firstLocations(partition, window, yield* selectionOf(results, part), pageQuery)
+  return [...locations, ...found].sort(ordering.compare).slice(0, count)
 }
 
 function* searchHistogram(
   results: Results,
-  searched: Work<readonly Part[]>,
+  searched: Work<readonly PartitionPart[]>,
   interval: Interval,
 ): Work<Histogram> {
   const counts = new Map<number, number>()
@@ -227,7 +232,10 @@ function* searchHistogram(
   return { total, buckets: fillBuckets(interval, counts, maxBuckets) }
 }
 
-function* searchOrigins(results: Results, searched: Work<readonly Part[]>): Work<readonly OriginCount[]> {
+function* searchOrigins(
+  results: Results,
+  searched: Work<readonly PartitionPart[]>,
+): Work<readonly OriginCount[]> {
   const found = new Map<string, OriginCount>()
   for (const part of yield* searched) {
     const { counts } = yield* cached(

@@ -49,7 +49,7 @@ export function firstLocations(
 }
 
 /** Returns the selected lines of a window, from line number `from` on, in order of arrival. */
-export function placesFrom(
+export function locationsFrom(
   partition: PartitionReader,
   window: Window,
   selection: Selection,

@@ -80,12 +80,12 @@ export function* select(partition: PartitionReader, query: PartitionQuery, windo
   for (const block of window.blocks) {
     const offset = block.first - window.from
     let open: OpenBlock | undefined
-    for (let place = 0; place < block.count; place += 1) {
-      if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
+    for (let index = 0; index < block.count; index += 1) {
+      if (candidates !== 'all' && !hasBit(candidates, offset + index)) continue
       open ??= openBlock(partition, block)
-      if (check(open, place)) setBit(passing, offset + place)
+      if (check(open, index)) setBit(passing, offset + index)
       // Yields often: a regular expression may take long on one line.
-      if (place % 64 === 0) yield
+      if (index % 64 === 0) yield
     }
     if (open !== undefined) yield
   }
@@ -116,10 +116,10 @@ function findPermitted(
       continue
     }
     const { times, streams } = partition.columns(block)
-    for (let place = 0; place < block.count; place += 1) {
-      const time = times[place] ?? 0
-      const isSeen = since === undefined || time >= (since[streams[place] ?? 0] ?? 0)
-      if (isSeen && time >= start && time <= end) setBit(bits, offset + place)
+    for (let index = 0; index < block.count; index += 1) {
+      const time = times[index] ?? 0
+      const isSeen = since === undefined || time >= (since[streams[index] ?? 0] ?? 0)
+      if (isSeen && time >= start && time <= end) setBit(bits, offset + index)
     }
   }
   return bits

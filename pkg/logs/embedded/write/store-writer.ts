@@ -24,7 +24,7 @@ export type StoreSettings = {
 }
 
 /** Committed lines of a partition: from number `from` up to but not including `to`. */
-export type Committed = { readonly partition: PartitionId; readonly from: number; readonly to: number }
+export type CommittedLines = { readonly partition: PartitionId; readonly from: number; readonly to: number }
 
 export type Report = (message: string, error?: unknown) => void
 
@@ -102,9 +102,9 @@ export class StoreWriter {
   }
 
   /** Commits the transaction. @throws Status 503, 507; the caller must then call `rollback` */
-  commit(): readonly Committed[] {
+  commit(): readonly CommittedLines[] {
     return this.#guard(() => {
-      const committed: Committed[] = []
+      const committed: CommittedLines[] = []
       // First, so that no stored line is left uncounted.
       this.#quotas.save()
       for (const partition of [...this.#changed.keys()]) {

@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batchName, type Ingested } from '../../ingest/raw-batch.ts'
+import { batchName, type IngestResult } from '../../ingest/raw-batch.ts'
 import { type BatchRecords, readRecords } from '../../ingest/read-records.ts'
 import type { AppendResult } from '../../store.ts'
 import type { Parent } from '../process/serve-parent.ts'
-import type { Committed, StoreWriter } from './store-writer.ts'
+import type { CommittedLines, StoreWriter } from './store-writer.ts'
 import type { RecordBatch, WriteRequest, WriteResponse } from './write-request.ts'
 
 export type WriteQueue = {
-  readonly add: (request: Numbered) => void
+  readonly add: (request: QueuedRequest) => void
   /** Drops requests that have not started. Resolves when no write is in progress. */
   readonly stop: () => Promise<void>
 }
 
-type Numbered = WriteRequest & { readonly id: number }
-type Write = Extract<Numbered, { readonly kind: 'ingest' | 'append' }>
-type Applied = { readonly id: number; readonly store: string; readonly result: Ingested | AppendResult }
+type QueuedRequest = WriteRequest & { readonly id: number }
+type Write = Extract<QueuedRequest, { readonly kind: 'ingest' | 'append' }>
+type WriteOutcome = {
+  readonly id: number
+  readonly store: string
+  readonly result: IngestResult | AppendResult
+}
 
 // Maximum time in which batches are added to a transaction. Concurrent batches share a transaction,
 // hence an fsync.
@@ -26,10 +30,10 @@ export function createWriteQueue(
   writers: ReadonlyMap<string, StoreWriter>,
   parent: Pick<Parent, 'respond' | 'fail'>,
 ): WriteQueue {
-  let queue: Numbered[] = []
+  let queue: QueuedRequest[] = []
   let working: Promise<void> | undefined
 
-  function writerOf({ store }: Pick<Numbered, 'store'>): StoreWriter {
+  function writerOf({ store }: Pick<QueuedRequest, 'store'>): StoreWriter {
     const writer = writers.get(store)
     if (writer === undefined) throw new Error(`unknown store ${JSON.stringify(store)}`)
     return writer
@@ -49,7 +53,7 @@ export function createWriteQueue(
     working = undefined
   }
 
-  function tend(request: Exclude<Numbered, Write>): void {
+  function tend(request: Exclude<QueuedRequest, Write>): void {
     queue.shift()
     try {
       const writer = writerOf(request)
@@ -64,7 +68,7 @@ export function createWriteQueue(
   async function transaction(): Promise<void> {
     const until = performance.now() + transactionMs
     const waiting = new Set<number>()
-    const applied: Applied[] = []
+    const applied: WriteOutcome[] = []
     try {
       for (let next = queue[0]; next !== undefined && isWrite(next); next = queue[0]) {
         queue.shift()
@@ -76,10 +80,10 @@ export function createWriteQueue(
         await nextTurn()
         if (performance.now() > until) break
       }
-      const committed = new Map<string, readonly Committed[]>()
+      const committed = new Map<string, readonly CommittedLines[]>()
       for (const [store, writer] of writers) committed.set(store, writer.commit())
       for (const { id, store, result } of applied) {
-        const response: WriteResponse<Ingested | AppendResult> = {
+        const response: WriteResponse<IngestResult | AppendResult> = {
           result,
           committed: committed.get(store) ?? [],
         }
@@ -92,7 +96,7 @@ export function createWriteQueue(
   }
 
   /** Applies a write. @returns undefined if its batch alone is invalid */
-  function apply(request: Write): Ingested | AppendResult | undefined {
+  function apply(request: Write): IngestResult | AppendResult | undefined {
     const writer = writerOf(request)
     if (request.kind === 'append') {
       return writer.append(request.records, nameOf(request), request.nowMs)
@@ -123,7 +127,7 @@ export function createWriteQueue(
   }
 }
 
-function isWrite(request: Numbered): request is Write {
+function isWrite(request: QueuedRequest): request is Write {
   return request.kind === 'ingest' || request.kind === 'append'
 }
 

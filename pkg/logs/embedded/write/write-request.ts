@@ -1,6 +1,6 @@
 import type { RawBatch } from '../../ingest/raw-batch.ts'
 import type { LogRecord } from '../../record.ts'
-import type { Committed, StoreSettings } from './store-writer.ts'
+import type { CommittedLines, StoreSettings } from './store-writer.ts'
 
 export type WriterSettings = { readonly stores: Readonly<Record<string, StoreSettings>> }
 
@@ -16,6 +16,6 @@ export type WriteRequest = { readonly store: string } & (
 export type RecordBatch = { readonly records: readonly LogRecord[]; readonly name?: string }
 
 /** The response to `ingest` and `append`: the result, and the committed lines. */
-export type WriteResponse<Result> = { readonly result: Result; readonly committed: readonly Committed[] }
+export type WriteResponse<Result> = { readonly result: Result; readonly committed: readonly CommittedLines[] }
 
 export type WriterNotice = { readonly store: string; readonly message: string; readonly error?: string }

@@ -16,7 +16,7 @@ describe('readBulk', () => {
     ])
     const response = joinPieces(reading.respond(problems, new Map(), false)).toString()
     const { items } = JSON.parse(`{${response}}`)
-    expect(items.map(({ create: { status, error } }: Item) => [status, error])).to.deep.equal([
+    expect(items.map(({ create: { status, error } }: BulkResponseItem) => [status, error])).to.deep.equal([
       [400, { type: 'document_parsing_exception', reason: 'not a JSON object' }],
       [400, { type: 'validation_exception', reason: 'the quota is used up' }],
       [400, { type: 'timestamp_error', reason: 'too old' }],
@@ -25,4 +25,4 @@ describe('readBulk', () => {
   })
 })
 
-type Item = { readonly create: { readonly status: number; readonly error?: object } }
+type BulkResponseItem = { readonly create: { readonly status: number; readonly error?: object } }

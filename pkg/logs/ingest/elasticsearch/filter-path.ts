@@ -35,9 +35,9 @@ export function filterOfMember({ includes, excludes }: PathFilter, name: string)
   const left = excludes.flatMap(path => enter(path, name))
   if (left.some(isComplete)) return undefined
   if (includes === 'all') return { includes, excludes: left }
-  const wanted = includes.flatMap(path => enter(path, name))
-  if (wanted.length === 0) return undefined
-  return { includes: wanted.some(isComplete) ? 'all' : wanted, excludes: left }
+  const included = includes.flatMap(path => enter(path, name))
+  if (included.length === 0) return undefined
+  return { includes: included.some(isComplete) ? 'all' : included, excludes: left }
 }
 
 /** Returns the kept part of a value, through lists. @returns undefined if nothing is kept */

@@ -17,7 +17,7 @@ export type BulkItem = Line & {
   readonly id: string
 }
 
-type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
+type BulkItemHead = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /**
  * Parses the body of a `_bulk` request of Elasticsearch: an action line per item, followed by a
@@ -29,8 +29,8 @@ type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
  */
 export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
   let number = 0
-  let head: Head | undefined
-  let known: { readonly text: string; readonly action: Head } | undefined
+  let head: BulkItemHead | undefined
+  let known: { readonly text: string; readonly action: BulkItemHead } | undefined
   for (const text of splitLines(body)) {
     number++
     if (head !== undefined) {
@@ -78,7 +78,7 @@ function unsupported(action: string): string {
   return `${action} is not supported: log lines cannot be changed; use create or index`
 }
 
-function parseAction(text: string, number: number, index: string): Head {
+function parseAction(text: string, number: number, index: string): BulkItemHead {
   const malformed = (is: string) =>
     badRequest(
       `line ${number}: ${is}; expected an action such as {"create":{}}, and the document on the next line`,

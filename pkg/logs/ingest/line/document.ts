@@ -3,7 +3,7 @@ import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { LogRecord } from '../../record.ts'
 import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
-import { type Flat, flatten, formatMember } from './flatten.ts'
+import { type FlatFields, flatten, formatMember } from './flatten.ts'
 import { createNotes, type LineNotes, type Notes } from './line-notes.ts'
 import { toRecord } from './line-record.ts'
 import { arrivalTime, isLineTime } from './line-time.ts'
@@ -60,14 +60,14 @@ function toLine(text: string, document: unknown, limits: IngestLimits): Line {
   if (!isRecord(document)) return { problem: 'not a JSON object' }
   const notes = createNotes()
   const time = chooseTime(document, text, limits) ?? { timeNs: arrivalTime(notes) }
-  const flat: Flat = new Map()
+  const flat: FlatFields = new Map()
   const log = putMembers(flat, document, text, time, notes, limits)
   return toRecord({ timeNs: time.timeNs, log }, flat, limits, notes)
 }
 
 /** Adds the fields of a document. @param time and its field @returns the text of the line */
 export function putMembers(
-  flat: Flat,
+  flat: FlatFields,
   document: Document,
   text: string,
   time: { readonly timeNs: bigint; readonly key?: string },
@@ -112,7 +112,7 @@ function isBytes(value: unknown): value is readonly number[] {
 }
 
 /** Returns the text of a document that has it in a nested field. It is no longer a field then. */
-function takeInnerText(flat: Flat): string | undefined {
+function takeInnerText(flat: FlatFields): string | undefined {
   for (const name of innerTextNames) {
     const text = flat.get(name)
     if (typeof text !== 'string') continue

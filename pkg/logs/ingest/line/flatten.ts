@@ -4,12 +4,12 @@ import type { LineNotes } from './line-notes.ts'
 import { isOriginName } from './origin-names.ts'
 
 /** All values of a line by flattened name (`a.b.c`); its lists may be modified. */
-export type Flat = Map<string, FieldScalar | FieldScalar[]>
+export type FlatFields = Map<string, FieldScalar | FieldScalar[]>
 
 const depth = 8
 
 /** Adds a value under a name. If the name already has a value, both become a list. */
-export function put(flat: Flat, name: string, value: FieldValue): void {
+export function put(flat: FlatFields, name: string, value: FieldValue): void {
   const known = flat.get(name)
   if (known === undefined) flat.set(name, typeof value === 'object' ? [...value] : value)
   else if (known !== value) {
@@ -25,7 +25,7 @@ export function put(flat: Flat, name: string, value: FieldValue): void {
  * is added as JSON. Beyond `lineValues` names, only those of the origin are added.
  */
 export function flatten(
-  flat: Flat,
+  flat: FlatFields,
   name: string,
   value: unknown,
   notes: LineNotes,
@@ -63,7 +63,7 @@ export function firstOf(value: FieldValue): FieldScalar | undefined {
 }
 
 /** Removes those values of a name that are already part of the origin. */
-export function takeOut(flat: Flat, name: string, isKnown: (value: FieldScalar) => boolean): void {
+export function takeOut(flat: FlatFields, name: string, isKnown: (value: FieldScalar) => boolean): void {
   const value = flat.get(name) ?? []
   const rest = (typeof value === 'object' ? value : [value]).filter(one => !isKnown(one))
   const [only, second] = rest

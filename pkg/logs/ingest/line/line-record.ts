@@ -2,7 +2,7 @@ import type { Fields, FieldValue } from '../../field-values.ts'
 import type { LogRecord } from '../../record.ts'
 import type { IngestLimits } from '../limits.ts'
 import { bytesOf, shortenValue } from './field-value.ts'
-import { type Flat, firstOf, takeOut } from './flatten.ts'
+import { type FlatFields, firstOf, takeOut } from './flatten.ts'
 import { type LineNotes, type Notes, shorten } from './line-notes.ts'
 import { takeOrigin } from './origin.ts'
 import { labelPrefixes } from './origin-names.ts'
@@ -15,7 +15,7 @@ import { labelPrefixes } from './origin-names.ts'
  */
 export function toRecord(
   { timeNs, log }: Pick<LogRecord, 'timeNs' | 'log'>,
-  flat: Flat,
+  flat: FlatFields,
   limits: IngestLimits,
   notes: LineNotes,
 ): { readonly record: LogRecord; readonly notes?: Notes } {
@@ -41,17 +41,17 @@ export function toRecord(
 }
 
 function takeLabels(
-  flat: Flat,
+  flat: FlatFields,
   limits: IngestLimits,
   note: (reason: 'label_omitted' | 'label_shortened') => void,
 ): Readonly<Record<string, string>> | undefined {
   const labels = new Map<string, string>()
-  for (const [name, said] of flat) {
+  for (const [name, raw] of flat) {
     const prefix = labelPrefixes.find(one => name.startsWith(one))
     if (prefix === undefined) continue
     const key = name.slice(prefix.length)
     const known = labels.get(key)
-    const value = known ?? String(firstOf(said))
+    const value = known ?? String(firstOf(raw))
     takeOut(flat, name, one => String(one) === value)
     if (known !== undefined) continue
     if (labels.size >= limits.labels || Buffer.byteLength(key) > limits.labelKeyBytes) note('label_omitted')
@@ -63,7 +63,7 @@ function takeLabels(
 }
 
 function toFields(
-  flat: Flat,
+  flat: FlatFields,
   limits: IngestLimits,
   note: (reason: 'field_omitted' | 'field_shortened') => void,
 ): Fields | undefined {

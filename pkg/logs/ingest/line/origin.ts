@@ -1,4 +1,4 @@
-import { type Flat, firstOf, takeOut } from './flatten.ts'
+import { type FlatFields, firstOf, takeOut } from './flatten.ts'
 import { fileNames, meanings, type OriginName } from './origin-names.ts'
 
 type Origin = Record<OriginName, string>
@@ -10,7 +10,7 @@ const podFile = /[./]pods[./]([a-z0-9-]+)_([a-z0-9][a-z0-9.-]*)_[0-9a-f-]{32,36}
 const maxFileName = 4096
 
 /** Reports whether the data has a namespace or a pod. */
-export function isOfPod(flat: Flat): boolean {
+export function isOfPod(flat: FlatFields): boolean {
   for (const name of flat.keys()) {
     const of = meanings.get(name)?.of
     if (of === 'namespace' || of === 'pod') return true
@@ -19,7 +19,7 @@ export function isOfPod(flat: Flat): boolean {
 }
 
 /** Extracts the origin of a line from fields, otherwise from the name of its log file. */
-export function takeOrigin(flat: Flat): Origin {
+export function takeOrigin(flat: FlatFields): Origin {
   return withFile(takeMembers(flat), flat)
 }
 
@@ -27,13 +27,13 @@ export function takeOrigin(flat: Flat): Origin {
  * Extracts the origin from fields. Of several fields for the same part, the first by precedence is
  * used; others remain fields if they differ.
  */
-function takeMembers(flat: Flat): Origin {
+function takeMembers(flat: FlatFields): Origin {
   const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
   const rank = { namespace: 0, pod: 0, container: 0, host: 0, dockerId: 0 }
   const found: [string, OriginName][] = []
-  for (const [name, said] of flat) {
+  for (const [name, raw] of flat) {
     const meaning = meanings.get(name)
-    const value = meaning === undefined ? undefined : firstOf(said)
+    const value = meaning === undefined ? undefined : firstOf(raw)
     if (meaning === undefined || typeof value !== 'string' || value === '') continue
     const { of, order } = meaning
     found.push([name, of])
@@ -47,17 +47,19 @@ function takeMembers(flat: Flat): Origin {
 }
 
 /** Takes the origin from the name of the log file if no field has a namespace or pod. */
-function withFile(origin: Origin, flat: Flat): Origin {
+function withFile(origin: Origin, flat: FlatFields): Origin {
   for (const name of fileNames) {
     const file = flat.get(name)
-    const said = typeof file === 'string' ? readFileName(file) : undefined
-    if (said === undefined) continue
+    const fromName = typeof file === 'string' ? readFileName(file) : undefined
+    if (fromName === undefined) continue
     const isUnknown = origin.namespace === '' && origin.pod === ''
-    const whole = isUnknown ? { ...origin, ...said, dockerId: said.dockerId || origin.dockerId } : origin
+    const whole = isUnknown
+      ? { ...origin, ...fromName, dockerId: fromName.dockerId || origin.dockerId }
+      : origin
     // The origin contains the whole file name, which need not be stored.
     if (
-      said.dockerId !== '' &&
-      Object.entries(said).every(([key, value]) => whole[key as OriginName] === value)
+      fromName.dockerId !== '' &&
+      Object.entries(fromName).every(([key, value]) => whole[key as OriginName] === value)
     )
       flat.delete(name)
     return whole

@@ -59,10 +59,10 @@ function countNameEnds(text: string): number {
   return count
 }
 
-type Found = { readonly values: [string, unknown][]; isInList: boolean }
+type RepeatedValues = { readonly values: [string, unknown][]; isInList: boolean }
 
 /** @param path flattened name of the value, with a dot at the end; undefined in a list */
-function visit(text: string, at: number, path: string | undefined, found: Found): number {
+function visit(text: string, at: number, path: string | undefined, found: RepeatedValues): number {
   const seen = new Map<string, string>()
   return eachChild(text, at, ({ step, valueStart }) => {
     const isName = typeof step === 'string'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { defaultLimits } from '../limits.ts'
-import { type Flat, flatten } from './flatten.ts'
+import { type FlatFields, flatten } from './flatten.ts'
 import { createNotes } from './line-notes.ts'
 import { toRecord } from './line-record.ts'
 import { createSharing } from './shared-fields.ts'
@@ -10,11 +10,11 @@ const file = `/var/log/containers/web-0_shop_web-${'a'.repeat(64)}.log`
 describe('createSharing', () => {
   const share = (sharedBytes: number, labels: Readonly<Record<string, string>>) => {
     const limits = { ...defaultLimits, sharedBytes }
-    const [flat, notes]: [Flat, ReturnType<typeof createNotes>] = [new Map(), createNotes()]
+    const [flat, notes]: [FlatFields, ReturnType<typeof createNotes>] = [new Map(), createNotes()]
     for (const [name, value] of Object.entries(labels)) flatten(flat, name, value, notes, limits)
     return createSharing(limits)(flat, notes)
   }
-  const read = (given: Flat, shared: ReturnType<typeof share>) => {
+  const read = (given: FlatFields, shared: ReturnType<typeof share>) => {
     const notes = createNotes()
     shared.addTo(given, notes)
     return toRecord({ timeNs: 1n, log: 'x' }, given, defaultLimits, notes)
@@ -35,7 +35,7 @@ describe('createSharing', () => {
   })
 
   it('prefers the origin that the line itself contains', () => {
-    const own: Flat = new Map([['k8s.pod.name', 'own']])
+    const own: FlatFields = new Map([['k8s.pod.name', 'own']])
     const { record } = read(own, share(1_000, { 'k8s.pod.name': 'shared', 'k8s.namespace.name': 'shop' }))
     expect([record.namespace, record.pod]).to.deep.equal(['shop', 'own'])
   })

@@ -1,19 +1,19 @@
 import type { IngestLimits } from '../limits.ts'
 import { bytesOf, shortenValue } from './field-value.ts'
-import { type Flat, firstOf, put } from './flatten.ts'
+import { type FlatFields, firstOf, put } from './flatten.ts'
 import type { LineNotes } from './line-notes.ts'
 import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
 
 /** Adds shared data to a line. The line's own origin and labels take precedence. */
-function putShared(flat: Flat, shared: Flat): void {
+function putShared(flat: FlatFields, shared: FlatFields): void {
   for (const [name, value] of shared)
     if (!flat.has(name) || !(meanings.has(name) || isLabelName(name))) put(flat, name, value)
 }
 
 /** Data that a sender sends once for several lines, and that is stored with each of them. */
-export type Shared = {
-  readonly flat: Flat
-  readonly addTo: (flat: Flat, notes: LineNotes) => void
+export type SharedFields = {
+  readonly flat: FlatFields
+  readonly addTo: (flat: FlatFields, notes: LineNotes) => void
 }
 
 /**
@@ -21,7 +21,7 @@ export type Shared = {
  * for the whole batch, lines only get their origin: otherwise a few megabytes could become
  * gigabytes.
  */
-export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNotes) => Shared {
+export function createSharing(limits: IngestLimits): (flat: FlatFields, ofAll: LineNotes) => SharedFields {
   let left = limits.sharedBytes
   return (given, ofAll) => {
     const { flat, origin, bytes } = limitShared(given, limits, ofAll)
@@ -39,18 +39,18 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
 }
 
 /** Limits shared data to what a line may have. @returns data, size, part with the origin */
-export function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
-  const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
-  const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }
+export function limitShared(given: FlatFields, limits: IngestLimits, notes: LineNotes) {
+  const [flat, origin]: [FlatFields, FlatFields] = [new Map(), new Map()]
+  const limitsByUse = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }
   let bytes = 0
   for (const [name, value] of given) {
     const kind = kindOf(name)
     const left = limits.fieldsBytes - bytes - Buffer.byteLength(name)
-    if (left <= 0 || places[kind] === 0) {
+    if (left <= 0 || limitsByUse[kind] === 0) {
       notes.add(kind === 'label' ? 'label_omitted' : 'field_omitted')
       continue
     }
-    places[kind] -= 1
+    limitsByUse[kind] -= 1
     const kept = shortenValue(value, Math.min(left, limits.fieldValueBytes), () =>
       notes.add('field_shortened'),
     )

@@ -5,12 +5,12 @@ import { parseBounded } from '../body/bounded-json.ts'
 import { upTo } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { type Line, putMembers } from '../line/document.ts'
-import { type Flat, flatten, formatMember } from '../line/flatten.ts'
+import { type FlatFields, flatten, formatMember } from '../line/flatten.ts'
 import { createNotes, type LineNotes } from '../line/line-notes.ts'
 import { toRecord } from '../line/line-record.ts'
 import { arrivalTime, isLineTime } from '../line/line-time.ts'
 import { isOfPod } from '../line/origin.ts'
-import { createSharing, type Shared } from '../line/shared-fields.ts'
+import { createSharing, type SharedFields } from '../line/shared-fields.ts'
 import type { BatchReading, Problems } from '../raw-batch.ts'
 import type { LokiEntry, LokiPair } from './entry.ts'
 import { readPushJson } from './json.ts'
@@ -55,7 +55,7 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
     const streams = encoding === 'json' ? readPushJson(body, limits) : readPush(body)
     const share = createSharing(limits)
     for (const { labels, entries } of upTo(limits.batchLines, 'streams', streams)) {
-      const [flat, notes]: [Flat, LineNotes] = [new Map(), createNotes()]
+      const [flat, notes]: [FlatFields, LineNotes] = [new Map(), createNotes()]
       addAll(flat, labels, notes, limits)
       const shared = share(flat, notes)
       for (const entry of entries) yield toLine(entry, shared, limits)
@@ -66,10 +66,10 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
   }
 }
 
-function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
+function toLine(entry: LokiEntry, shared: SharedFields, limits: IngestLimits): Line {
   if (entry.problem !== undefined) return entry
   const notes = createNotes()
-  const flat: Flat = new Map()
+  const flat: FlatFields = new Map()
   const timeNs = isLineTime(entry.timeNs, limits) ? entry.timeNs : arrivalTime(notes)
   if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes, limits)
   addAll(flat, entry.metadata, notes, limits)
@@ -96,7 +96,7 @@ function toDocument(line: string, limits: IngestLimits): Document | undefined {
   }
 }
 
-function addAll(flat: Flat, pairs: Iterable<LokiPair>, notes: LineNotes, limits: IngestLimits): void {
+function addAll(flat: FlatFields, pairs: Iterable<LokiPair>, notes: LineNotes, limits: IngestLimits): void {
   let count = 0
   for (const pair of pairs) {
     count += 1

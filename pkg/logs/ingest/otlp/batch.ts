@@ -2,7 +2,7 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { WireError } from '../../../protobuf/wire.ts'
 import type { IngestLimits } from '../limits.ts'
 import type { Line } from '../line/document.ts'
-import type { BatchReading, Changes, Problems } from '../raw-batch.ts'
+import type { BatchReading, LineChanges, Problems } from '../raw-batch.ts'
 import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
@@ -37,7 +37,7 @@ function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generato
 const repeated = 'the same batch was stored before: nothing was stored again'
 
 /** Returns a message about the first rejected, else the first changed record; or ''. */
-function toMessage(problems: Problems, changes: Changes): string {
+function toMessage(problems: Problems, changes: LineChanges): string {
   const [first] = [...problems].sort(([a], [b]) => a - b)
   if (first !== undefined) return `record ${first[0] + 1}: ${first[1].reason}`
   const [changed] = changes

@@ -125,8 +125,8 @@ const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
 function toSeverity(value: unknown, notes: LineNotes): number {
   const text = typeof value === 'string' ? value : ''
   const [, name = '', step = 1] = /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(text) ?? []
-  const place = severities.indexOf(name)
-  if (place >= 0) return 4 * place + Number(step)
+  const index = severities.indexOf(name)
+  if (index >= 0) return 4 * index + Number(step)
   return text === 'SEVERITY_NUMBER_UNSPECIFIED' ? 0 : toNumber(value, notes)
 }
 

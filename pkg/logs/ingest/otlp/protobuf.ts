@@ -120,7 +120,7 @@ function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {
 }
 
 /** Runs `read`. An invalid part is omitted with a note, so that the other parts are stored. */
-function orOmit({ notes }: Reading, read: () => void): void {
+function orOmit({ notes }: DecodeState, read: () => void): void {
   try {
     read()
   } catch (error) {
@@ -137,13 +137,13 @@ function toProblem(what: string, error: unknown): string {
 type Pair = readonly [string, AnyValue]
 
 /** Limits the values of one record, scope or resource. Repeated parts count, too. */
-type Reading = {
+type DecodeState = {
   readonly notes: LineNotes
   /** Counts a value. Reports whether it is within the limit. */
   readonly hasRoom: () => boolean
 }
 
-function createFieldExtractor(shared: Notes = []): Reading {
+function createFieldExtractor(shared: Notes = []): DecodeState {
   const notes = createNotes(shared)
   let count = 0
   const hasRoom = () => {
@@ -154,7 +154,7 @@ function createFieldExtractor(shared: Notes = []): Reading {
   return { notes, hasRoom }
 }
 
-function addAttributes(to: Pair[], message: Buffer, number: number, reading: Reading): void {
+function addAttributes(to: Pair[], message: Buffer, number: number, reading: DecodeState): void {
   for (const field of readFields(message)) {
     if (field.number !== number) continue
     if (!reading.hasRoom()) return
@@ -164,7 +164,7 @@ function addAttributes(to: Pair[], message: Buffer, number: number, reading: Rea
 
 type ReadScope = { name: string; version: string; readonly attributes: Pair[] }
 
-function readScope(to: ReadScope, message: Buffer, reading: Reading): void {
+function readScope(to: ReadScope, message: Buffer, reading: DecodeState): void {
   for (const field of readValidFields(message)) {
     if (field.number === scope.name) orOmit(reading, () => (to.name = textOf(field)))
     else if (field.number === scope.version) orOmit(reading, () => (to.version = textOf(field)))
@@ -207,7 +207,7 @@ function readLogRecord(message: Buffer): OtlpRecord {
   }
 }
 
-function readKeyValue(message: Buffer, depth: number, reading: Reading): Pair {
+function readKeyValue(message: Buffer, depth: number, reading: DecodeState): Pair {
   let key = ''
   let value: AnyValue = null
   for (const field of readFields(message)) {
@@ -217,7 +217,7 @@ function readKeyValue(message: Buffer, depth: number, reading: Reading): Pair {
   return [key, value]
 }
 
-function readAnyValue(message: Buffer, depth: number, reading: Reading): AnyValue {
+function readAnyValue(message: Buffer, depth: number, reading: DecodeState): AnyValue {
   if (depth > maxDepth) {
     reading.notes.add('nested_too_deep')
     return tooDeep
@@ -227,7 +227,7 @@ function readAnyValue(message: Buffer, depth: number, reading: Reading): AnyValu
   return value
 }
 
-function readAlternative(field: Field, depth: number, reading: Reading): AnyValue {
+function readAlternative(field: Field, depth: number, reading: DecodeState): AnyValue {
   if (field.number === anyValue.string) return textOf(field)
   if (field.number === anyValue.bool) return numberOf(field) !== 0n
   if (field.number === anyValue.int) return toInteger(BigInt.asIntN(64, numberOf(field)))

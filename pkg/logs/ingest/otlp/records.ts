@@ -2,12 +2,12 @@ import { isRecord } from '../../../kubeclient/object/object.ts'
 import { upTo } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import type { Line } from '../line/document.ts'
-import { type Flat, flatten, formatMember, put } from '../line/flatten.ts'
+import { type FlatFields, flatten, formatMember, put } from '../line/flatten.ts'
 import { createNotes, type LineNotes, type Notes } from '../line/line-notes.ts'
 import { toRecord } from '../line/line-record.ts'
 import { arrivalTime, isLineTime } from '../line/line-time.ts'
 import { isOfPod } from '../line/origin.ts'
-import { createSharing, limitShared, type Shared } from '../line/shared-fields.ts'
+import { createSharing, limitShared, type SharedFields } from '../line/shared-fields.ts'
 import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger } from './message.ts'
 
 /**
@@ -29,10 +29,10 @@ export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Gen
 }
 
 /** Returns a function that reads a resource, and keeps the last result for its scopes. */
-function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes: LineNotes) => Flat {
-  let last: { readonly attributes: AnyMap; readonly flat: Flat; readonly notes: Notes } | undefined
+function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes: LineNotes) => FlatFields {
+  let last: { readonly attributes: AnyMap; readonly flat: FlatFields; readonly notes: Notes } | undefined
   const read = (attributes: AnyMap) => {
-    const flat: Flat = new Map()
+    const flat: FlatFields = new Map()
     const notes = createNotes()
     addAll(flat, attributes, notes, limits)
     return { attributes, flat: limitShared(flat, limits, notes).flat, notes: notes.result().notes ?? [] }
@@ -45,10 +45,10 @@ function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes:
   }
 }
 
-function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line {
+function toLine(record: OtlpRecord, shared: SharedFields, limits: IngestLimits): Line {
   const { notes, time, observedTime } = record
   const known = [time, observedTime].find(one => one > 0n && isLineTime(one, limits))
-  const flat: Flat = new Map()
+  const flat: FlatFields = new Map()
   // An invalid time is kept as a field.
   if (time > 0n && time !== known) put(flat, 'time_unix_nano', toInteger(time))
   else if (observedTime > 0n && known === undefined)
@@ -76,11 +76,11 @@ function levelOf(severityNumber: number): string {
   return levels[Math.ceil(severityNumber / 4) - 1] ?? ''
 }
 
-function addAll(flat: Flat, attributes: AnyMap, notes: LineNotes, limits: IngestLimits): void {
+function addAll(flat: FlatFields, attributes: AnyMap, notes: LineNotes, limits: IngestLimits): void {
   for (const [name, value] of Object.entries(attributes)) flatten(flat, name, value, notes, limits)
 }
 
-function addText(flat: Flat, name: string, text: string): void {
+function addText(flat: FlatFields, name: string, text: string): void {
   if (text !== '') put(flat, name, text)
 }
 

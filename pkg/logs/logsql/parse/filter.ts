@@ -1,5 +1,5 @@
 import { parseCount, parseIpv4, parseValue } from '../numbers.ts'
-import { allFilters, type Bound, type Filter, matchAll, type ValueTest } from '../query.ts'
+import { allFilters, type Filter, matchAll, type RangeBound, type ValueTest } from '../query.ts'
 import { parseStreamFilter } from './stream-filter.ts'
 import { parseTimeFilter } from './time-filter.ts'
 import type { Tokens } from './tokenizer.ts'
@@ -105,7 +105,7 @@ function parseComparison({ tokens }: FilterContext, operator: '<' | '>', isInclu
   const isNan = /^nan$/i.test(text)
   if (!Number.isNaN(value) || isNan) {
     const bound = { value, isIncluded }
-    const open = (end: number): Bound => ({ value: end, isIncluded: true })
+    const open = (end: number): RangeBound => ({ value: end, isIncluded: true })
     return operator === '>'
       ? { kind: 'range', min: bound, max: open(Infinity) }
       : { kind: 'range', min: open(-Infinity), max: bound }

@@ -2,7 +2,7 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { formatMath, parseMath } from '../math.ts'
 import { parsePattern } from '../pattern.ts'
 import { checkOptions } from '../pipes/format-pattern.ts'
-import type { Overwriting, Pipe } from '../query.ts'
+import type { OverwriteMode, Pipe } from '../query.ts'
 import { conditionOf, countOf, fieldOf, fieldOrPrefix, listOf, namesInParentheses } from './field-names.ts'
 import { parseFilter } from './filter.ts'
 import { isStatsFunction, parseStats } from './stats.ts'
@@ -73,16 +73,16 @@ function parsePipe(context: FilterContext): Pipe {
 
 /** Reports whether a filter follows: it begins with a field, a quote, `not` or punctuation. */
 function isFilter(tokens: Tokens): boolean {
-  const { current, place } = tokens
+  const { current, position: start } = tokens
   if (tokens.isEnd) return false
   if (current.isQuoted || tokens.is('not') || !isWord(current.raw)) return true
   tokens.text('a field', [':'])
   const hasField = tokens.is(':')
-  tokens.goTo(place)
+  tokens.goTo(start)
   return hasField
 }
 
-function overwritingOf(tokens: Tokens): Overwriting {
+function overwritingOf(tokens: Tokens): OverwriteMode {
   const keepOriginal = tokens.take('keep_original_fields')
   return { keepOriginal, skipEmpty: !keepOriginal && tokens.take('skip_empty_results') }
 }

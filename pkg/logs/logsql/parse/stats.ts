@@ -84,9 +84,9 @@ function parseEntry(context: FilterContext): StatsEntry {
   tokens.advance()
   const { made, shown } = parseFunction(tokens, name)
   if (tokens.is('switch')) throw tokens.error('switch is not supported; use if (filter)')
-  const { place } = tokens
+  const { position: start } = tokens
   const condition = conditionOf(context)
-  const unnamed = [shown, tokens.textSince(place)].filter(text => text !== '').join(' ')
+  const unnamed = [shown, tokens.textSince(start)].filter(text => text !== '').join(' ')
   const isNamed = tokens.take('as') || !(tokens.isEnd || tokens.is(','))
   const result = isNamed ? tokens.text('the name of a result') || messageField : unnamed
   return { function: made, ...condition, result }

@@ -51,17 +51,17 @@ export class Tokens {
   }
 
   /** Index of the current token, for `goTo`. */
-  get place(): number {
+  get position(): number {
     return this.#at
   }
 
-  goTo(place: number): void {
-    this.#at = place
+  goTo(position: number): void {
+    this.#at = position
   }
 
-  /** Returns the text of the tokens from a place up to the current one, without comments. */
-  textSince(place: number): string {
-    const tokens = this.#tokens.slice(place, this.#at)
+  /** Returns the text of the tokens from a position up to the current one, without comments. */
+  textSince(position: number): string {
+    const tokens = this.#tokens.slice(position, this.#at)
     return tokens
       .map(({ raw, isSpaced }) => (isSpaced ? ` ${raw}` : raw))
       .join('')

@@ -7,7 +7,7 @@ import { type Budget, type Stage, sizeOf } from './stage.ts'
 type Facets = Extract<Pipe, { readonly kind: 'facets' }>
 /** Number of occurrences by value; undefined if there are too many values or too long ones. */
 type Counts = Map<string, number> | undefined
-type Counted = readonly [value: string, count: number]
+type ValueCount = readonly [value: string, count: number]
 
 /** Creates the stage that counts values of all fields: `field_name`, `field_value`, `hits`. */
 export function createFacetsStage(
@@ -43,7 +43,7 @@ export function createFacetsStage(
   function* rowsOf(name: string, counts: ReadonlyMap<string, number>): Steps<boolean> {
     const [first] = counts.values()
     if (counts.size === 1 && first === total && !keepsConstant) return true
-    const compare = ([a, m]: Counted, [b, n]: Counted) => n - m || (a < b ? -1 : 1)
+    const compare = ([a, m]: ValueCount, [b, n]: ValueCount) => n - m || (a < b ? -1 : 1)
     const firsts = createTopItems(limit, compare)
     for (const counted of counts) {
       firsts.add(counted)

@@ -125,8 +125,8 @@ export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: S
       return true
     },
     *end() {
-      type Counted = { readonly values: readonly string[]; readonly count: number }
-      const compare = (a: Counted, b: Counted) => b.count - a.count || compareValues(a.values, b.values)
+      type GroupCount = { readonly values: readonly string[]; readonly count: number }
+      const compare = (a: GroupCount, b: GroupCount) => b.count - a.count || compareValues(a.values, b.values)
       budget.take(Math.min(count, counts.size) * sortedBytes)
       const firsts = createTopItems(count, compare)
       for (const entry of counts.values()) {

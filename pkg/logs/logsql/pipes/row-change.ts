@@ -41,9 +41,9 @@ export function createLineRow({
 }: Pick<RowQuery, 'test' | 'pipes' | 'fields'>): (record: LogRecord) => Row | undefined {
   const passes = createRowTest(test)
   const changes = pipes.map(createRowChange)
-  const wanted = fields && new Set(fields)
+  const selected = fields && new Set(fields)
   return record => {
-    const row = toRow(record, wanted)
+    const row = toRow(record, selected)
     if (!passes(row)) return undefined
     let changed: Row | undefined = row
     for (const change of changes) {

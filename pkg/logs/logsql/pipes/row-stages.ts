@@ -4,7 +4,7 @@ import { createRowTest } from '../match-row.ts'
 import { evaluate } from '../math.ts'
 import { formatNumber } from '../numbers.ts'
 import { extract, quotedAt } from '../pattern.ts'
-import type { Filter, Overwriting, Pipe } from '../query.ts'
+import type { Filter, OverwriteMode, Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { formatPattern } from './format-pattern.ts'
 import { createNameTest, type Stage, setField } from './stage.ts'
@@ -61,7 +61,7 @@ function onlyIf(condition: Filter | undefined, change: (row: Row) => void): (row
   }
 }
 
-function write(row: Row, field: string, value: string, { keepOriginal, skipEmpty }: Overwriting): void {
+function write(row: Row, field: string, value: string, { keepOriginal, skipEmpty }: OverwriteMode): void {
   if ((keepOriginal && row.has(field)) || (skipEmpty && value === '')) return
   setField(row, ownText(field), ownText(value))
 }
@@ -79,7 +79,7 @@ export function addExtracted(pipe: PipeOf<'extract'>): (row: Row) => Row {
 
 export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
   const { condition, format, from, fields, preserveKeys, resultPrefix } = pipe
-  const isWanted = createNameTest(fields)
+  const isSelected = createNameTest(fields)
   const named = fields.filter(field => !field.endsWith('*'))
   const keys = new Set(preserveKeys)
   return onlyIf(condition, row => {
@@ -87,7 +87,7 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
     const found = format === 'json' ? readJson(text, keys) : readLogfmt(text)
     // A requested field that the object lacks becomes empty.
     for (const field of named) if (!found.has(field)) write(row, resultPrefix + field, '', pipe)
-    for (const [field, value] of found) if (isWanted(field)) write(row, resultPrefix + field, value, pipe)
+    for (const [field, value] of found) if (isSelected(field)) write(row, resultPrefix + field, value, pipe)
   })
 }
 

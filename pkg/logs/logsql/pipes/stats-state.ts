@@ -58,8 +58,8 @@ function statesOf(what: StatsFunction, budget: Budget): Create {
 /** Returns a function that reads fields: named ones even if empty, for `*` all of the row. */
 function createReader(fields: readonly string[]): (row: Row) => readonly string[] {
   if (!fields.some(field => field.endsWith('*'))) return row => valuesOf(row, fields)
-  const isWanted = createNameTest(fields)
-  return row => [...row].flatMap(([name, value]) => (isWanted(name) ? [value] : []))
+  const isSelected = createNameTest(fields)
+  return row => [...row].flatMap(([name, value]) => (isSelected(name) ? [value] : []))
 }
 
 function createCount(fields: readonly string[]): Create {
@@ -166,14 +166,14 @@ function createQuantile(
 }
 
 /** Returns the value at an index in the sorted list of all values. */
-function* valueAt(counts: ReadonlyMap<string, number>, place: number): Steps<string> {
+function* valueAt(counts: ReadonlyMap<string, number>, index: number): Steps<string> {
   const keyed: { readonly key: SortKey; readonly count: number }[] = []
   for (const [text, count] of counts) {
     keyed.push({ key: sortKey(text), count })
     yield
   }
   const sorted = yield* sortInSteps(keyed, (a, b) => compareKeys(a.key, b.key))
-  let at = place
+  let at = index
   for (const { key, count } of sorted) {
     if (at < count) return key.text
     at -= count
@@ -206,11 +206,11 @@ function createHistogram(field: string, budget: Budget): Create {
 
 function histogramBucket(value: number): number {
   if (value < 10 ** leastPower) return -1
-  const place = (Math.log10(value) - leastPower) * perDecade
-  if (place >= (maxPower - leastPower) * perDecade) return (maxPower - leastPower) * perDecade
-  const bucket = Math.floor(place)
+  const bucketIndex = (Math.log10(value) - leastPower) * perDecade
+  if (bucketIndex >= (maxPower - leastPower) * perDecade) return (maxPower - leastPower) * perDecade
+  const bucket = Math.floor(bucketIndex)
   // A value at the exact end of a bucket belongs to that bucket.
-  return bucket > 0 && bucket === place ? bucket - 1 : bucket
+  return bucket > 0 && bucket === bucketIndex ? bucket - 1 : bucket
 }
 
 function rangeOf(bucket: number): string {

@@ -53,12 +53,12 @@ export function createFactorsChange(options: BrowserOptions): RequestHandler {
   })
 }
 
-type Change = { readonly login: BrowserLogin; readonly form: Form; readonly action: string }
+type SettingsChange = { readonly login: BrowserLogin; readonly form: Form; readonly action: string }
 
 async function change(
   options: BrowserOptions,
   { req, res }: Exchange,
-  { login, form, action }: Change,
+  { login, form, action }: SettingsChange,
 ): Promise<void> {
   const { factors } = options.tools
   const { user } = login

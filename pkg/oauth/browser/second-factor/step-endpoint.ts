@@ -17,7 +17,7 @@ import { explainFactor, type FactorProblem } from './factor-problem.ts'
 import { type NewFactor, sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './forms.ts'
 import { readAssertion, readPasskeyName, readRegistration } from './passkey-parameters.ts'
 
-type Checked = {
+type FactorCheck = {
   readonly verdict: PasswordVerdict
   readonly problem: FactorProblem
   readonly methods: readonly FactorMethod[]
@@ -46,9 +46,9 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
   })
 }
 
-type Entered = { readonly passkey: ReturnType<typeof readAssertion> } | EnteredCode
+type EnteredFactor = { readonly passkey: ReturnType<typeof readAssertion> } | EnteredCode
 
-function readEntered(form: Form): Entered {
+function readEntered(form: Form): EnteredFactor {
   if (form.has('passkey')) return { passkey: readAssertion(form) }
   const recoveryCode = form.get('recovery_code')
   return recoveryCode === undefined
@@ -60,8 +60,8 @@ async function checkFactor(
   { tools }: BrowserOptions,
   { req, res }: Exchange,
   { user, challenge = '' }: LoginProgress,
-  entered: Entered,
-): Promise<Checked> {
+  entered: EnteredFactor,
+): Promise<FactorCheck> {
   const attempt = { user, source: sourceOf(req), signal: disconnectSignal(res) }
   if ('passkey' in entered) {
     const checked = await tools.factors.checkPasskey(attempt, { response: entered.passkey, challenge })

@@ -20,7 +20,7 @@ import {
   parseFilterPath,
 } from '../../../logs/ingest/elasticsearch/filter-path.ts'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
-import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
+import type { BatchForm, IngestResult, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import { createConcurrencyLimiter } from '../../../scheduling/concurrency-limiter.ts'
 import { contentTypeOf, responseToClient } from './elasticsearch.ts'
@@ -35,7 +35,7 @@ export type IngestOptions = {
   /** Called for each batch. */
   readonly observe: (
     protocol: Protocol,
-    lines: Pick<Ingested, 'stored' | 'rejected' | 'changed' | 'causes'>,
+    lines: Pick<IngestResult, 'stored' | 'rejected' | 'changed' | 'causes'>,
   ) => void
   /** Reserves a slot for an upload, or waits. @throws Status 429, also through the promise */
   readonly enter: (user: string, res: ServerResponse) => Slot | Promise<Slot>
@@ -84,7 +84,7 @@ export function createIngest(options: IngestOptions): Handler {
   const storing = createConcurrencyLimiter({ maxConcurrent: maxBatches, maxWaiting: maxBodies, rejection })
 
   const takeFor =
-    ({ hold }: BodyMemory): Take =>
+    ({ hold }: BodyMemory): ReceiveBatch =>
     async (req, mediaTypes, form, assumed) => {
       const body = await readBody(req, {
         mediaTypes,
@@ -137,13 +137,13 @@ export function createIngest(options: IngestOptions): Handler {
 }
 
 /** Stores the lines of a request. @throws Status 400, 408, 413, 415, 429, 503, 507 */
-type Take = (
+type ReceiveBatch = (
   req: IncomingMessage,
   mediaTypes: readonly string[],
   form: BatchForm,
   assumed?: string,
-) => Promise<Ingested>
-type Handle = (take: Take, exchange: AuthenticatedExchange) => Promise<void>
+) => Promise<IngestResult>
+type Handle = (take: ReceiveBatch, exchange: AuthenticatedExchange) => Promise<void>
 
 function handlerOf(parts: readonly string[]): Handle | undefined {
   const path = parts.join('/')

@@ -28,9 +28,9 @@ export function createLoggingApi({
 }: LoggingApiOptions): Handler {
   const ofContainer: Handler = exchange => {
     const [, namespace = '', , pod = '', , container = ''] = exchange.info.parts
-    const place = { namespace, pod, container }
+    const origin = { namespace, pod, container }
     const fields = ['namespace', 'pod', 'container'] as const
-    return logs(exchange, allOf(fields.map(field => isOneOf(field, [place[field]]))))
+    return logs(exchange, allOf(fields.map(field => isOneOf(field, [origin[field]]))))
   }
   const routes: Readonly<Record<keyof typeof loggingPaths, Handler>> = {
     '/cluster': exchange => logs(exchange),

@@ -3,14 +3,14 @@ import { renderKube } from '../../../apierrors/render-kube.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import { createMemoryStore } from '../../../logs/fixtures.ts'
 import { session } from '../../../recording/fixtures.ts'
-import { type Part, type Session, toRecord } from '../../../recording/session.ts'
+import { type Session, type SessionPart, toRecord } from '../../../recording/session.ts'
 import { unlimitedConcurrency } from '../../logs/fixtures.ts'
 import { createSessionRecordingApi, isOfSessionRecordings } from './session-recordings.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2'
 const second = 1_000_000_000n
 const at = (seconds: number) => (1_795_780_800n + BigInt(seconds)) * second
-const record = (of: Session, part: Part, log: unknown, seconds: number) =>
+const record = (of: Session, part: SessionPart, log: unknown, seconds: number) =>
   toRecord(of, part, typeof log === 'string' ? log : JSON.stringify(log), at(seconds))
 const [one, two, three] = [
   session({ startTimestamp: '2026-11-27T12:00:00.000Z' }),

@@ -19,7 +19,7 @@ import {
   servedNodes,
   storeOf,
 } from '../../../resourcecache/fixtures.ts'
-import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'
 import { ObjectStore, type Scope } from '../../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
@@ -63,7 +63,7 @@ describe('serveResources', () => {
       readonly store?: ObjectStore
       readonly requirePermission?: ReadOptions['requirePermission']
     } = {},
-    visibility?: Visible,
+    visibility?: ObjectVisibility,
   ) {
     const pages = new PageCache()
     const options = {

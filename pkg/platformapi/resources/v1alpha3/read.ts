@@ -4,7 +4,7 @@ import type { ListQuery } from '../../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { RequirePermission } from '../../../authz/authorizer.ts'
-import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
+import type { ObjectVisibility } from '../../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components/serve.ts'
 import { podsOfService } from '../../read/pods-of-service.ts'
@@ -31,7 +31,10 @@ export type ReadOptions = ReadTools & {
    * Returns the objects that the caller may see, undefined for all. Called for kinds whose objects
    * are visible to some callers only.
    */
-  readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
+  readonly visible: (
+    info: RequestInfo,
+    identity: Identity,
+  ) => Promise<ObjectVisibility | undefined> | undefined
 }
 
 /**

@@ -44,7 +44,7 @@ export async function applyChanges(
   }
 }
 
-type Failed = {
+type FailedChange = {
   readonly changes: readonly MemberChange[]
   /** Index of the member whose change failed. */
   readonly index: number
@@ -55,7 +55,7 @@ type Failed = {
 }
 
 /** Returns the error of a step with a cause for each member: what was written and what was not. */
-function partly(failure: Status, { changes, index, scopeRef, written, total }: Failed): Status {
+function partly(failure: Status, { changes, index, scopeRef, written, total }: FailedChange): Status {
   const causes = changes.map(({ user, steps }, i): Cause => {
     const count = i < index ? steps.length : i === index ? scopeRef : 0
     const isDone = i < index

@@ -59,7 +59,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, scopes: 
     return { kind: 'ClusterRole', name: role }
   }
 
-  type Wanted = {
+  type DesiredRole = {
     readonly subject: Subject
     readonly ref: RoleRef | undefined
     readonly held: readonly AssignedRole[]
@@ -72,7 +72,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, scopes: 
   function grantSteps(
     exchange: AuthenticatedExchange,
     scopeRef: ResolvedScope,
-    { subject, ref, held }: Wanted,
+    { subject, ref, held }: DesiredRole,
   ): readonly Step[] {
     const { scope, workspace, namespaces } = scopeRef
     const targets = scope === 'cluster' ? [''] : namespaces

@@ -11,7 +11,7 @@ type RoleRef = { readonly kind: string; readonly name: string }
  * The content of a membership record: the ClusterRole that the member gets in the namespaces of the
  * workspace; undefined for none.
  */
-export type Recorded = { readonly role: string | undefined }
+export type RecordedRole = { readonly role: string | undefined }
 
 /**
  * Returns the ClusterRole of a membership record. Its rules grant access to the Workspace object,
@@ -37,7 +37,7 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
 }
 
 /** Parses the role name of a record; undefined for the names of other roles. */
-export function recordedFor(workspace: string, { kind, name }: RoleRef): Recorded | undefined {
+export function recordedFor(workspace: string, { kind, name }: RoleRef): RecordedRole | undefined {
   if (kind !== 'ClusterRole') return undefined
   const named = namedBy(name)
   return named?.workspace === workspace ? { role: named.role } : undefined

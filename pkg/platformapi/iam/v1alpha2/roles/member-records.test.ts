@@ -72,11 +72,11 @@ describe('recordsOf', () => {
 })
 
 describe('createWorkspaceRecords', () => {
-  type Places = Parameters<typeof createWorkspaceRecords>[0]['scopes']
+  type RecordScopes = Parameters<typeof createWorkspaceRecords>[0]['scopes']
 
   async function during(
     run: (records: ReturnType<typeof createWorkspaceRecords>, exchange: Parameters<CallAs>[0]) => unknown,
-    { response, ...scopes }: Partial<Places> & { response?: (path: string) => object } = {},
+    { response, ...scopes }: Partial<RecordScopes> & { response?: (path: string) => object } = {},
   ) {
     const calls: unknown[] = []
     let thrown: unknown

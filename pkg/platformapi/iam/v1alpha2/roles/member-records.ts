@@ -8,7 +8,7 @@ import { workspacesPath } from '../../../workspaces/template-conversion.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { maxWrites, type Step, writeEach } from './member-changes.ts'
-import { hasRulesOf, type Recorded, recordedFor, recordRole } from './member-record-role.ts'
+import { hasRulesOf, type RecordedRole, recordedFor, recordRole } from './member-record-role.ts'
 import { bind } from './member-writes.ts'
 import { type AssignedRole, type Binding, isGroup, isMember, type Subject } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
@@ -18,7 +18,10 @@ const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 type Roles = { readonly get: (namespace: string, name: string) => CachedObject | undefined }
 
 /** A member whom a record adds to a workspace. */
-export type RecordedMember = AssignedRole & { readonly kind: Subject['kind']; readonly recorded: Recorded }
+export type RecordedMember = AssignedRole & {
+  readonly kind: Subject['kind']
+  readonly recorded: RecordedRole
+}
 
 /**
  * Returns the members that ClusterRoleBindings record for a workspace. A ClusterRole with this name
@@ -229,8 +232,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
       exchange: AuthenticatedExchange,
       where: { readonly workspace: string; readonly namespace: string },
     ): Promise<void> {
-      const warn = (who: string) =>
-        addWarning(exchange.res, `${who} have no role in the namespace: add them again`)
+      const warn = (member: string) =>
+        addWarning(exchange.res, `${member} have no role in the namespace: add them again`)
       try {
         const { missing, all } = await giveAll(exchange, where)
         if (missing > 0) warn(`${missing} of ${all} members of the workspace`)

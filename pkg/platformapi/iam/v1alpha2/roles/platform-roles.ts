@@ -10,13 +10,13 @@ import { presetsOf } from './role-presets.ts'
 import { rbacGroup, type ScopeReader } from './role-reader.ts'
 import { labelsOf } from './role-writes.ts'
 
-type Named = Pick<User, 'name' | 'groups'>
+type UserNames = Pick<User, 'name' | 'groups'>
 
 /** The platform roles of all users, computed from one state of the bindings. */
 export type KnownPlatformRoles = {
   /** Changes whenever a role may have changed. */
   readonly version: string
-  readonly of: (user: Named) => string
+  readonly of: (user: UserNames) => string
 }
 
 export type PlatformRoles = {
@@ -34,7 +34,7 @@ export type PlatformRoles = {
    */
   readonly prepare: (
     exchange: AuthenticatedExchange,
-    user: Named,
+    user: UserNames,
     wish: { readonly role: string; readonly isNewUser: boolean },
   ) => Promise<() => Promise<void>>
 }

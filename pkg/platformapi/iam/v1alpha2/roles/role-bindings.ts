@@ -1,6 +1,6 @@
 import { fieldsOf, isRecord, itemsOf, textOf } from '../../../../kubeclient/object/object.ts'
 import type { CachedObject } from '../../../../resourcecache/store/cached-object.ts'
-import type { Recorded } from './member-record-role.ts'
+import type { RecordedRole } from './member-record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
 /** A scope of roles with its namespace or workspace, of which the unused one is ''. */
@@ -24,7 +24,7 @@ export type AssignedRole = {
   readonly role: string
   readonly binding: Binding
   /** The role of new namespaces of a workspace, if the binding grants none itself. */
-  readonly recorded?: Recorded
+  readonly recorded?: RecordedRole
 }
 
 /** The label of platform-wide bindings and roles, whose subjects are not cluster members. */

@@ -16,14 +16,14 @@ export function aggregationAnnotation(groupDomain: string): string {
   return `iam.${groupDomain}/aggregation-roles`
 }
 
-type Labelled = Pick<CachedObject, 'meta'>
+type LabelledObject = Pick<CachedObject, 'meta'>
 
 /** Returns whether a ClusterRole is a template, for roles of any scope. */
-export function isTemplate({ meta }: Labelled, groupDomain: string): boolean {
+export function isTemplate({ meta }: LabelledObject, groupDomain: string): boolean {
   return meta.labels?.[templateLabel(groupDomain)] === 'true'
 }
 
-export function isTemplateFor(entry: Labelled, groupDomain: string, scope: RoleScope): boolean {
+export function isTemplateFor(entry: LabelledObject, groupDomain: string, scope: RoleScope): boolean {
   return isTemplate(entry, groupDomain) && entry.meta.labels?.[scopeLabel(groupDomain)] === scope
 }
 

@@ -112,10 +112,10 @@ function toMethod(method: string): keyof typeof verbs {
   return method === 'POST' || method === 'PUT' || method === 'DELETE' ? method : 'PATCH'
 }
 
-type Wanted = { readonly groupDomain: string; readonly scopeRef: ScopeRef; readonly name: string }
+type RoleTarget = { readonly groupDomain: string; readonly scopeRef: ScopeRef; readonly name: string }
 
 /** @throws Status 400 */
-function toNative(sent: unknown, { groupDomain, scopeRef, name }: Wanted): object {
+function toNative(sent: unknown, { groupDomain, scopeRef, name }: RoleTarget): object {
   const { kind } = roleKinds[scopeRef.scope]
   const { metadata, rules = [], ...rest } = parseSent(sent, { kind, name: name === '' ? undefined : name })
   // Lists would show the role of Kapis with this name instead of the created role.

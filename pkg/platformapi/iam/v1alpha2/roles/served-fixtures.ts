@@ -231,7 +231,7 @@ export function serveRoleRoutes(
   return { calls, denied, get, names, send, write, rejectAfter }
 }
 
-type Served = Pick<ReturnType<typeof serveRoleRoutes>, 'calls' | 'denied' | 'write'>
+type ServedRoutes = Pick<ReturnType<typeof serveRoleRoutes>, 'calls' | 'denied' | 'write'>
 
 export type RejectedWrite = readonly [
   method: string,
@@ -243,7 +243,7 @@ export type RejectedWrite = readonly [
 
 /** Defines a test for each write that is rejected before anything is written. */
 export function itRejects(
-  { calls, write }: Pick<Served, 'calls' | 'write'>,
+  { calls, write }: Pick<ServedRoutes, 'calls' | 'write'>,
   refused: readonly RejectedWrite[],
 ) {
   for (const [method, path, body, code, message] of refused)
@@ -257,7 +257,7 @@ export function itRejects(
 export type HiddenWrite = readonly [method: string, path: string, body: unknown, denied: readonly string[]]
 
 /** Defines tests of writes that are rejected if the caller may not list resources. */
-export function itHides({ calls, denied, write }: Served, hidden: readonly HiddenWrite[]) {
+export function itHides({ calls, denied, write }: ServedRoutes, hidden: readonly HiddenWrite[]) {
   for (const [method, path, body, without] of hidden)
     it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {
       for (const right of without) denied.add(right)

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { permissionsToSetPassword } from '../../../../iam/users/required-permissions.ts'
 import { toUser } from '../../../../iam/users/user.ts'
-import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
+import type { RequirePermissions, UserWriter } from '../../../../iam/users/user-writer.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 
 export type FactorsOptions = {
@@ -12,7 +12,7 @@ export type FactorsOptions = {
   readonly removeFactors: (user: { readonly name: string; readonly uid: string }) => Promise<void>
   /** Ends all logins of a user. @throws Status 503 */
   readonly endLogins: (user: string, why: string) => Promise<void>
-  readonly permitOf: (exchange: AuthenticatedExchange) => Permit
+  readonly permitOf: (exchange: AuthenticatedExchange) => RequirePermissions
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
 

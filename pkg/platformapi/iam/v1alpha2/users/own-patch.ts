@@ -50,10 +50,10 @@ export function toOwnChange(patch: unknown, type: string, groupDomain: string): 
   return isOwn ? { password, spec: Object.fromEntries(spec) } : undefined
 }
 
-type Changes = readonly (readonly [pointer: string, value: unknown])[]
+type PatchedValues = readonly (readonly [pointer: string, value: unknown])[]
 
 /** Returns the changed values by JSON Pointer; undefined if they depend on the document. */
-function ofJsonPatch(patch: unknown): Changes | undefined {
+function ofJsonPatch(patch: unknown): PatchedValues | undefined {
   if (!Array.isArray(patch)) return undefined
   const changes = patch.map(operation => {
     const { op, path, value } = isRecord(operation) ? operation : {}
@@ -64,7 +64,7 @@ function ofJsonPatch(patch: unknown): Changes | undefined {
   return changes.every(change => change !== undefined) ? changes : undefined
 }
 
-function ofMergePatch(patch: unknown, at = ''): Changes {
+function ofMergePatch(patch: unknown, at = ''): PatchedValues {
   if (!isRecord(patch)) return [[at, patch]]
   return Object.entries(patch).flatMap(([key, value]) =>
     ofMergePatch(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),

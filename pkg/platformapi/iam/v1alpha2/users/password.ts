@@ -4,7 +4,7 @@ import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { PasswordChecker } from '../../../../iam/passwords/password-check.ts'
 import { invalidUser } from '../../../../iam/users/user-draft.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'
-import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
+import type { RequirePermissions, UserWriter } from '../../../../iam/users/user-writer.ts'
 import { isRecord } from '../../../../kubeclient/object/object.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson } from '../../../write/json-body.ts'
@@ -15,7 +15,7 @@ export type PasswordOptions = {
   readonly passwords: Pick<PasswordChecker, 'check'>
   readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  readonly permitOf: (exchange: AuthenticatedExchange) => Permit
+  readonly permitOf: (exchange: AuthenticatedExchange) => RequirePermissions
   /** Writes an audit event. @param rejection why it was rejected, one of a fixed set; undefined if it was not */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, rejection?: string) => void
 }

@@ -4,7 +4,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import type { ObjectPermission, RequirePermission } from '../../../../authz/authorizer.ts'
 import { isNamedInRbac } from '../../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
 import type { UserPermissions } from '../../../../iam/users/required-permissions.ts'
-import type { Permit } from '../../../../iam/users/user-writer.ts'
+import type { RequirePermissions } from '../../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../../kubeclient/client.ts'
 
 export type PermitOptions = {
@@ -14,7 +14,9 @@ export type PermitOptions = {
 }
 
 /** Checks by RBAC the permissions that a change of a user requires of its caller. */
-export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
+export function createPermits(
+  options: PermitOptions,
+): (exchange: AuthenticatedExchange) => RequirePermissions {
   const { client, groupDomain, requirePermission } = options
 
   async function require(identity: Identity, permission: ObjectPermission, what: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { type User, userPath, usersPath } from '../../../../iam/users/user.ts'
 import { parseUserDraft, type UserDraft } from '../../../../iam/users/user-draft.ts'
-import type { Permit, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'
+import type { RequirePermissions, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'
 import { compactJson, fieldText, withFields, withoutField } from '../../../../json/fields.ts'
 import { type KubeClient, readText } from '../../../../kubeclient/client.ts'
 import { fieldsOf, isRecord, itemsOf, type KubeObject } from '../../../../kubeclient/object/object.ts'
@@ -27,7 +27,7 @@ export type UsersOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly writer: UserWriter
-  readonly permitOf: (exchange: AuthenticatedExchange) => Permit
+  readonly permitOf: (exchange: AuthenticatedExchange) => RequirePermissions
   /** Returns whether the user in the path is the caller, who may change some fields. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** @throws Status 403 for a caller who may not write the user in the path */
@@ -107,7 +107,7 @@ async function readUser(
   return toUserText(withFields(shown, new Map([['metadata', metadata]])), role, groupDomain)
 }
 
-type Written = {
+type UserWrite = {
   readonly user: KubeObject
   /** The requested platform role; '' for none. */
   readonly role: string
@@ -115,7 +115,7 @@ type Written = {
   readonly finish?: () => Promise<void>
 }
 
-async function put(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
+async function put(options: UsersOptions, exchange: AuthenticatedExchange): Promise<UserWrite> {
   const { groupDomain, writer } = options
   const { req, info } = exchange
   const draft = parseUserDraft(await readJson(req, ['application/json']), groupDomain, info.name)
@@ -133,7 +133,7 @@ async function put(options: UsersOptions, exchange: AuthenticatedExchange): Prom
 }
 
 /** Applies a JSON Merge Patch (RFC 7396) to the shown user; other fields are kept. */
-async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
+async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Promise<UserWrite> {
   const { groupDomain, writer } = options
   const { req, info } = exchange
   const changes = await readJson(req, [mergePatchType])
@@ -158,7 +158,7 @@ async function write(
   options: UsersOptions,
   exchange: AuthenticatedExchange,
   { draft: sent, before }: { readonly draft: UserDraft; readonly before: KubeObject | undefined },
-): Promise<Written> {
+): Promise<UserWrite> {
   const { groupDomain, users, writer, permitOf, isOwn, requireWrite, platformRoles, audit } = options
   const how = writeOptions(exchange, permitOf)
   const { draft, role } = takePlatformRole(sent, groupDomain)
