@@ -1,26 +1,18 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { repository } from './controlplane/settings.ts'
 
 // make verify: runs all checks, even if an earlier one fails. Every hack/verify-*.ts is a check.
 
 const tool = (name: string) => join(repository, 'node_modules/.bin', name)
+const sources = ['cmd', 'pkg', 'hack', 'test']
 const checks: readonly (readonly [string, ...string[]])[] = [
   [tool('tsc'), '-p', '.', '--noEmit'],
   [tool('biome'), 'ci', '--error-on-warnings', '--colors=off'],
   [tool('markdownlint-cli2')],
-  [
-    tool('depcruise'),
-    '--config',
-    '.dependency-cruiser.mjs',
-    '--output-type',
-    'err',
-    'cmd',
-    'pkg',
-    'hack',
-    'test',
-  ],
+  [tool('depcruise'), '--config', '.dependency-cruiser.mjs', '--output-type=err', ...sources],
   ...globSync('hack/verify-*.ts', { cwd: repository, exclude: ['**/*.test.ts'] })
     .sort()
     .map(file => [process.execPath, file] as const),
@@ -45,15 +37,10 @@ async function runChecks(): Promise<void> {
 }
 
 /** Runs a command and returns its output at the end: concurrent checks must not mix. */
-function run(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ code: number | null; output: string }>()
-  const child = spawn(command, args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  child.on('error', error => resolve({ code: null, output: `${error.message}\n` }))
-  child.on('close', code => resolve({ code, output }))
-  return promise
+function run(command: string, args: readonly string[]) {
+  const options = { cwd: repository, maxBuffer: 2 ** 30 }
+  return promisify(execFile)(command, args, options).then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+    ({ code, stdout, stderr, message }) => ({ code, output: stdout + stderr || `${message}\n` }),
+  )
 }

@@ -32,30 +32,13 @@ function directDependencies(
   })
 }
 
-/** Returns actions of a workflow that are not pinned to a commit, since tags can be moved. */
-export function unpinnedActions(file: string, text: string): readonly string[] {
+/** Returns actions and node images of kind in a workflow that are not pinned: tags can be moved. */
+export function unpinned(file: string, text: string): readonly string[] {
   return text.split('\n').flatMap((line, i) => {
-    const used = /^\s*(?:- )?uses:\s*["']?([^\s"'#]+)/.exec(line)?.[1]
-    if (used === undefined || used.startsWith('./') || /@[0-9a-f]{40}$/.test(used)) return []
-    if (/^docker:\/\/.*@sha256:[0-9a-f]{64}$/.test(used)) return []
-    return [`${file}:${i + 1}: ${used} is not pinned to a commit`]
+    const action = /^\s*(?:- )?uses:\s*["']?([^\s"'#]+)/.exec(line)?.[1]
+    const used = action ?? /\bkindest\/node\b[^\s"'#]*/.exec(line)?.[0]
+    const isPinned = used?.startsWith('./') || /@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/.test(used ?? '')
+    if (used === undefined || isPinned) return []
+    return [`${file}:${i + 1}: ${used} is not pinned by a commit or digest`]
   })
-}
-
-/** Returns node images of kind in a workflow that are not pinned by digest. */
-export function unpinnedNodeImages(file: string, text: string): readonly string[] {
-  return text.split('\n').flatMap((line, i) => {
-    const image = /\bkindest\/node\b[^\s"'#]*/.exec(line)?.[0]
-    if (image === undefined || /@sha256:[0-9a-f]{64}$/.test(image)) return []
-    return [`${file}:${i + 1}: ${image} is not pinned by its digest`]
-  })
-}
-
-const installScripts = ['preinstall', 'install', 'postinstall']
-
-export function installScriptsOf(manifest: unknown): readonly string[] {
-  if (typeof manifest !== 'object' || manifest === null || !('scripts' in manifest)) return []
-  const { scripts } = manifest
-  if (typeof scripts !== 'object' || scripts === null) return []
-  return installScripts.filter(name => name in scripts)
 }
