@@ -41,13 +41,13 @@ test-e2e: ## Run the tests that need a control plane, on a separate one
 test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch 7.10 to 9, or only on STORE (needs Java and Maven)
 	@$(NODE) hack/test-stores.ts
 test-kubernetes: ## Run Kubernetes' own tests directly and through Kapis, and print the differences; ONLY=kubectl or ONLY=e2e
-	@$(NODE) hack/test-kubernetes.ts
+	@$(NODE) test/kubernetes/run.ts
 test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Filebeat, rsyslog, syslog-ng, Python's Elasticsearch clients (needs Go, Python and Debian 12)
 	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
 test-console: ## Test KubeSphere's console 3.4.1 in Chromium, with screenshots in RUN_DIR/console; builds it unless CONSOLE_DIR is set
 	@folder="$${CONSOLE_DIR:-$$(hack/console.sh)}" && CONSOLE_DIR="$$folder" KAPIS_GROUP_DOMAIN=kubesphere.io KAPIS_SCREENSHOTS="$${RUN_DIR:-.run}/console" ONLY=e2e FOLDERS=console $(NODE) hack/test.ts
 conformance-oidc: ## Run the OpenID Foundation's conformance suite of CONFORMANCE_SUITE (docs/openid-conformance.md)
-	@$(NODE) hack/conformance-oidc.ts
+	@$(NODE) test/conformance-oidc/run.ts
 test-logsql: ## Compare LINES (200000) lines and QUERIES (2000) generated LogsQL queries with VictoriaLogs, from SEED (needs Go)
 	@$(NODE) node_modules/mocha/bin/mocha.js --timeout 7200000 test/logsql/compare.test.ts
 bench: ## Run the benchmarks against kube-apiserver and other peers; ONLY=<name> runs one (ONLY=start: start time and memory of kapis-apiserver)

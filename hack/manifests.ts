@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
 import { baseNames, replaceNames } from '../cmd/kapis/manifests/replace-names.ts'
+import { retry } from '../pkg/kubeclient/retry.ts'
 import { childEnvironment } from './controlplane/settings.ts'
 
 /** Objects that only Pods need: here the programs run outside the cluster. */
@@ -20,8 +21,6 @@ export function renderManifests(groupDomain: string): string {
   const texts = files.map(name => readFileSync(join(folder, name), 'utf8'))
   return replaceNames(texts.join('\n---\n'), baseNames, { ...baseNames, groupDomain })
 }
-const attempts = 3
-const pauseMs = 2000
 
 /** @throws Error with the output of kubectl after three failures */
 export async function applyManifests(
@@ -29,33 +28,14 @@ export async function applyManifests(
   kubeconfig: string,
   groupDomain: string,
 ): Promise<void> {
-  const text = renderManifests(groupDomain)
-  if (text.trim() === '') return
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await apply(kubectl, kubeconfig, text)
-    } catch (error) {
-      if (attempt === attempts) throw error
-      // A newly started kube-apiserver may serve a CRD some time after it has accepted it.
-      await sleep(pauseMs)
-    }
+  const args = ['apply', '--server-side', '--force-conflicts', '-f', '-']
+  const options = { env: { ...childEnvironment(), KUBECONFIG: kubeconfig } }
+  const apply = async () => {
+    const running = promisify(execFile)(kubectl, args, options)
+    // If kubectl exits early, it prints the reason itself.
+    running.child.stdin?.on('error', () => undefined).end(renderManifests(groupDomain))
+    await running
   }
-}
-
-async function apply(kubectl: string, kubeconfig: string, text: string): Promise<void> {
-  const child = spawn(kubectl, ['apply', '--server-side', '--force-conflicts', '-f', '-'], {
-    env: { ...childEnvironment(), KUBECONFIG: kubeconfig },
-    stdio: ['pipe', 'ignore', 'pipe'],
-  })
-  let words = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    words += chunk.toString('utf8')
-  })
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  child.on('error', reject)
-  child.on('close', code => (code === 0 ? resolve() : reject(new Error(`kubectl apply: ${words.trim()}`))))
-  // If kubectl exits early, it prints the reason itself.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(text)
-  return promise
+  // A newly started kube-apiserver may serve a CRD some time after it has accepted it.
+  await retry(apply, { isRetriable: () => true, attempts: 3, delayMs: () => 2000 })
 }

@@ -13,12 +13,6 @@ const timeoutMs = 180_000
 const runDir = `${process.env.RUN_DIR || '.run'}-stores`
 
 const clusters = createClusters()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, async () => {
-    await clusters.stop()
-    process.exit(130)
-  })
-}
 
 const names = process.env.STORE ? [findEngine().name] : engineNames
 const outcomes = new Map<string, Outcome>()

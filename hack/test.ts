@@ -11,7 +11,7 @@ import { aborted, isSuccess, none, type Outcome, sum, toLine } from './test/tota
 // runs one half, GREP=text selects tests by title. FOLDERS=fuzz only runs test/fuzz; FUZZ_SECONDS,
 // FAULTS=long or SOAK_SECONDS select long forms (make fuzz, faults, soak).
 
-const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
+const unitPatterns = ['{pkg,cmd,hack}/**/*.test.ts', 'test/kubernetes/*.test.ts']
 const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])
 const trust = ['fuzz', 'faults', 'soak']
 /** These files install Kapis into one cluster, and share it. */
@@ -39,14 +39,6 @@ const timings: Record<'file' | 'test', Timing[]> = { file: [], test: [] }
 const timed = (kind: 'file' | 'test', timing: Timing) => timings[kind].push(timing)
 
 const clusters = createClusters()
-const abort = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, async () => {
-    abort.abort()
-    await clusters.stop()
-    process.exit(130)
-  })
-}
 
 const { ONLY: only = '', FOLDERS: folders = '', GREP: grep = '' } = process.env
 if (!['', 'unit', 'e2e'].includes(only)) {
@@ -54,7 +46,7 @@ if (!['', 'unit', 'e2e'].includes(only)) {
   process.exit(2)
 }
 // The first build takes minutes, and runs during the unit tests, which only need one core.
-const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
+const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: clusters.signal })
 binaries?.catch(() => {})
 const outcomes: Outcome[] = []
 if (only !== 'e2e') outcomes.push(await runUnitTests())

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSearchCommand } from '../opensearch/command.ts'
 import type { Binaries } from './binaries/binaries.ts'
@@ -143,19 +144,32 @@ export async function opensearch(
 
 /** Returns one of the two programs of Kapis; both read the same configuration file. */
 export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Component {
-  const { args, env, ...rest } = part(settings, name, process.execPath, probe, {})
+  const { env, ...rest } = part(settings, name, process.execPath, probe, {})
   const program = join(repository, 'cmd', name, 'main.ts')
-  // As in the image. Without the first two, glibc would keep freed memory of the threads of the log
-  // store; without the last, V8 would keep 128 MiB for new objects.
-  const memory = {
-    MALLOC_ARENA_MAX: '2',
-    MALLOC_MMAP_THRESHOLD_: '262144',
-    NODE_OPTIONS: '--max-semi-space-size=16',
-  }
   return {
     ...rest,
-    env: { ...env, ...memory },
-    args: [...args, program, '--config', join(settings.runDir, 'kapis.yaml')],
+    env: { ...env, ...imageEnvironment() },
+    args: [program, '--config', join(settings.runDir, 'kapis.yaml')],
+  }
+}
+
+/** Returns the environment variables of the image, which limit memory. */
+export function imageEnvironment(): Readonly<Record<string, string>> {
+  const text = readFileSync(join(repository, 'Dockerfile'), 'utf8').replaceAll(/\\\n/g, ' ')
+  const [, words = ''] = /^ENV (.*)$/m.exec(text) ?? []
+  const pairs = words.matchAll(/\b((?:MALLOC|NODE)_\w+)=(\S+)/g)
+  return Object.fromEntries([...pairs].map(([, name, value]) => [name, value]))
+}
+
+/** Returns the program that ships the logs of the others, as the holder of the token. */
+export function logShipper(settings: Settings, { kapis }: Ports, token: string): Component {
+  const { env, ...rest } = part(settings, 'log-shipper', process.execPath, undefined, {})
+  const url = `https://127.0.0.1:${kapis}/kapis/logging.${settings.groupDomain}/v1alpha2/ingest/jsonlines`
+  const program = join(import.meta.dirname, 'log-shipper.ts')
+  return {
+    ...rest,
+    env: { ...env, TOKEN: token },
+    args: [program, url, join(settings.runDir, 'ca.crt'), settings.logsDir],
   }
 }
 
@@ -163,7 +177,7 @@ function part(
   settings: Settings,
   name: ComponentName,
   command: string,
-  probe: Probe,
+  probe: Probe | undefined,
   flags: Readonly<Record<string, string>>,
 ): Component {
   return {
@@ -173,7 +187,7 @@ function part(
     env: childEnvironment(),
     cwd: settings.runDir,
     log: join(settings.logsDir, `${name}.log`),
-    probe,
+    ...(probe && { probe }),
     stopped: false,
   }
 }

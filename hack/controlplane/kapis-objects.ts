@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
-import { isRecord } from '../../pkg/kubeclient/object/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../../pkg/kubeclient/object/object.ts'
+import { retry } from '../../pkg/kubeclient/retry.ts'
 import { type Pki, toKubeconfig } from './pki.ts'
 import { create, waitForObject } from './samples/samples.ts'
 import { namespace, type Settings } from './settings.ts'
@@ -12,7 +11,6 @@ const inNamespace = `/api/v1/namespaces/${namespace}`
 const tokenSeconds = 7 * 86_400
 const availableWithinMs = 120_000
 const touchEveryMs = 3_000
-const apiServicePath = '/apis/apiregistration.k8s.io/v1/apiservices'
 
 /** Creates what the manifests do not contain: the CA of this launcher, and a Service. */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
@@ -54,9 +52,7 @@ async function createToken(client: KubeClient, serviceAccount: string): Promise<
     path: `${inNamespace}/serviceaccounts/${serviceAccount}/token`,
     body: { spec: { expirationSeconds: tokenSeconds } },
   })
-  const token = isRecord(response) && isRecord(response.status) ? response.status.token : undefined
-  if (typeof token !== 'string') throw new Error(`no token for the service account ${serviceAccount}`)
-  return token
+  return textOf(fieldsOf(fieldsOf(response).status).token)
 }
 
 /** @throws Error if the extension API does not become available within two minutes */
@@ -66,30 +62,25 @@ export async function waitAvailable(
   signal: AbortSignal,
 ): Promise<void> {
   const name = `v1alpha3.resources.${groupDomain}`
-  const startedAt = Date.now()
-  const deadline = startedAt + availableWithinMs
-  for (let nextTouchAt = startedAt + touchEveryMs; ; ) {
-    const { status, message } = await available(client, name)
-    if (status === 'True' && (await isDiscovered(client, groupDomain))) return
-    if (Date.now() > deadline)
-      throw new Error(`APIService ${name} is not available after ${availableWithinMs / 1000} s: ${message}`)
-    if (Date.now() > nextTouchAt) {
-      await touch(client, name)
-      nextTouchAt = Date.now() + touchEveryMs
+  const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`
+  const deadline = Date.now() + availableWithinMs
+  let touchAt = Date.now() + touchEveryMs
+  const check = async () => {
+    if (Date.now() > touchAt) {
+      touchAt = Date.now() + touchEveryMs
+      // After a change, kube-apiserver checks an APIService now, not after 30 or 60 seconds.
+      const body = { metadata: { annotations: { 'kapis.io/touched-at': new Date().toISOString() } } }
+      await client.call({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body })
     }
-    await sleep(100, undefined, { signal })
+    const { conditions } = fieldsOf(fieldsOf(await client.call({ path })).status)
+    const condition = itemsOf(conditions)
+      .map(fieldsOf)
+      .find(({ type }) => type === 'Available')
+    if (condition?.status !== 'True')
+      throw new Error(`APIService ${name} is not available: ${condition?.message ?? 'no condition yet'}`)
+    if (!(await isDiscovered(client, groupDomain))) throw new Error(`discovery does not have ${name}`)
   }
-}
-
-/** Changes an APIService so that kube-apiserver checks it now, not after 30 or 60 seconds. */
-async function touch(client: KubeClient, name: string): Promise<void> {
-  const annotations = { 'kapis.io/touched-at': new Date().toISOString() }
-  await client.call({
-    method: 'PATCH',
-    path: `${apiServicePath}/${name}`,
-    contentType: 'application/merge-patch+json',
-    body: { metadata: { annotations } },
-  })
+  await retry(check, { isRetriable: () => Date.now() < deadline, delayMs: () => 100, signal })
 }
 
 /**
@@ -102,30 +93,14 @@ async function isDiscovered(client: KubeClient, groupDomain: string): Promise<bo
   const group = `resources.${groupDomain}`
   const discovery = JSON.stringify(await client.call({ path: '/apis', accept }))
   if (!new RegExp(`"name":"${group}".{0,400}"resource":"nodes"`).test(discovery)) return false
-  const openapi = await client.call({ path: '/openapi/v3' })
-  const paths = isRecord(openapi) && isRecord(openapi.paths) ? openapi.paths : {}
-  return paths[`apis/${group}/v1alpha3`] !== undefined
-}
-
-async function available(client: KubeClient, name: string): Promise<{ status: string; message: string }> {
-  try {
-    const object = await client.call({ path: `${apiServicePath}/${name}` })
-    const conditions: unknown = isRecord(object) && isRecord(object.status) ? object.status.conditions : []
-    const found = Array.isArray(conditions)
-      ? conditions.find(condition => isRecord(condition) && condition.type === 'Available')
-      : undefined
-    return { status: String(found?.status ?? ''), message: String(found?.message ?? 'no condition yet') }
-  } catch (error) {
-    if (error instanceof Status) return { status: '', message: error.message }
-    throw error
-  }
+  const { paths } = fieldsOf(await client.call({ path: '/openapi/v3' }))
+  return fieldsOf(paths)[`apis/${group}/v1alpha3`] !== undefined
 }
 
 /** Reads the first user, which Kapis creates with a random password. */
 export async function readInitialUser(client: KubeClient): Promise<{ user: string; password: string }> {
   const secret = await waitForObject(client, `${inNamespace}/secrets/kapis-initial-admin`)
-  const data = isRecord(secret) && isRecord(secret.data) ? secret.data : {}
-  const decode = (value: unknown) =>
-    Buffer.from(typeof value === 'string' ? value : '', 'base64').toString('utf8')
-  return { user: decode(data.username), password: decode(data.password) }
+  const { username, password } = fieldsOf(fieldsOf(secret).data)
+  const decode = (value: unknown) => Buffer.from(textOf(value), 'base64').toString('utf8')
+  return { user: decode(username), password: decode(password) }
 }

@@ -1,8 +1,14 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HttpClient } from '../../pkg/http/client.ts'
-import { namespace, type Settings } from './settings.ts'
+import { namespace } from './settings.ts'
 
+// Ships the logs of the programs to Kapis, in documents like those of the Kubernetes filter of
+// Fluent Bit. Batches that fail with 429, 5xx or without a response are retried.
+// Usage: log-shipper.ts URL CA-FILE LOGS-FOLDER; TOKEN is that of an account that may send logs.
+
+const [url = '', caFile = '', logsDir = ''] = process.argv.slice(2)
 const everyMs = 1_000
 const chunkBytes = 256 * 1024
 const rfc3339 = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)/
@@ -10,8 +16,22 @@ const rfc3339 = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)/
 /** A log file, and the metadata of the container that would write it in a cluster. */
 type Source = { readonly file: string; readonly kubernetes: object }
 
-function sources({ logsDir }: Settings): readonly Source[] {
-  const source = (podNamespace: string, container: string, pod: string): Source => ({
+const sources = [
+  ...['kube-apiserver', 'etcd', 'kube-controller-manager'].map(name =>
+    toSource('kube-system', name, `${name}-control-plane-0`),
+  ),
+  ...['apiserver', 'oauth'].map(name => toSource(namespace, name, 'kapis-control-plane-0')),
+]
+const http = new HttpClient({ ca: readFileSync(caFile, 'utf8'), env: {}, timeoutMs: 10_000 })
+const headers = { authorization: `Bearer ${process.env.TOKEN}`, 'content-type': 'application/x-ndjson' }
+const tails = sources.map(source => ({ source, at: 0 }))
+for (;;) {
+  for (const tail of tails) await ship(tail)
+  await sleep(everyMs)
+}
+
+function toSource(podNamespace: string, container: string, pod: string): Source {
+  return {
     file: join(logsDir, `${container}.log`),
     kubernetes: {
       namespace_name: podNamespace,
@@ -21,58 +41,18 @@ function sources({ logsDir }: Settings): readonly Source[] {
       docker_id: `${pod}-${container}`,
       labels: { 'app.kubernetes.io/name': container },
     },
-  })
-  return [
-    ...['kube-apiserver', 'etcd', 'kube-controller-manager'].map(name =>
-      source('kube-system', name, `${name}-control-plane-0`),
-    ),
-    ...['apiserver', 'oauth'].map(name => source(namespace, name, 'kapis-control-plane-0')),
-  ]
+  }
 }
 
-export type Shipper = { readonly stop: () => Promise<void> }
-
-/**
- * Ships the logs of the programs to Kapis until it is stopped, in documents like those of the
- * Kubernetes filter of Fluent Bit. Batches that fail with 429, 5xx or without a response are
- * retried.
- *
- * @param token token of a service account with permission to ingest
- */
-export function shipLogs(
-  settings: Settings,
-  kapis: { readonly url: string; readonly caFile: string; readonly token: string },
-): Shipper {
-  const url = new URL(`/kapis/logging.${settings.groupDomain}/v1alpha2/ingest/jsonlines`, kapis.url)
-  const http = new HttpClient({ ca: readFileSync(kapis.caFile, 'utf8'), env: {}, timeoutMs: 10_000 })
-  const headers = { authorization: `Bearer ${kapis.token}`, 'content-type': 'application/x-ndjson' }
-  const tails = sources(settings).map(source => ({ source, at: 0 }))
-  let stopped = false
-  let underWay = Promise.resolve()
-
-  async function ship(tail: { readonly source: Source; at: number }): Promise<void> {
-    while (!stopped) {
-      const lines = readLines(tail.source.file, tail.at)
-      if (lines.length === 0) return
-      const body = toDocuments(lines.toString('utf8'), tail.source)
-      const { status } = await http.send(url, { method: 'POST', headers, body }).catch(() => ({ status: 0 }))
-      if (status === 0 || status === 429 || status >= 500) return
-      tail.at += lines.length
-    }
-  }
-
-  const timer = setInterval(() => {
-    underWay = underWay.then(async () => {
-      for (const tail of tails) await ship(tail)
-    })
-  }, everyMs)
-  return {
-    async stop() {
-      stopped = true
-      clearInterval(timer)
-      await http.close()
-      await underWay
-    },
+async function ship(tail: { readonly source: Source; at: number }): Promise<void> {
+  for (;;) {
+    const lines = readLines(tail.source.file, tail.at)
+    if (lines.length === 0) return
+    const body = toDocuments(lines.toString('utf8'), tail.source)
+    const sent = http.send(new URL(url), { method: 'POST', headers, body })
+    const { status } = await sent.catch(() => ({ status: 0 }))
+    if (status === 0 || status === 429 || status >= 500) return
+    tail.at += lines.length
   }
 }
 

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
+import { isTransient, retry } from '../../pkg/kubeclient/retry.ts'
 
 /** How long a request is retried, and the pause between attempts, in milliseconds. */
 export type RetryLimits = { readonly withinMs: number; readonly everyMs: number }
@@ -17,17 +16,13 @@ export function createRetryingClient(
 ): KubeClient {
   return {
     ...client,
-    async call(call) {
+    call(call) {
       const deadline = Date.now() + withinMs
-      for (;;) {
-        try {
-          return await client.call(call)
-        } catch (error) {
-          const mayPass = error instanceof Status && (error.code === 429 || error.code >= 500)
-          if (!mayPass || Date.now() > deadline) throw error
-        }
-        await sleep(everyMs, undefined, call.signal === undefined ? {} : { signal: call.signal })
-      }
+      return retry(() => client.call(call), {
+        isRetriable: error => isTransient(error) && Date.now() <= deadline,
+        delayMs: () => everyMs,
+        ...(call.signal && { signal: call.signal }),
+      })
     },
   }
 }

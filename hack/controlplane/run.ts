@@ -1,47 +1,33 @@
 import { isatty } from 'node:tty'
+import { startControlPlane } from './control-plane.ts'
+import { interrupted, orAborted } from './processes/interrupted.ts'
 import { createProcessRecords } from './processes/records.ts'
 import { loadSettings, type Settings } from './settings.ts'
-import { startSupervisor } from './start-supervisor.ts'
-import { findSupervisor } from './stop.ts'
+import { isInUse } from './stop.ts'
 
 // make run: runs everything in the foreground, until Ctrl-C or until a program exits.
 
 const parent = process.ppid
 const terminals = [0, 1, 2].filter(fd => isatty(fd))
 const settings = loadSettings(process.env)
-// Writes fail with EIO after the terminal window is closed, but the started processes must still be
-// stopped.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
-if (findSupervisor(settings) !== undefined) {
+if (isInUse(settings)) {
   console.error(`${settings.runDir} is in use already: \`make down\` first, or choose another RUN_DIR`)
   process.exit(1)
 }
-let stopping = false
-let stop: () => void = () => {
-  process.exit(0)
-}
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop())
-
-const supervisor = await startSupervisor(settings, ['--attached', '--stop-on-death'])
-stop = () => {
-  if (!stopping) void supervisor.stop()
-  stopping = true
-}
+const signal = interrupted()
 // make may be killed without a signal to its children, which then get another parent. If a terminal
 // window runs make directly, only make gets a signal when the window is closed, and then waits for
 // this process.
 setInterval(() => {
-  if (process.ppid !== parent || terminals.some(fd => !isatty(fd))) stop()
+  if (process.ppid !== parent || terminals.some(fd => !isatty(fd))) process.kill(process.pid, 'SIGHUP')
 }, 500).unref()
 
-try {
-  await supervisor.ready
-  console.log(whatToTry(settings))
-} catch {
-  // The supervisor has printed the reason, and `ended` returns it.
-}
-const reason = await supervisor.ended
-if (reason !== undefined) console.error(reason.split('\n')[0])
+const controlPlane = await startControlPlane(settings, signal).catch(() => undefined)
+if (controlPlane === undefined) process.exit(signal.aborted ? 0 : 1)
+console.log(whatToTry(settings))
+const reason = await orAborted(signal, controlPlane.ended).catch(() => undefined)
+await controlPlane.stop()
+if (reason !== undefined) console.error(reason)
 process.exit(reason === undefined ? 0 : 1)
 
 function whatToTry({ runDir, groupDomain }: Settings): string {

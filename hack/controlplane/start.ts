@@ -11,6 +11,7 @@ import {
   kapisPart,
   kubeApiserver,
   kwok,
+  logShipper,
   opensearch,
   type Ports,
 } from './components.ts'
@@ -22,7 +23,6 @@ import {
   waitAvailable,
   writeKapisKubeconfig,
 } from './kapis-objects.ts'
-import { type Shipper, shipLogs } from './log-shipper.ts'
 import { createPki } from './pki.ts'
 import { createSocketPath, issuerUrl, writeFiles } from './prepare.ts'
 import { launch } from './processes/launch.ts'
@@ -43,12 +43,8 @@ export type Start = {
   readonly started: (part: Component, child: ChildProcess) => void
 }
 
-/**
- * Starts everything in order of dependencies, and writes the env file when all programs are ready.
- *
- * @returns the shipper of the program logs; undefined without a log store
- */
-export async function start(o: Start): Promise<Shipper | undefined> {
+/** Starts everything in order of dependencies, and writes the env file when all programs are ready. */
+export async function start(o: Start): Promise<void> {
   const { settings, records, say, signal } = o
   const binaries = await ensureBinaries({ say, signal })
   signal.throwIfAborted()
@@ -95,11 +91,9 @@ export async function start(o: Start): Promise<Shipper | undefined> {
       say(`the aggregated API v1alpha3.resources.${settings.groupDomain} is available`)
     }
     await waitRunning(client, signal)
+    if (!settings.onlyControlPlane && settings.logStore !== 'none')
+      await run(logShipper(settings, ports, await createLogShipper(client)))
     await writeEnv(o, client, ports, dirname(binaries.kubectl))
-    if (settings.onlyControlPlane || settings.logStore === 'none') return undefined
-    const caFile = join(settings.runDir, 'ca.crt')
-    const token = await createLogShipper(client)
-    return shipLogs(settings, { url: `https://127.0.0.1:${ports.kapis}`, caFile, token })
   } finally {
     client.close()
   }

@@ -8,14 +8,30 @@ import type { Settings } from './settings.ts'
 /** Longer than the supervisor needs to stop all programs with their grace periods. */
 const supervisorWithinMs = 45_000
 
-/** Returns the supervisor of a run folder if it is running. */
-export function findSupervisor({ runDir }: Settings): ProcessId | undefined {
-  const id = createProcessRecords(runDir).pids().get('supervisor')
+/**
+ * Returns a recorded process if it is running.
+ *
+ * @param name of a component, or `supervisor`: the process that stops all of them when it ends
+ */
+function findProcess(runDir: string, name: string): ProcessId | undefined {
+  const id = createProcessRecords(runDir).pids().get(name)
   return id !== undefined && isAlive(id) ? id : undefined
 }
 
+/** Reports whether a process uses the run folder that stops the programs when it ends. */
+function isSupervised({ runDir }: Settings): boolean {
+  return findProcess(runDir, 'supervisor') !== undefined
+}
+
+/** Reports whether all programs run, and were not left by a killed supervisor. */
 export function isUp(settings: Settings): boolean {
-  return findSupervisor(settings) !== undefined && existsSync(join(settings.runDir, 'env'))
+  const { runDir } = settings
+  const isReady = existsSync(join(runDir, 'env')) && findProcess(runDir, 'kube-apiserver') !== undefined
+  return isReady && (isSupervised(settings) || !createProcessRecords(runDir).pids().has('supervisor'))
+}
+
+export function isInUse(settings: Settings): boolean {
+  return isSupervised(settings) || isUp(settings)
 }
 
 /** Stops the recorded processes in reverse order, and removes files that affect later runs. */
@@ -37,17 +53,13 @@ export async function stopComponents({ runDir }: Settings): Promise<string[]> {
 
 /** Stops all processes of a run folder, even if the supervisor was killed. */
 export async function down(settings: Settings): Promise<string[]> {
-  const supervisor = findSupervisor(settings)
-  const pids = createProcessRecords(settings.runDir).pids()
-  const running = startOrder.filter(name => {
-    const id = pids.get(name)
-    return id !== undefined && isAlive(id)
-  })
+  const supervisor = findProcess(settings.runDir, 'supervisor')
+  const running = startOrder.filter(name => findProcess(settings.runDir, name) !== undefined)
   if (supervisor !== undefined) {
     process.kill(supervisor.pid, 'SIGTERM')
     const deadline = Date.now() + supervisorWithinMs
     while (isAlive(supervisor) && Date.now() < deadline) await sleep(50)
-    await stopProcess(supervisor)
+    if (isAlive(supervisor)) process.kill(supervisor.pid, 'SIGKILL')
   }
   await stopComponents(settings)
   return running

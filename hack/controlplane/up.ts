@@ -1,5 +1,6 @@
+import { startControlPlane } from './control-plane.ts'
+import { interrupted } from './processes/interrupted.ts'
 import { loadSettings } from './settings.ts'
-import { startSupervisor } from './start-supervisor.ts'
 import { isUp } from './stop.ts'
 
 // make up: starts everything in the background. Returns when it is ready, or fails with the reason.
@@ -9,19 +10,12 @@ if (isUp(settings)) {
   console.log(`already up: source ${settings.runDir}/env`)
   process.exit(0)
 }
-const supervisor = await startSupervisor(settings, [])
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, async () => {
-    await supervisor.stop()
-    process.exit(1)
-  })
-}
 try {
-  await supervisor.ready
-  supervisor.release()
+  const controlPlane = await startControlPlane(settings, interrupted())
+  controlPlane.release()
   console.log(`up: source ${settings.runDir}/env`)
+  process.exit(0)
 } catch {
-  // The supervisor has printed the reason, and exits when all programs are stopped.
-  await supervisor.ended
+  // The reason is printed before the programs are stopped.
   process.exit(1)
 }

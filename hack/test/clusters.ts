@@ -1,42 +1,57 @@
+import { startControlPlane } from '../controlplane/control-plane.ts'
+import { interrupted, orAborted } from '../controlplane/processes/interrupted.ts'
 import { createProcessRecords } from '../controlplane/processes/records.ts'
 import { childEnvironment, loadSettings } from '../controlplane/settings.ts'
-import { type Supervisor, startSupervisor } from '../controlplane/start-supervisor.ts'
-import { findSupervisor } from '../controlplane/stop.ts'
+import { isInUse } from '../controlplane/stop.ts'
 import { aborted, type Outcome } from './totals.ts'
 
-export type Clusters = {
-  /**
-   * Runs tests against a separate control plane, with its addresses in the environment. If it does
-   * not start, that counts as one failed test.
-   */
-  readonly with: (runDir: string, test: (env: Record<string, string>) => Promise<Outcome>) => Promise<Outcome>
-  readonly stop: () => Promise<void>
-}
+/** Starts control planes. If this process is interrupted, it exits when all of them are stopped. */
+export function createClusters() {
+  const signal = interrupted()
+  const runs = new Set<Promise<unknown>>()
+  signal.addEventListener('abort', async () => {
+    await Promise.allSettled(runs)
+    process.exit(130)
+  })
 
-export function createClusters(): Clusters {
-  const running = new Set<Supervisor>()
+  async function run<T>(
+    env: NodeJS.ProcessEnv,
+    work: (env: Record<string, string>) => Promise<T>,
+  ): Promise<T> {
+    const settings = loadSettings(env)
+    if (isInUse(settings)) throw new Error(`${settings.runDir} is in use; choose another RUN_DIR`)
+    const controlPlane = await startControlPlane(settings, signal)
+    try {
+      const addresses = createProcessRecords(settings.runDir).readEnv()
+      return await orAborted(signal, work({ ...childEnvironment(), ...addresses, RUN_DIR: settings.runDir }))
+    } finally {
+      await controlPlane.stop()
+    }
+  }
+
+  /**
+   * Runs `work` with the variables of a separate control plane.
+   *
+   * @param env the settings of the control plane
+   * @throws Error of `work`, or if the control plane does not start
+   */
+  function use<T>(env: NodeJS.ProcessEnv, work: (env: Record<string, string>) => Promise<T>): Promise<T> {
+    const running = run(env, work)
+    runs.add(running)
+    return running
+  }
+
   return {
-    async with(runDir, test) {
-      const settings = loadSettings({ ...process.env, RUN_DIR: runDir })
-      if (findSupervisor(settings) !== undefined) {
-        return aborted(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
-      }
-      const supervisor = await startSupervisor(settings, ['--attached'])
-      running.add(supervisor)
+    signal,
+    use,
+    /** Runs tests with a separate control plane. If it does not start, that is one failed test. */
+    async with(runDir: string, test: (env: Record<string, string>) => Promise<Outcome>): Promise<Outcome> {
       try {
-        await supervisor.ready
-        const addresses = createProcessRecords(settings.runDir).readEnv()
-        return await test({ ...childEnvironment(), ...addresses, RUN_DIR: settings.runDir })
+        return await use({ ...process.env, RUN_DIR: runDir }, test)
       } catch (error) {
         const reason = error instanceof Error ? error.message : error
         return aborted(`the control plane in ${runDir} failed: ${reason}`)
-      } finally {
-        await supervisor.stop()
-        running.delete(supervisor)
       }
-    },
-    async stop() {
-      await Promise.all([...running].map(supervisor => supervisor.stop()))
     },
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createAdminToken } from '../../hack/controlplane/admin-token.ts'
 import { childEnvironment } from '../../hack/controlplane/settings.ts'
-import { runKubectlSuite } from '../../hack/kubernetes/suites.ts'
+import { runKubectlSuite } from '../kubernetes/suites.ts'
 import { output, scratch, setting } from './run.ts'
 
 // Runs a part of the suite. `make test-kubernetes` runs all groups with a comparison to

@@ -1,11 +1,9 @@
-import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { withLock } from '../processes/lock-file.ts'
 import { type BinaryName, type BuildTools, buildBinary } from './build.ts'
+import { ensureCached } from './cache.ts'
 import { cacheKey, loadVersions } from './versions.ts'
 
-const names: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok']
 /** Programs of an archive of envtest. */
 const archived: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
 
@@ -23,43 +21,16 @@ export async function ensureBinaries(making: BuildTools): Promise<Binaries> {
     if (lacking.length > 0) throw new Error(`KUBEBUILDER_ASSETS=${assets} has no ${lacking.join(', ')}`)
     say(`control plane of KUBEBUILDER_ASSETS (${assets})`)
   }
-  const cache = join(cacheFolder(), 'controlplane', cacheKey(loadVersions()))
-  const folders = assets ? [assets, cache] : [cache]
-  const missing = () => names.filter(name => find(folders, name) === undefined)
-  if (missing().length > 0) {
-    say(`not in the cache yet: ${missing().join(', ')} (${cache})`)
-    await withLock(`${cache}.lock`, say, () => fill(cache, missing, making))
+  const folder = join('controlplane', cacheKey(loadVersions()))
+  const ensure = async (name: BinaryName) => {
+    if (assets && existsSync(join(assets, name))) return join(assets, name)
+    return ensureCached(join(folder, name), say, path => buildBinary(name, path, making))
   }
-  const path = (name: BinaryName) => find(folders, name) ?? ''
   return {
-    etcd: path('etcd'),
-    'kube-apiserver': path('kube-apiserver'),
-    kubectl: path('kubectl'),
-    'kube-controller-manager': path('kube-controller-manager'),
-    kwok: path('kwok'),
-  }
-}
-
-function find(folders: readonly string[], name: BinaryName): string | undefined {
-  return folders.map(folder => join(folder, name)).find(file => existsSync(file))
-}
-
-function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis')
-}
-
-/** Builds missing programs next to the cache; complete ones are moved into it. */
-async function fill(cache: string, missing: () => BinaryName[], making: BuildTools): Promise<void> {
-  mkdirSync(cache, { recursive: true })
-  // The folder of a killed process: the lock shows that no other process is building.
-  for (const left of globSync(`${cache}.new-*`)) rmSync(left, { recursive: true, force: true })
-  const scratch = mkdtempSync(`${cache}.new-`)
-  try {
-    for (const name of missing()) {
-      await buildBinary(name, join(scratch, name), making)
-      renameSync(join(scratch, name), join(cache, name))
-    }
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
+    etcd: await ensure('etcd'),
+    'kube-apiserver': await ensure('kube-apiserver'),
+    kubectl: await ensure('kubectl'),
+    'kube-controller-manager': await ensure('kube-controller-manager'),
+    kwok: await ensure('kwok'),
   }
 }

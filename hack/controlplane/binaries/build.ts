@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { loadVersions, type Versions } from './versions.ts'
 
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager' | 'kwok'
-/** Programs that only the tests of Kubernetes need (make test-kubernetes). */
-export type TestBinaryName = 'kubectl-convert' | 'e2e.test'
+/** Programs that only tests need: those of Kubernetes (make test-kubernetes) and of the chart. */
+export type TestBinaryName = 'kubectl-convert' | 'e2e.test' | 'helm'
 /** Reports the progress of a build, and cancels the build. */
 export type BuildTools = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 
@@ -28,6 +29,7 @@ export const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   },
   kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 40 s' },
   'kubectl-convert': { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl-convert', about: 'about 30 s' },
+  helm: { folder: '../../test/helm', module: 'helm.sh/helm/v3/cmd/helm', about: 'about 30 s' },
   'e2e.test': { folder: '../../test/kubernetes', module: '.', about: 'about 6 min', isTest: true },
 }
 
@@ -68,25 +70,19 @@ export async function buildBinary(
   say(`built ${name} in ${Math.round((Date.now() - started) / 1000)} s`)
 }
 
-function run(args: readonly string[], folder: string, signal: AbortSignal): Promise<void> {
+async function run(args: readonly string[], folder: string, signal: AbortSignal): Promise<void> {
   // Without cgo, programs run with any C library of Linux, so containers can share the cache.
   const env = { ...process.env, CGO_ENABLED: '0' }
-  const child = spawn('go', args, {
-    cwd: join(import.meta.dirname, '..', folder),
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    signal,
-  })
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  let words = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    words = (words + chunk.toString('utf8')).slice(-4000)
-  })
-  child.on('error', reject)
-  child.on('close', code =>
-    code === 0 ? resolve() : reject(new Error(`go ${args[0]} failed:\n${words.trim()}`)),
+  const cwd = join(import.meta.dirname, '..', folder)
+  await promisify(execFile)('go', args, { cwd, env, signal, maxBuffer: 2 ** 30 }).catch(
+    ({ message, stderr }) => {
+      throw new Error(
+        `go ${args[0]} failed:\n${String(stderr || message)
+          .trim()
+          .slice(-4000)}`,
+      )
+    },
   )
-  return promise
 }
 
 /** Returns linker flags with the versions: features of Kubernetes depend on its version. */

@@ -22,7 +22,7 @@ describe('the Go modules that are built next to kube-apiserver', () => {
   // compiled again.
   const files: readonly (readonly [file: string, atLeast: number])[] = [
     ['controlplane/kwok/go.mod', 20],
-    ['helm/go.mod', 20],
+    ['../test/helm/go.mod', 20],
     ['../test/informer/go.mod', 20],
     ['../test/conformance/go.mod', 20],
     ['../test/yaml/go.mod', 3],

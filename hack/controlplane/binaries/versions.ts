@@ -20,17 +20,8 @@ export function loadVersions(): Versions {
   }
 }
 
-/** Returns operating system and architecture in the names of Go. */
-export function platform(): { os: string; arch: string } {
-  return { os: process.platform === 'win32' ? 'windows' : process.platform, arch: goArch(process.arch) }
-}
-
-function goArch(arch: string): string {
-  return arch === 'x64' ? 'amd64' : arch
-}
-
-/** Returns the cache folder of a set of programs, by version and platform. */
+/** Returns the cache folder of a set of programs, by version and platform in the names of Go. */
 export function cacheKey({ kubernetes, etcd, kwok }: Versions): string {
-  const { os, arch } = platform()
-  return `kubernetes-${kubernetes}_etcd-${etcd}_kwok-${kwok}_${os}-${arch}`
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  return `kubernetes-${kubernetes}_etcd-${etcd}_kwok-${kwok}_${process.platform}-${arch}`
 }

@@ -1,50 +1,51 @@
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { tryLock, unlock } from './lock-file.ts'
+import { tryLock } from '../../../pkg/files/lock-file.ts'
 
 /** Below the ephemeral ports, so that no outgoing connection uses one of them. */
 const range = { from: 20_000, to: 32_000 }
+const attempts = 200
 
 /**
  * Finds loopback ports, and reserves them against other control planes that start concurrently: a
  * program listens only seconds after its port was chosen. A reservation ends with its owner.
  */
 export function createPortFinder() {
-  const reserved = (port: number) => join(tmpdir(), `kapis-ports-${userInfo().uid}`, String(port))
-  // Reserved before the test: the test listens on the port briefly, which could collide with the
-  // start of another owner's program.
-  const take = async (port: number) => {
-    if (tryLock(reserved(port)) !== undefined) return false
-    if (await isFree(port)) return true
-    unlock(reserved(port))
-    return false
+  const folder = join(tmpdir(), `kapis-reserved-ports-${userInfo().uid}`)
+  mkdirSync(folder, { recursive: true })
+  const reservations = new Set<() => void>()
+
+  /** Returns the first free port of `candidate`, which is called with the number of attempts. */
+  async function find(candidate: (attempt: number) => number, where: string): Promise<number> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const port = candidate(attempt)
+      // Reserved before the test: the test listens on the port briefly, which could collide with the
+      // start of another owner's program.
+      const unlock = tryLock(join(folder, String(port)))
+      if (unlock === undefined) continue
+      if (await isFree(port)) {
+        reservations.add(unlock)
+        return port
+      }
+      unlock()
+    }
+    throw new Error(`no free port ${where}`)
   }
-  const taken = new Set<number>()
 
   return {
     /** Returns the wanted port, or the next free port. */
-    async near(preferred: number): Promise<number> {
-      for (let port = preferred; port < preferred + 200 && port < 65_536; port += 1) {
-        if (!taken.has(port) && (await take(port))) return claim(port)
-      }
-      throw new Error(`no free port from ${preferred} upwards`)
-    },
-    async any(): Promise<number> {
-      for (let attempt = 0; attempt < 200; attempt += 1) {
-        const port = range.from + Math.floor(Math.random() * (range.to - range.from))
-        if (!taken.has(port) && (await take(port))) return claim(port)
-      }
-      throw new Error(`no free port between ${range.from} and ${range.to}`)
-    },
+    near: (wanted: number) => find(attempt => wanted + attempt, `from ${wanted} upwards`),
+    any: () =>
+      find(
+        () => range.from + Math.floor(Math.random() * (range.to - range.from)),
+        `between ${range.from} and ${range.to}`,
+      ),
     release(): void {
-      for (const port of taken) unlock(reserved(port))
+      for (const unlock of reservations) unlock()
+      reservations.clear()
     },
-  }
-
-  function claim(port: number): number {
-    taken.add(port)
-    return port
   }
 }
 

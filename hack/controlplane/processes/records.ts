@@ -10,6 +10,7 @@ export type ComponentName =
   | 'opensearch'
   | 'oauth'
   | 'apiserver'
+  | 'log-shipper'
 
 /** How to check whether a process is ready: by a request that must return 200. */
 export type Probe =
@@ -24,7 +25,8 @@ export type Component = {
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
   readonly log: string
-  readonly probe: Probe
+  /** Without a probe, the program is ready when it has started. */
+  readonly probe?: Probe
   /** Whether the program was stopped intentionally, so that its exit is not a failure. */
   readonly stopped: boolean
 }
@@ -38,6 +40,7 @@ export const startOrder: readonly ComponentName[] = [
   'opensearch',
   'oauth',
   'apiserver',
+  'log-shipper',
 ]
 
 /** The records in a run folder: processes (`pids`), commands (`parts.json`), and `env`. */

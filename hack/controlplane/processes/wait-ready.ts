@@ -25,32 +25,25 @@ export async function waitReady(part: Component, id: ProcessId, signal: AbortSig
   }
 }
 
-async function isReady(probe: Probe): Promise<boolean> {
-  if ('socket' in probe) {
-    const { socket: socketPath, path } = probe
-    return (await respond(options => getPlain({ socketPath, path, ...options }))) === 200
-  }
-  const { url, caFile } = probe
-  const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) }
-  const get = url.startsWith('https:') ? getSecure : getPlain
-  return (await respond(options => get(url, { ...options, ...ca }))) === 200
-}
-
-/** Returns the status of the response; 0 without a response. */
-function respond(send: (options: { timeout: number; agent: false }) => ClientRequest): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const req = send({ timeout: 2000, agent: false })
-  req.on('response', res => {
-    res.resume()
-    resolve(res.statusCode ?? 0)
-  })
+function isReady(probe: Probe | undefined): Promise<boolean> {
+  if (probe === undefined) return Promise.resolve(true)
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const req = sendTo(probe)
+  req.on('response', res => resolve(res.resume().statusCode === 200))
   req.on('timeout', () => req.destroy())
-  req.on('error', () => resolve(0))
-  req.on('close', () => resolve(0))
+  req.on('error', () => resolve(false))
+  req.on('close', () => resolve(false))
   return promise
 }
 
-export function lastLines(log: string): string {
+function sendTo(probe: Probe): ClientRequest {
+  const options = { timeout: 2000, agent: false } as const
+  if ('socket' in probe) return getPlain({ socketPath: probe.socket, path: probe.path, ...options })
+  if (probe.caFile === undefined) return getPlain(probe.url, options)
+  return getSecure(probe.url, { ...options, ca: readFileSync(probe.caFile) })
+}
+
+function lastLines(log: string): string {
   const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-20)
   return ` The last lines of ${log}:\n${lines.map(line => `    ${line}`).join('\n')}`
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../../../pkg/apierrors/status.ts'
+import { isStatus } from '../../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { parseList } from '../../../pkg/kubeclient/object/object.ts'
+import { retry } from '../../../pkg/kubeclient/retry.ts'
+import { forEach } from '../for-each.ts'
 import type { Settings } from '../settings.ts'
 import { sampleNode, samplePod } from './sample-objects.ts'
 
-const inFlight = 32
 const progressMs = 5000
 
 /** Creates the sample nodes and their pods. Existing objects are not changed. */
@@ -38,21 +39,13 @@ async function createAll(
   say: (line: string) => void,
   make: (i: number) => object,
 ): Promise<void> {
-  let next = 0
   let done = 0
   const progress = setInterval(() => say(`${done} of ${count} sample ${what}`), progressMs)
-  const worker = async () => {
-    while (next < count) {
-      const body = make(next++)
-      await create(client, path, body)
-      done += 1
-    }
+  const work = async (i: number) => {
+    await create(client, path, make(i))
+    done += 1
   }
-  try {
-    await Promise.all(Array.from({ length: inFlight }, worker))
-  } finally {
-    clearInterval(progress)
-  }
+  await forEach(0, count, work).finally(() => clearInterval(progress))
   say(`${count} sample ${what}`)
 }
 
@@ -87,25 +80,15 @@ export async function create(client: KubeClient, path: string, body: object): Pr
   try {
     await client.call({ method: 'POST', path, body, timeoutMs: 30_000 })
   } catch (error) {
-    if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
+    if (!isStatus(error, 409)) throw error
   }
 }
 
 const appearsWithinMs = 120_000
 
-/** @throws Error if the object does not exist within two minutes */
-export async function waitForObject(client: KubeClient, path: string): Promise<unknown> {
+/** @throws Status if the object does not exist within two minutes */
+export function waitForObject(client: KubeClient, path: string): Promise<unknown> {
   const deadline = Date.now() + appearsWithinMs
-  for (;;) {
-    try {
-      return await client.call({ path })
-    } catch (error) {
-      const absent = error instanceof Status && error.reason === 'NotFound'
-      if (!absent) throw error
-      if (Date.now() > deadline) {
-        throw new Error(`${path} has not appeared within ${appearsWithinMs / 1000} s`)
-      }
-    }
-    await sleep(100)
-  }
+  const isRetriable = (error: unknown) => isStatus(error, 404) && Date.now() < deadline
+  return retry(() => client.call({ path }), { isRetriable, delayMs: () => 100 })
 }

@@ -1,28 +1,16 @@
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { tryLock } from '../../../files/lock-file.ts'
 
 export type FolderLock = { readonly release: () => void }
 
-const busy = 5
-
 /**
- * Locks a folder against other processes until this process ends. Node.js has no API for file
- * locks, so SQLite takes a kernel lock on an empty file. Such a lock ends with the process. It also
- * works between containers, where process IDs are meaningless.
+ * Locks a folder against other processes until this process ends.
  *
  * @throws Error if another process has the lock
  */
 export function lockFolder(folder: string): FolderLock {
-  const file = join(folder, 'lock')
-  const database = new DatabaseSync(file)
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    database.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === busy) {
-      throw new Error(`${folder} is in use by another process: only one can store logs in a folder`)
-    }
-    throw new Error(`failed to lock ${file}`, { cause: error })
-  }
-  return { release: () => database.close() }
+  const release = tryLock(join(folder, 'lock'))
+  if (release === undefined)
+    throw new Error(`${folder} is in use by another process: only one can store logs in a folder`)
+  return { release }
 }

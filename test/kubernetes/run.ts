@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { createAdminToken } from './controlplane/admin-token.ts'
-import { ensureBinaries } from './controlplane/binaries/binaries.ts'
-import { buildBinary } from './controlplane/binaries/build.ts'
-import { repository } from './controlplane/settings.ts'
-import { countPassed, findDifferences, type Results } from './kubernetes/results.ts'
-import { runEndToEndTests, runKubectlSuite } from './kubernetes/suites.ts'
-import { createClusters } from './test/clusters.ts'
-import { aborted, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
+import { createAdminToken } from '../../hack/controlplane/admin-token.ts'
+import { ensureBinaries } from '../../hack/controlplane/binaries/binaries.ts'
+import { buildBinary } from '../../hack/controlplane/binaries/build.ts'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { createClusters } from '../../hack/test/clusters.ts'
+import { aborted, isSuccess, none, type Outcome, sum, toLine } from '../../hack/test/totals.ts'
+import { countPassed, findDifferences, type Results } from './results.ts'
+import { runEndToEndTests, runKubectlSuite } from './suites.ts'
 
 // make test-kubernetes: runs tests of Kubernetes in the version of the control plane, directly at
 // kube-apiserver and through Kapis. Different results are failures. ONLY=kubectl or ONLY=e2e
@@ -19,17 +19,9 @@ if (!['', 'kubectl', 'e2e'].includes(only)) {
   console.error(`ONLY=${only}: must be kubectl or e2e`)
   process.exit(2)
 }
-const abort = new AbortController()
 const clusters = createClusters()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, async () => {
-    abort.abort()
-    await clusters.stop()
-    process.exit(130)
-  })
-}
 
-const making = { say: console.log, signal: abort.signal }
+const making = { say: console.log, signal: clusters.signal }
 const binaries = await ensureBinaries(making)
 const folder = join(runDir, 'suites')
 rmSync(folder, { recursive: true, force: true })

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HttpClient } from '../pkg/http/client.ts'
-import { clientsOf, toConfiguration } from './conformance-oidc/configuration.ts'
-import { readCa, startSuite } from './conformance-oidc/programs.ts'
-import { type Result, Suite } from './conformance-oidc/suite.ts'
-import { repository } from './controlplane/settings.ts'
-import { createClusters } from './test/clusters.ts'
-import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { createClusters } from '../../hack/test/clusters.ts'
+import { isSuccess, none, type Outcome, sum, toLine } from '../../hack/test/totals.ts'
+import { HttpClient } from '../../pkg/http/client.ts'
+import { clientsOf, toConfiguration } from './configuration.ts'
+import { readCa, startSuite } from './programs.ts'
+import { type Result, Suite } from './suite.ts'
 
 // make conformance-oidc: runs plans of the conformance suite of the OpenID Foundation against a
 // separate control plane. CONFORMANCE_SUITE is the checkout of the suite. PLAN=text selects plans
@@ -34,20 +34,12 @@ if (checkout === '') {
 const folder = resolve(repository, `${process.env.RUN_DIR || '.run'}-conformance-oidc`)
 const programs = await startSuite(checkout, join(folder, 'suite'))
 const clusters = createClusters()
-const abort = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, async () => {
-    abort.abort()
-    await Promise.all([clusters.stop(), programs.stop()])
-    process.exit(130)
-  })
-}
 // Kapis must trust the suite, since it sends logout tokens to it.
 process.env.NODE_EXTRA_CA_CERTS = programs.caFile
 const rows: string[] = []
 const outcome = await clusters.with(join(folder, 'run'), async env => {
   const suite = new Suite(programs.url, readCa(programs))
-  await suite.ready(AbortSignal.any([abort.signal, programs.ended, AbortSignal.timeout(600_000)]))
+  await suite.ready(AbortSignal.any([clusters.signal, programs.ended, AbortSignal.timeout(600_000)]))
   const { issuer } = JSON.parse(await read(env, '.well-known/openid-configuration'))
   const { KAPIS_USER: username = '', KAPIS_PASSWORD: password = '' } = env
   prepare(env)
@@ -67,7 +59,6 @@ const outcome = await clusters.with(join(folder, 'run'), async env => {
   }
   return sum(outcomes)
 })
-await programs.stop()
 const table = join(folder, 'modules.md')
 writeFileSync(table, ['| plan | module | result | log |', '|---|---|---|---|', ...rows, ''].join('\n'))
 if (outcome.failures.length > 0) console.error(['failed:', ...outcome.failures].join('\n  '))

@@ -154,7 +154,7 @@ let found: string | undefined
 /** Returns the sources of k8s.io/kubernetes in the version of the control plane. */
 function moduleFolder(): string {
   if (found !== undefined) return found
-  const cwd = join(import.meta.dirname, '../controlplane')
+  const cwd = join(import.meta.dirname, '../../hack/controlplane')
   const go = (...args: readonly string[]) => spawnSync('go', args, { cwd, encoding: 'utf8' })
   go('mod', 'download', 'k8s.io/kubernetes')
   const { stdout = '', stderr = '' } = go('list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes')

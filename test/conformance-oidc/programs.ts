@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
-import { ensureLibraries } from '../opensearch/install.ts'
-import { findJava } from '../opensearch/java.ts'
+import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
+import { ensureLibraries } from '../../hack/opensearch/install.ts'
+import { findJava } from '../../hack/opensearch/java.ts'
 
 const oldestJava = 21
 
@@ -14,12 +13,11 @@ export type Programs = {
   readonly caFile: string
   /** Aborts when one of the programs exits. */
   readonly ended: AbortSignal
-  readonly stop: () => Promise<void>
 }
 
 /**
- * Starts a built checkout of the conformance suite and its database, on loopback ports. Their
- * output is in the folder.
+ * Starts a built checkout of the conformance suite and its database, on loopback ports, until this
+ * process exits. Their output is in the folder.
  *
  * @throws Error without Java or a built suite
  */
@@ -32,16 +30,16 @@ export async function startSuite(checkout: string, folder: string): Promise<Prog
   mkdirSync(folder, { recursive: true })
   const libraries = await ensureLibraries(database, console.error)
   const { keyStore, caFile } = createKeyStore(java, folder)
-  const [port, databasePort] = [await freePort(), await freePort()]
+  const ports = createPortFinder()
+  const [port, databasePort] = [await ports.any(), await ports.any()]
   const url = `https://localhost:${port}`
-  const children: ChildProcess[] = []
   const ended = new AbortController()
   const start = (name: string, args: readonly string[]) => {
     const output = openSync(join(folder, `${name}.log`), 'w')
     const child = spawn(java, args, { stdio: ['ignore', output, output] })
     closeSync(output)
     child.on('close', () => ended.abort(new Error(`the ${name} has ended: see ${folder}/${name}.log`)))
-    children.push(child)
+    process.once('exit', () => child.kill())
   }
   const launcher = join(import.meta.dirname, 'MongoServer.java')
   start('database', ['-Xmx512m', '-cp', join(libraries, '*'), launcher, String(databasePort)])
@@ -52,16 +50,7 @@ export async function startSuite(checkout: string, folder: string): Promise<Prog
     ...[`--server.port=${port}`, '--server.ssl.enabled=true', `--server.ssl.key-store=${keyStore}`],
     ...['--server.ssl.key-store-type=PKCS12', `--server.ssl.key-store-password=${password}`],
   ])
-  return {
-    ...{ url, caFile, ended: ended.signal },
-    async stop() {
-      for (const child of children) {
-        if (child.exitCode !== null || child.signalCode !== null) continue
-        child.kill()
-        await once(child, 'close')
-      }
-    },
-  }
+  return { url, caFile, ended: ended.signal }
 }
 
 const database = {
@@ -85,16 +74,6 @@ function createKeyStore(java: string, folder: string) {
   if (made.status !== 0 || shown.status !== 0)
     throw new Error(`keytool failed: ${made.stdout ?? ''}${made.stderr ?? made.error ?? ''}`)
   return { keyStore, caFile }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 export function readCa({ caFile }: Programs): string {

@@ -1,4 +1,4 @@
-module kapis.io/hack/helm
+module kapis.io/test/helm
 
 go 1.26.0
 
