@@ -1,16 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createAdminToken } from '../controlplane/admin-token.ts'
-import { createProcessRecords } from '../controlplane/processes/records.ts'
-import { repository } from '../controlplane/settings.ts'
-import { buildLoadClient } from './load.ts'
+import { createClusters } from '../test/clusters.ts'
 
 /** Addresses and credentials of the running programs, for benchmarks. */
 export type BenchEnv = {
   readonly runDir: string
-  readonly hey: string
   readonly groupDomain: string
   readonly kapisUrl: string
   readonly kapisToken: string
@@ -25,36 +20,22 @@ export type BenchEnv = {
   readonly openSearchUrl: string
 }
 
-export type Cluster = { readonly env: BenchEnv; readonly stop: () => void }
+const clusters = createClusters()
 
 /**
- * Starts a control plane with Kapis, like `make up`. From then on this process trusts its CAs.
+ * Runs benchmarks with a separate control plane and Kapis. From then on this process trusts their
+ * CAs.
  *
  * @param settings environment variables for the control plane; RUN_DIR is required
  */
-export async function startCluster(
+export function withCluster(
   settings: NodeJS.ProcessEnv & { readonly RUN_DIR: string },
-): Promise<Cluster> {
-  const launcher = (script: string) =>
-    spawnSync(process.execPath, [join(repository, 'hack/controlplane', script)], {
-      cwd: repository,
-      env: settings,
-      stdio: 'inherit',
-    })
-  if (launcher('up.ts').status !== 0) throw new Error('the control plane did not start')
-  const stop = (): void => {
-    launcher('down.ts')
-  }
-  try {
-    return { env: await loadEnv(settings.RUN_DIR), stop }
-  } catch (error) {
-    stop()
-    throw error
-  }
+  run: (env: BenchEnv) => Promise<void>,
+): Promise<void> {
+  return clusters.use(settings, async env => run(await toBenchEnv(env)))
 }
 
-async function loadEnv(runDir: string): Promise<BenchEnv> {
-  const env = createProcessRecords(runDir).readEnv() ?? {}
+async function toBenchEnv(env: Readonly<Record<string, string>>): Promise<BenchEnv> {
   const get = (name: string) => env[name] ?? ''
   const cas = [get('KAPIS_CA'), get('KUBE_CA')].map(file => readFileSync(file, 'utf8'))
   setDefaultCACertificates([...getCACertificates('default'), ...cas])
@@ -66,13 +47,12 @@ async function loadEnv(runDir: string): Promise<BenchEnv> {
     client_secret: get('KAPIS_CLIENT_SECRET'),
   })
   return {
-    runDir,
-    hey: await buildLoadClient(join(runDir, 'hey')),
+    runDir: get('RUN_DIR'),
     groupDomain: get('KAPIS_GROUP_DOMAIN'),
     kapisUrl: get('KAPIS_URL'),
     kapisToken: await requestToken(get('KAPIS_URL'), login),
     kubeUrl: get('KUBE_URL'),
-    kubeToken: createAdminToken('kubectl', { ...process.env, ...env }),
+    kubeToken: createAdminToken('kubectl', env),
     namespace: get('KAPIS_NAMESPACE'),
     user: get('KAPIS_USER'),
     loginForm: String(login),

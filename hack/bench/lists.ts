@@ -1,9 +1,10 @@
 import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, parseList } from '../../pkg/kubeclient/object/object.ts'
-import { type Call, createApi, forEach, until } from './api.ts'
+import { forEach } from '../controlplane/for-each.ts'
+import { type Call, createApi, until } from './api.ts'
 import type { BenchEnv } from './cluster.ts'
-import { measureByTurns, perSecond } from './load.ts'
+import { meanMs, measureByTurns, perSecond } from './load.ts'
 import { cpuMs } from './process-stats.ts'
 import { printHead, report } from './report.ts'
 
@@ -73,7 +74,7 @@ async function benchPods(env: BenchEnv, kube: Call): Promise<void> {
       { connections: 16, seconds, url, token: env.kapisToken },
       { connections: 4, seconds, url: `${env.kubeUrl}${native}?${selector}`, token: env.kubeToken },
     ]
-    const [own, theirs] = await measureByTurns(env.hey, loads, measured)
+    const [own, theirs] = await measureByTurns(loads, measured)
     report(`of ${podCount} pods, ${name}, /s`, perSecond(own), perSecond(theirs), { atLeast: 100 })
   }
 }
@@ -95,11 +96,7 @@ async function benchSizes(env: BenchEnv, kube: Call): Promise<void> {
   const load = { connections: 4, seconds, token: env.kapisToken }
   const times = async (): Promise<readonly (readonly number[])[]> => {
     const loads = Object.values(queries).map(query => ({ ...load, url: `${path}?${query}` }))
-    // Computed from requests per second: quantiles of the load client have a resolution of 0.1 ms,
-    // a quarter of the measured value.
-    return (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
-      perSecond(outcomes).map(each => (load.connections * 1000) / each),
-    )
+    return (await measureByTurns(loads, measured)).map(outcomes => meanMs(load.connections, outcomes))
   }
   await create(0, sizes.small)
   const small = await times()

@@ -1,7 +1,8 @@
 import { fieldsOf, parseList, textOf } from '../../pkg/kubeclient/object/object.ts'
-import { type Call, createApi, forEach, until } from './api.ts'
+import { forEach } from '../controlplane/for-each.ts'
+import { type Call, createApi, until } from './api.ts'
 import type { BenchEnv } from './cluster.ts'
-import { measureByTurns, perSecond } from './load.ts'
+import { meanMs, measureByTurns } from './load.ts'
 import { residentMb } from './process-stats.ts'
 import { judge, median, printHead, report } from './report.ts'
 
@@ -49,8 +50,8 @@ export async function benchNarrowed(env: BenchEnv): Promise<void> {
     for (const [name, url] of urls) {
       // Both use tokens of the same kind.
       const loads = [token, env.kubeToken].map(each => ({ ...load, url, token: each }))
-      const [own, theirs] = (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
-        perSecond(outcomes).map(each => (load.connections * 1_000) / each),
+      const [own, theirs] = (await measureByTurns(loads, measured)).map(outcomes =>
+        meanMs(load.connections, outcomes),
       )
       report(`${namespaces} of ${namespaceCount}, ${name}, ms`, own ?? [], theirs ?? [], { atMost })
     }

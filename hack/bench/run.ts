@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { repository } from '../controlplane/settings.ts'
-import { type BenchEnv, startCluster } from './cluster.ts'
+import { type BenchEnv, withCluster } from './cluster.ts'
 import { benchLists } from './lists.ts'
 import { benchLogs, logsClusterSize } from './logs/logs.ts'
 import { benchNarrowed } from './narrowed.ts'
-import { benchNodes } from './nodes.ts'
 import { benchOAuth } from './oauth/oauth.ts'
-import { benchProxy } from './proxy.ts'
+import { benchNodes, benchProxy } from './reads.ts'
 import { benchStart } from './start.ts'
 
 const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
@@ -35,22 +34,14 @@ async function main(): Promise<void> {
   }
   // The peers ship no logs, so Kapis only ships them for the log benchmarks.
   const logStore = only.length === 0 || only.includes('logs') ? 'embedded' : 'none'
-  const settings = {
-    ...sizeFor(only),
-    LOG_STORE: logStore,
-    ...process.env,
-    RUN_DIR: runDir,
-  }
-  const cluster = await startCluster(settings)
-  try {
+  const settings = { ...sizeFor(only), LOG_STORE: logStore, ...process.env, RUN_DIR: runDir }
+  await withCluster(settings, async env => {
     for (const [name, run] of Object.entries(chosen)) {
       if (only.length > 0 && !only.includes(name)) continue
       console.log(`\n== ${name}`)
-      await run(cluster.env)
+      await run(env)
     }
-  } finally {
-    cluster.stop()
-  }
+  })
 }
 
 /** Returns the size of the cluster: updates of thousands of nodes would slow other benchmarks. */

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parse } from 'yaml'
+import { imageEnvironment } from '../controlplane/components.ts'
 import { createPortFinder } from '../controlplane/processes/ports.ts'
 import { repository } from '../controlplane/settings.ts'
 import type { BenchEnv } from './cluster.ts'
@@ -70,7 +70,7 @@ async function startOnce(
   { env, store }: { readonly env: BenchEnv; readonly store: 'none' | 'embedded' },
 ): Promise<StartMeasurement> {
   mkdirSync(folder)
-  const cluster = parse(readFileSync(join(env.runDir, 'kapis.yaml'), 'utf8'))
+  const cluster = JSON.parse(readFileSync(join(env.runDir, 'kapis.yaml'), 'utf8'))
   const ports = createPortFinder()
   const port = await ports.any()
   const logs = { store, embedded: { folder: join(folder, 'logs') } }
@@ -94,15 +94,6 @@ async function startOnce(
     if (child.exitCode === null && child.signalCode === null && child.kill()) await ended
     ports.release()
   }
-}
-
-function imageEnvironment(): Readonly<Record<string, string>> {
-  const text = readFileSync(join(repository, 'Dockerfile'), 'utf8').replaceAll(/\\\n/g, ' ')
-  const [, words = ''] = /^ENV (.*)$/m.exec(text) ?? []
-  const set = words.trim().split(/\s+/)
-  // Values that depend on build arguments are irrelevant here.
-  const plain = set.map(word => word.split('=')).filter(([, value = '']) => !value.includes('$'))
-  return Object.fromEntries(plain)
 }
 
 async function untilReady(child: ChildProcess, port: number, log: string): Promise<number> {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forEach } from '../api.ts'
+import { forEach } from '../../controlplane/for-each.ts'
 import type { LineFile } from './lines.ts'
 
 const senders = 4

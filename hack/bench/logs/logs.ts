@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BenchEnv, startCluster } from '../cluster.ts'
+import { type BenchEnv, withCluster } from '../cluster.ts'
 import { measure } from '../load.ts'
 import { childrenOf, residentMb } from '../process-stats.ts'
 import { median, printHead, report } from '../report.ts'
@@ -30,16 +30,10 @@ type ComparedStore = {
 
 /** Compares the embedded store with OpenSearch by the same lines, queries and API. */
 export async function benchLogs(env: BenchEnv): Promise<void> {
-  const peer = await startCluster({
-    ...process.env,
-    RUN_DIR: `${env.runDir}-opensearch`,
-    LOG_STORE: 'opensearch',
-    ...logsClusterSize,
-  })
-  try {
-    mkdirSync(env.runDir, { recursive: true })
+  const peer = { RUN_DIR: `${env.runDir}-opensearch`, LOG_STORE: 'opensearch', ...logsClusterSize }
+  await withCluster({ ...process.env, ...peer }, async peerEnv => {
     printHead('OpenSearch')
-    const [embedded, openSearch] = [toSide(env), toSide(peer.env)]
+    const [embedded, openSearch] = [toSide(env), toSide(peerEnv)]
     const pids = [env.pids.get('apiserver') ?? 0]
     const before = sumOf([...pids, ...pids.flatMap(childrenOf)].map(pid => residentMb(pid)))
     await compare(embedded, openSearch)
@@ -50,9 +44,7 @@ export async function benchLogs(env: BenchEnv): Promise<void> {
     await benchSmall(embedded)
     const most = sumOf([...pids, ...pids.flatMap(childrenOf)].map(pid => residentMb(pid, 'VmHWM')))
     report('MB on top at most; the setting', [most - before], [memoryMegabytes], { atMost: 1 })
-  } finally {
-    peer.stop()
-  }
+  })
 }
 
 async function compare(embedded: ComparedStore, openSearch: ComparedStore): Promise<void> {
@@ -87,13 +79,13 @@ async function benchExpression({ env, ask }: ComparedStore): Promise<void> {
   const [busy, quiet]: [number[], number[]] = [[], []]
   let requestCount = 0
   for (let round = 0; round < disturbed.rounds; round++) {
-    quiet.push((await measure(env.hey, load)).p99Ms)
+    quiet.push((await measure(load)).p99Ms)
     const isDone = new AbortController()
     // Each query is different, since caches respond to repeated queries.
     const asking = repeat(isDone.signal, () =>
       ask(`q=${encodeURIComponent(`/=1.*u49[^${requestCount++}]/`)}&size=1`),
     )
-    busy.push((await measure(env.hey, load)).p99Ms)
+    busy.push((await measure(load)).p99Ms)
     isDone.abort()
     await asking
   }

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/bcrypt'
-import { forEach } from '../api.ts'
+import { forEach } from '../../controlplane/for-each.ts'
 
 // Usage: node bcrypt-loop.ts SECONDS THREADS. Prints how many passwords per second the cores can
 // verify without other work.

@@ -2,9 +2,10 @@ import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createApi, forEach } from '../api.ts'
+import { retry } from '../../../pkg/kubeclient/retry.ts'
+import { forEach } from '../../controlplane/for-each.ts'
+import { createApi } from '../api.ts'
 import { type BenchEnv, requestToken } from '../cluster.ts'
 import { type Load, measure } from '../load.ts'
 import { judge, printHead, report } from '../report.ts'
@@ -38,7 +39,7 @@ async function benchLogins(env: BenchEnv): Promise<void> {
   const half = Math.floor(threads / 2)
   if (half === 0) throw new Error('logins are measured on half of the cores: one is not enough')
   const [ours, others, all] = [`0-${half - 1}`, `${half}-${threads - 1}`, `0-${threads - 1}`]
-  const { perSecond } = await measure(env.hey, { ...toLogins(env), seconds: logins.warmSeconds })
+  const { perSecond } = await measure({ ...toLogins(env), seconds: logins.warmSeconds })
   // A fixed number of logins, like the loop: unfinished work at the end of a duration would cost
   // time without being counted.
   const share = (perSecond * logins.seconds * half) / threads
@@ -49,7 +50,7 @@ async function benchLogins(env: BenchEnv): Promise<void> {
   try {
     for (let round = 0; round < logins.rounds; round++) {
       const load = { ...toLogins(env), seconds: 0, requests, cores: others }
-      own.push((await measure(env.hey, load)).perSecond)
+      own.push((await measure(load)).perSecond)
       // The loop uses as many threads as kapis-oauth uses for hashes.
       plain.push(await script(['taskset', '-c', ours], 'bcrypt-loop.ts', logins.seconds, threads))
     }
@@ -65,9 +66,9 @@ function pin(pid: number, cores: string): void {
 }
 
 async function benchHealth(env: BenchEnv): Promise<void> {
-  const underWay = measure(env.hey, { ...toLogins(env), seconds: healthSeconds + 2 })
+  const underWay = measure({ ...toLogins(env), seconds: healthSeconds + 2 })
   const url = `${env.kapisUrl}/healthz`
-  const health = await measure(env.hey, { url, connections: 2, perSecond: 50, seconds: healthSeconds })
+  const health = await measure({ url, connections: 2, perSecond: 50, seconds: healthSeconds })
   await underWay
   const verdict = judge(health.p99Ms, { atMost: 50 }, ' ms')
   console.log(`p99 of /healthz while logins saturate: ${health.p99Ms.toFixed(1)} ms ${verdict}`)
@@ -102,16 +103,8 @@ async function createTokens(env: BenchEnv, count: number): Promise<readonly stri
   })
   const grant = { grant_type: 'client_credentials', client_id: client.name, client_secret: client.secret }
   const ask = () => requestToken(kapisUrl, new URLSearchParams(grant))
-  // Repeated until kapis-oauth has loaded the client.
-  for (let tries = 100; tries > 0; tries--) {
-    const error = await ask().then(
-      () => undefined,
-      refused => refused,
-    )
-    if (error === undefined) break
-    if (tries === 1) throw error
-    await sleep(100)
-  }
+  // Until kapis-oauth has loaded the client.
+  await retry(ask, { isRetriable: () => true, attempts: 100, delayMs: () => 100 })
   const tokens: string[] = []
   await forEach(0, count, async () => tokens.push(await ask()), connections)
   return tokens

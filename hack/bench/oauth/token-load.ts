@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { forEach } from '../api.ts'
+import { forEach } from '../../controlplane/for-each.ts'
 
 // Usage: node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS. Sends GET requests with the
 // tokens of the file in turn, from a separate process. Prints the responses per second. Exits at
