@@ -55,6 +55,43 @@ describe('dispatch', () => {
   })
 })
 
+describe('options that were renamed to those of kubectl', () => {
+  // The commands end with exit code 2 before they send a request.
+  for (const [words, former, option, error] of [
+    [['whoami', '--ca=/none'], '--ca', '--certificate-authority', 'invalid --certificate-authority /none'],
+    [
+      ['token', 'create', 'x', '--expires-in', 'soon'],
+      '--expires-in',
+      '--duration',
+      'invalid --duration "soon"',
+    ],
+    [['token', 'create', 'x', '--duration', '1h30'], '', '', 'invalid --duration "1h30"'],
+    [
+      ['access', 'request', 'x', '--reason', 'y', '--for', '1d'],
+      '--for',
+      '--duration',
+      'invalid --duration "1d": expected 1s to 12h',
+    ],
+    [['can-i', 'get', '--group', 'a'], '--group', '--as-group', 'expected VERB RESOURCE'],
+    [['migrate', '--write', 'x'], '--write', '--dry-run=none', 'expected config FILE'],
+    [['migrate', 'users', '--dry-run=server'], '', '', 'invalid --dry-run "server"; supported: client, none'],
+    [
+      ['sessions', 'list', '-A', '-n', 'a'],
+      '',
+      '',
+      '--namespace and --all-namespaces are mutually exclusive',
+    ],
+    [['logout', '--', '--ca'], '', '', "Unexpected argument '--ca'"],
+  ] as const) {
+    it(`kapis ${words.join(' ')}`, async () => {
+      const { code, out, err } = await kapis(...words)
+      const warning = former === '' ? '' : `Warning: ${former} is deprecated, use ${option}\n`
+      expect([code, out]).to.deep.equal([2, ''])
+      expect(err.startsWith(`${warning}kapis ${words[0]}: ${error}`), err).to.equal(true)
+    })
+  }
+})
+
 describe('kapis probe', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-probe-'))
   const socket = join(folder, 's')

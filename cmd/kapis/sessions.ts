@@ -8,10 +8,10 @@ import {
   platformOptions,
   platformOptionValues,
 } from './session/platform-client.ts'
-import { serverUsage } from './session/server-address.ts'
+import { deprecatedServerOptions, serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 import { playCast } from './sessions/play.ts'
-import { actionsOf, readAction } from './usage-options.ts'
+import { actionsOf, assertOneNamespace, namespaceOptions, readAction } from './usage-options.ts'
 
 const actions = { list: '', get: 'a NAME', play: 'a NAME' } as const
 const maxPage = 1_000
@@ -25,7 +25,8 @@ Shows recorded sessions of exec and attach. Requires permission to list or get \
   get NAME               print a recording as an asciicast
   play NAME              play a recording in the terminal
 
-${serverUsage}  --namespace NAME, -n   only sessions in this namespace (default: all namespaces)
+${serverUsage}  --namespace NAME, -n   only sessions in this namespace
+  --all-namespaces, -A   sessions in all namespaces (default)
   --user NAME            list: only sessions of this user
   --pod NAME             list: only sessions in this pod
   --speed NUMBER         play: speed, as a multiple of the original (1)
@@ -38,6 +39,7 @@ ${serverUsage}  --namespace NAME, -n   only sessions in this namespace (default:
   kapis sessions get 6f9c2a9e-4c55-4a6e-9f5e-1f7a3f7b4d10 > session.cast    # for asciinema and other players
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
+  deprecated: deprecatedServerOptions,
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({
@@ -45,7 +47,7 @@ ${serverUsage}  --namespace NAME, -n   only sessions in this namespace (default:
       allowPositionals: true,
       options: {
         ...platformOptions,
-        namespace: { type: 'string', short: 'n', default: '' },
+        ...namespaceOptions,
         user: { type: 'string', default: '' },
         pod: { type: 'string', default: '' },
         speed: { type: 'string', default: '1' },
@@ -53,6 +55,7 @@ ${serverUsage}  --namespace NAME, -n   only sessions in this namespace (default:
       },
     })
     const { action, argument } = readAction(positionals, actions)
+    assertOneNamespace(values)
     const pace = {
       speed: readNumber('speed', values.speed),
       idleLimit: readNumber('idle-limit', values['idle-limit']),

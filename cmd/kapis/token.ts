@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from './command.ts'
 import { connectPlatform, itemsOf, platformOptions, platformOptionValues } from './session/platform-client.ts'
-import { serverUsage } from './session/server-address.ts'
+import { deprecatedServerOptions, serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 import { actionsOf, readAction } from './usage-options.ts'
 
@@ -19,16 +19,17 @@ Manages personal access tokens for scripts.
   delete ID              delete a token, which becomes invalid
 
 ${serverUsage}  --scope SCOPE          full: all permissions of its owner; read: read-only (full)
-  --expires-in TIME      lifetime, such as 12h or 30d (the maximum that the platform allows)
+  --duration TIME        lifetime, such as 12h or 30d (the maximum that the platform allows)
   --output FORMAT, -o    json
 `,
   examples: `
-  kapis token create ci --scope read --expires-in 30d
+  kapis token create ci --scope read --duration 30d
   TOKEN=$(kapis token create backup)
   kapis token list
   kapis token delete 6b1c4f0a
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
+  deprecated: { ...deprecatedServerOptions, '--expires-in': '--duration' },
   values: { ...platformOptionValues, '--scope': () => ['full', 'read'] },
   async run(args, io) {
     const { values, positionals } = parseArgs({
@@ -37,11 +38,11 @@ ${serverUsage}  --scope SCOPE          full: all permissions of its owner; read:
       options: {
         ...platformOptions,
         scope: { type: 'string' },
-        'expires-in': { type: 'string' },
+        duration: { type: 'string' },
       },
     })
     const { action, argument } = readAction(positionals, actions)
-    const life = values['expires-in']
+    const life = values.duration
     const body = {
       name: argument,
       ...(values.scope === undefined ? {} : { scope: values.scope }),
@@ -72,10 +73,10 @@ ${serverUsage}  --scope SCOPE          full: all permissions of its owner; read:
   },
 }
 
-/** @throws UsageError */
-export function toSeconds(text: string, option = '--expires-in'): number {
-  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  if (number === undefined)
-    throw new UsageError(`invalid ${option} ${JSON.stringify(text)}: expected a time such as 12h or 30d`)
-  return Number(number) * (units[unit] ?? 1)
+/** Parses the value of --duration: a duration of Go in whole seconds, or days. @throws UsageError */
+export function toSeconds(text: string): number {
+  if (!/^(\d{1,9}[smhd])+$/.test(text))
+    throw new UsageError(`invalid --duration ${JSON.stringify(text)}: expected a time such as 12h or 30d`)
+  const parts = text.matchAll(/(\d+)([smhd])/g)
+  return [...parts].reduce((sum, [, number, unit = '']) => sum + Number(number) * (units[unit] ?? 1), 0)
 }

@@ -20,10 +20,45 @@ export function optionsOf(usage: string): readonly Option[] {
   })
 }
 
+/**
+ * Replaces former options, and warns of them like kubectl.
+ *
+ * @param deprecated the options by their former names
+ */
+export function replaceDeprecated(
+  args: readonly string[],
+  deprecated: Readonly<Record<string, string>> = {},
+  warn: (text: string) => void,
+): readonly string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const replaced = args.slice(0, end).map(arg => {
+    const [, name = '', value = ''] = /^(--[^=]+)(=.*)?$/s.exec(arg) ?? []
+    const option = Object.hasOwn(deprecated, name) ? deprecated[name] : undefined
+    if (option === undefined) return arg
+    warn(`Warning: ${name} is deprecated, use ${option}\n`)
+    return `${option}${value}`
+  })
+  return [...replaced, ...args.slice(end)]
+}
+
 /** Rejects options with an empty value, as of an unset shell variable. @throws UsageError */
 export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(values))
     if (value === '') throw new UsageError(`invalid --${name} "": expected a value`)
+}
+
+export const namespaceOptions = {
+  namespace: { type: 'string', short: 'n', default: '' },
+  'all-namespaces': { type: 'boolean', short: 'A', default: false },
+} as const
+
+/** @throws UsageError for both one namespace and all of them */
+export function assertOneNamespace(values: {
+  readonly namespace: string
+  readonly 'all-namespaces': boolean
+}): void {
+  if (values['all-namespaces'] && values.namespace !== '')
+    throw new UsageError('--namespace and --all-namespaces are mutually exclusive')
 }
 
 /** Rejects an unsupported output format. '' and `text` are text for humans. @throws UsageError */

@@ -66,7 +66,7 @@ describe('time-bound access requests', function () {
     return ran.stdout + ran.stderr
   }
   async function request(name: string | undefined, time: string): Promise<string> {
-    const said = await say(name, 'request', group, '--for', time, '--reason', 'INC-42: disk is full')
+    const said = await say(name, 'request', group, '--duration', time, '--reason', 'INC-42: disk is full')
     expect(said).to.contain(`Requested the group ${group} until `)
     return said.split('\n')[0] ?? ''
   }
@@ -216,7 +216,7 @@ describe('time-bound access requests', function () {
       ['system:masters', '--reason', 'x'],
       'groups of Kubernetes itself cannot be requested',
     ],
-    ['a day', [group, '--for', '1d', '--reason', 'x'], 'invalid --for "1d": expected 1s to 12h'],
+    ['a day', [group, '--duration', '1d', '--reason', 'x'], 'invalid --duration "1d": expected 1s to 12h'],
     ['a reason that is too long', [group, '--reason', long], 'Too long: may not be more than 512 bytes'],
     ['a reason of two lines', [group, '--reason', 'a\nb'], 'spec.reason in body should match'],
   ]

@@ -236,7 +236,7 @@ describe('kapis login', function () {
     })
     expect([strange.code, strange.stdout]).to.deep.equal([1, ''])
     expect(strange.stderr).to.match(
-      /^kapis login: failed to reach https:\S+: (self-signed|unable to).*: set --ca or KAPIS_CA to the file of its CA\n$/,
+      /^kapis login: failed to reach https:\S+: (self-signed|unable to).*: set --certificate-authority or KAPIS_CA to the file of its CA\n$/,
     )
   })
 })

@@ -18,7 +18,7 @@ describe('kapis token', function () {
   })
 
   it('creates a token for a script, lists it without its value, and revokes it', async () => {
-    const { stdout, stderr } = await say(['token', 'create', 'ci', '--expires-in', '1h'])
+    const { stdout, stderr } = await say(['token', 'create', 'ci', '--duration', '1h'])
     const token = stdout.trim()
     expect(token).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/)
     const id = / Its ID is (\S+)\.\n$/.exec(stderr)?.[1] ?? ''
@@ -45,8 +45,8 @@ describe('kapis token', function () {
     [['token', 'create'], 'create needs a NAME'],
     [['token', 'delete'], 'delete needs an ID'],
     [
-      ['token', 'create', 'x', '--expires-in', 'soon'],
-      'invalid --expires-in "soon": expected a time such as 12h or 30d',
+      ['token', 'create', 'x', '--duration', 'soon'],
+      'invalid --duration "soon": expected a time such as 12h or 30d',
     ],
   ]
   for (const [args, message] of wrong) {

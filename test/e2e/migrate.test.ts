@@ -80,7 +80,7 @@ describe('kapis migrate users', function () {
   })
 
   it('creates the users, who can log in with their existing passwords', async () => {
-    const { code, stdout } = await migrate('--write')
+    const { code, stdout } = await migrate('--dry-run=none')
     expect(code).to.equal(1)
     expect(rows(stdout).map(([name, action]) => [name, action])).to.deep.equal([
       ['NAME', 'ACTION'],
@@ -100,7 +100,7 @@ describe('kapis migrate users', function () {
   it('is idempotent, and overwrites no later change', async () => {
     const patch = JSON.stringify({ spec: { displayName: 'Another' } })
     await kubectlOutput('patch', target, bob, '--type=merge', '-p', patch)
-    const { stdout } = await migrate('--write')
+    const { stdout } = await migrate('--dry-run=none')
     expect(rows(stdout).map(([name, action]) => [name, action])).to.deep.equal([
       ['NAME', 'ACTION'],
       [alice, 'unchanged'],

@@ -52,7 +52,11 @@ describe('shell completion', function () {
     ['a login with a colon', 'kapis whoami --context gke:o\t', 'kapis whoami --context gke:one '],
     ['a login with a blank', 'kapis whoami --context tw\t', 'kapis whoami --context two\\ words '],
     ['a value', 'kapis manifests --overlay op\t', 'kapis manifests --overlay opensearch '],
-    ['a file', 'kapis login --ca my\t', 'kapis login --ca my\\ ca.crt '],
+    [
+      'a file',
+      'kapis login --certificate-authority my\t',
+      'kapis login --certificate-authority my\\ ca.crt ',
+    ],
     ['a shell', 'kapis completion z\t', 'kapis completion zsh '],
   ]
   const shells: Readonly<Record<string, readonly string[]>> = {

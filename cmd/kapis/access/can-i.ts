@@ -8,7 +8,7 @@ import {
   platformOptionValues,
 } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
-import { serverUsage } from '../session/server-address.ts'
+import { deprecatedServerOptions, serverUsage } from '../session/server-address.ts'
 import { createReview, refText, ruleText } from './create-review.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals, verbs } from './resource-argument.ts'
 
@@ -18,16 +18,17 @@ export const canI: Command = {
 Prints yes if kube-apiserver allows a request of yours, or of another user; otherwise prints no and exits with 1.
 
 ${serverUsage}${accessUsage}  --why                  also print the bindings that allow the request, or the closest bindings and the missing rule
-  --user NAME            check another user (requires permission to list roles and bindings)
-  --group NAME           a group of that user (may be repeated)
+  --as NAME              check another user (requires permission to list roles and bindings)
+  --as-group NAME        a group of that user (may be repeated)
   --output FORMAT, -o    json: the status of the ExplainAccess
 `,
   examples: `
   kapis can-i delete pods -n shop --why
   kapis can-i get deployments.apps web -n shop
-  kapis can-i list secrets --user system:serviceaccount:shop:ci --why
+  kapis can-i list secrets --as system:serviceaccount:shop:ci --why
 `,
   complete: words => (words.length === 0 ? verbs : []),
+  deprecated: { ...deprecatedServerOptions, '--user': '--as', '--group': '--as-group' },
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({
@@ -37,14 +38,14 @@ ${serverUsage}${accessUsage}  --why                  also print the bindings tha
         ...platformOptions,
         ...accessOptions,
         why: { type: 'boolean', default: false },
-        user: { type: 'string', default: '' },
-        group: { type: 'string', multiple: true, default: [] },
+        as: { type: 'string', default: '' },
+        'as-group': { type: 'string', multiple: true, default: [] },
       },
     })
     readPositionals(positionals)
     const platform = await connectPlatform(values, io)
     const attributes = await readAttributes(platform, { ...values, positionals }, io.err)
-    const subject = { user: values.user, groups: values.group }
+    const subject = { user: values.as, groups: values['as-group'] }
     const status = await createReview(platform, {
       plural: 'explainaccesses',
       kind: 'ExplainAccess',

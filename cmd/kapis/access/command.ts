@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from '../command.ts'
 import { connectPlatform, platformOptions, platformOptionValues } from '../session/platform-client.ts'
-import { serverUsage } from '../session/server-address.ts'
+import { deprecatedServerOptions, serverUsage } from '../session/server-address.ts'
 import { toSeconds } from '../token.ts'
 import { actionsOf, readAction } from '../usage-options.ts'
 import { decide, listRequests, requestAccess } from './access-requests.ts'
@@ -25,16 +25,17 @@ Decisions are final, but an approved request can be revoked.
   revoke NAME            end the access of an approved request; users may revoke their own requests
 
 ${serverUsage}  --reason TEXT          request: the reason, in one line (required)
-  --for TIME             request: duration, such as 30m or 8h, at most 12h (1h)
+  --duration TIME        request: duration, such as 30m or 8h, at most 12h (1h)
   --output FORMAT, -o    json
 `,
   examples: `
-  kapis access request ops --for 2h --reason "INC-42: disk of node-3 is full"
+  kapis access request ops --duration 2h --reason "INC-42: disk of node-3 is full"
   kapis access list
   kapis access approve access-1f0c2a9b4d
   kapis access revoke access-1f0c2a9b4d
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
+  deprecated: { ...deprecatedServerOptions, '--for': '--duration' },
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({
@@ -43,13 +44,13 @@ ${serverUsage}  --reason TEXT          request: the reason, in one line (require
       options: {
         ...platformOptions,
         reason: { type: 'string', default: '' },
-        for: { type: 'string', default: '1h' },
+        duration: { type: 'string', default: '1h' },
       },
     })
     const { action, argument } = readAction(positionals, actions)
-    const seconds = toSeconds(values.for, '--for')
+    const seconds = toSeconds(values.duration)
     if (seconds < 1 || seconds > maxSeconds)
-      throw new UsageError(`invalid --for ${JSON.stringify(values.for)}: expected 1s to 12h`)
+      throw new UsageError(`invalid --duration ${JSON.stringify(values.duration)}: expected 1s to 12h`)
     const reason = values.reason.trim()
     if (action === 'request' && reason === '') throw new UsageError('request needs --reason')
     const call = { platform: await connectPlatform(values, io), io }

@@ -1,5 +1,6 @@
 import { UsageError } from '../command.ts'
 import { itemsOf, type Members, type Platform } from '../session/platform-client.ts'
+import { assertOneNamespace, namespaceOptions } from '../usage-options.ts'
 
 /** The attributes of the reviewed request. */
 export type Attributes =
@@ -14,8 +15,7 @@ export type AccessArguments = {
 }
 
 export const accessOptions = {
-  namespace: { type: 'string', short: 'n', default: '' },
-  'all-namespaces': { type: 'boolean', short: 'A', default: false },
+  ...namespaceOptions,
   subresource: { type: 'string', default: '' },
 } as const
 
@@ -37,13 +37,13 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
  */
 export async function readAttributes(
   platform: Platform,
-  { positionals, namespace, subresource, 'all-namespaces': isAll }: AccessArguments,
+  given: AccessArguments,
   warn: (text: string) => void,
 ): Promise<Attributes> {
+  const { positionals, namespace, subresource } = given
   const { verb, target, name } = readPositionals(positionals)
   const isPath = target.startsWith('/')
-  if (isAll && namespace !== '')
-    throw new UsageError('--namespace and --all-namespaces are mutually exclusive')
+  assertOneNamespace(given)
   if (isPath && (subresource !== '' || namespace !== ''))
     throw new UsageError('a path takes no --subresource and no --namespace')
   const quoted = JSON.stringify(verb)
@@ -56,8 +56,8 @@ export async function readAttributes(
   const { resource, group, isNamespaced = true } = found ?? splitGroup(target)
   if (!isNamespaced && namespace !== '')
     warn(`Warning: the resource ${JSON.stringify(resource)} is not namespaced\n`)
-  const given = Object.entries({ verb, group, resource, subresource, name, namespace })
-  return { resourceAttributes: Object.fromEntries(given.filter(([, value]) => value !== '')) }
+  const attributes = Object.entries({ verb, group, resource, subresource, name, namespace })
+  return { resourceAttributes: Object.fromEntries(attributes.filter(([, value]) => value !== '')) }
 }
 
 /** @throws UsageError */

@@ -39,6 +39,7 @@ Checks an installation and suggests fixes; it changes nothing. Exit code 0: no e
 Requires permission to read the namespace of Kapis, including its Secrets.
 
   --kubeconfig FILE      credentials to use (KUBECONFIG, ~/.kube/config, or the service account of the Pod)
+  --context NAME         context of the kubeconfig (the current one)
   --namespace NAME, -n   namespace of Kapis (kapis-system)
   --group-domain DOMAIN  domain of its API groups (from its configuration, otherwise kapis.io)
   --service NAME[:PORT]  its Service (from its configuration, otherwise kapis:443)
@@ -58,6 +59,7 @@ Requires permission to read the namespace of Kapis, including its Secrets.
       args: [...args],
       options: {
         kubeconfig: { type: 'string' },
+        context: { type: 'string' },
         namespace: { type: 'string', short: 'n', default: 'kapis-system' },
         'group-domain': { type: 'string' },
         service: { type: 'string' },
@@ -69,7 +71,7 @@ Requires permission to read the namespace of Kapis, including its Secrets.
     assertOutput(values.output)
     if (values.url !== '' && !/^https:\/\/[^/]+\/?$/.test(values.url))
       throw new UsageError(`invalid --url ${JSON.stringify(values.url)}: expected https://host[:port]`)
-    const client = createKubeClient(loadRestConfig(findKubeconfig(io, values.kubeconfig)))
+    const client = createKubeClient(loadRestConfig(findKubeconfig(io, values.kubeconfig), values.context))
     try {
       const { namespace } = values
       const { config, findings } = await readConfiguration(client, namespace)

@@ -23,7 +23,7 @@ import {
 } from '../session/login-store.ts'
 import { passwordLogin } from '../session/password-login.ts'
 import { printable } from '../session/printable.ts'
-import type { Server } from '../session/server-address.ts'
+import { deprecatedServerOptions, type Server } from '../session/server-address.ts'
 import type { Tokens } from '../session/token-response.ts'
 import { actionsOf, assertNotEmpty, assertOutput, readAction } from '../usage-options.ts'
 import { loginOptions } from './options.ts'
@@ -45,8 +45,8 @@ changes. Each login has the name of its context, so there can be several, even a
   use NAME               make a login the current one of kapis, and its context the current one of kubectl
   remove NAME            end a login, delete it, and remove its context from the kubeconfig
 
-  --server URL           URL of the platform (KAPIS_URL, otherwise that of the current login)
-  --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of an earlier login at the server, or the system's)
+  --server URL, -s       URL of the platform (KAPIS_URL, otherwise that of the current login)
+  --certificate-authority FILE  CA of its certificate (KAPIS_CA, otherwise that of an earlier login at the server, or the system's)
   --context NAME         name of the context and of the login (kapis)
   --device               log in with a code that is entered in a browser on any machine
   --username NAME, -u    log in with a password (prompted for, or read from stdin)
@@ -63,7 +63,7 @@ changes. Each login has the name of its context, so there can be several, even a
   --output FORMAT, -o    json; for list
 `,
   examples: `
-  kapis login --server https://kapis.example.org --ca ca.crt      # with a browser
+  kapis login --server https://kapis.example.org --certificate-authority ca.crt
   kapis login --device                                            # with a browser on another machine
   kapis login --username alice                                    # with a password
   kapis login --username admin --context admin                    # another user, in a separate context
@@ -76,6 +76,7 @@ changes. Each login has the name of its context, so there can be several, even a
     if (action === undefined) return actionsOf(actions)
     return words.length === 1 && action !== 'list' ? loginNames(io) : []
   },
+  deprecated: deprecatedServerOptions,
   values: { '--context': loginNames, '--output': () => ['json'] },
   async run(args, io) {
     const { values, positionals } = parseLoginArgs(args)

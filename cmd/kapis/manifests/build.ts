@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import {
   cpSync,
   globSync,
@@ -11,6 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { hasCode } from '../session/error-code.ts'
 import { baseNames, platformNames, replaceNames } from './replace-names.ts'
 import type { ManifestSettings } from './settings.ts'
 
@@ -81,17 +83,12 @@ function toImage(image: string) {
   }
 }
 
-function runKustomize(kubectl: string, folder: string): Promise<string> {
-  const child = spawn(kubectl, ['kustomize', folder], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const { promise, resolve: done, reject } = Promise.withResolvers<string>()
-  const texts = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', text => {
-    texts.out += text
-  })
-  child.stderr.setEncoding('utf8').on('data', text => {
-    texts.err += text
-  })
-  child.on('error', () => reject(new Error(`${kubectl} not found: it is needed to run kustomize`)))
-  child.on('close', code => (code === 0 ? done(texts.out) : reject(new Error(texts.err.trim()))))
-  return promise
+async function runKustomize(kubectl: string, folder: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(kubectl, ['kustomize', folder], { maxBuffer: 2 ** 24 })
+    return stdout
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) throw new Error(`${kubectl} not found: it is needed to run kustomize`)
+    throw new Error(error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error))
+  }
 }

@@ -15,8 +15,11 @@ type Options = {
   readonly from: string
   readonly namespace: string
   readonly kubeconfig: string | undefined
+  readonly context: string | undefined
   readonly isWritten: boolean
 }
+
+const dryRuns: readonly string[] = ['client', 'none']
 
 export const migrate: Command = {
   usage: `config FILE | providers FILE | users [OPTION]…
@@ -27,13 +30,14 @@ Migrates from KubeSphere 3.4 to Kapis. docs/migration.md describes all steps.
                          contains it (- for standard input); keys that cannot be translated are listed with the reason
   providers FILE         print a Secret for each identity provider in that file
   users                  list the users that would be created, from the users of KubeSphere in the same cluster;
-                         --write creates them. Existing users are not changed. With the group domain of KubeSphere,
+                         --dry-run=none creates them. Existing users are not changed. With the group domain of KubeSphere,
                          report what Kapis does not take over
 
 The output of config and providers contains passwords.
 
-  --write                create the users
+  --dry-run MODE         client: only list the users; none: create them (client)
   --kubeconfig FILE      credentials to use (KUBECONFIG, ~/.kube/config)
+  --context NAME         context of the kubeconfig (the current one)
   --group-domain DOMAIN  domain of the API groups of Kapis (kapis.io)
   --from DOMAIN          domain of the API groups of KubeSphere (kubesphere.io)
   --namespace NAME, -n   namespace of Kapis (kapis-system)
@@ -42,27 +46,35 @@ The output of config and providers contains passwords.
   kubectl -n kubesphere-system get cm kubesphere-config -o yaml | kapis migrate config - > kapis.yaml
   kapis migrate providers kubesphere.yaml | kubectl apply -f -
   kapis migrate users                                # list the users only
-  kapis migrate users --write
+  kapis migrate users --dry-run=none
 `,
+  deprecated: { '--write': '--dry-run=none' },
+  values: { '--dry-run': () => dryRuns },
   complete: words => (words.length === 0 ? ['config', 'providers', 'users'] : undefined),
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: {
-        write: { type: 'boolean', default: false },
+        'dry-run': { type: 'string', default: 'client' },
         kubeconfig: { type: 'string' },
+        context: { type: 'string' },
         'group-domain': { type: 'string', default: 'kapis.io' },
         from: { type: 'string', default: 'kubesphere.io' },
         namespace: { type: 'string', short: 'n', default: 'kapis-system' },
       },
     })
+    if (!dryRuns.includes(values['dry-run']))
+      throw new UsageError(
+        `invalid --dry-run ${JSON.stringify(values['dry-run'])}; supported: ${dryRuns.join(', ')}`,
+      )
     const options: Options = {
       groupDomain: values['group-domain'],
       from: values.from,
       namespace: values.namespace,
       kubeconfig: values.kubeconfig,
-      isWritten: values.write,
+      context: values.context,
+      isWritten: values['dry-run'] === 'none',
     }
     const [what = '', file = '', ...more] = positionals
     if ((what === 'config' || what === 'providers') && file !== '' && more.length === 0)
@@ -87,8 +99,8 @@ async function users(options: Options, io: Io): Promise<number> {
   const { from, groupDomain: to } = options
   const isInPlace = from === to
   if (isInPlace && options.isWritten)
-    throw new UsageError(`--write: Kapis with the group domain ${to} has these users already`)
-  const client = createKubeClient(loadRestConfig(findKubeconfig(io, options.kubeconfig)))
+    throw new UsageError(`--dry-run=none: Kapis with the group domain ${to} has these users already`)
+  const client = createKubeClient(loadRestConfig(findKubeconfig(io, options.kubeconfig), options.context))
   try {
     const plan = await planUsers(client, { from, to })
     const steps = options.isWritten ? await createUsers(client, plan, to) : plan
@@ -96,7 +108,7 @@ async function users(options: Options, io: Io): Promise<number> {
     for (const line of await findUnmigrated((path, isBad) => list(client, path, isBad), { from, to }))
       io.err(`${line}\n`)
     if (isInPlace) io.err('nothing was written: these are the users of Kapis already\n')
-    else if (!options.isWritten) io.err('nothing was written: --write creates the users\n')
+    else if (!options.isWritten) io.err('nothing was written: --dry-run=none creates the users\n')
     return steps.some(({ action }) => action === 'refused') ? 1 : 0
   } finally {
     client.close()

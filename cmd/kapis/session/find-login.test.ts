@@ -51,7 +51,9 @@ describe('the login that a command uses', () => {
     const pipe = join(home, 'pipe')
     execFileSync('mkfifo', [pipe])
     const message = `${pipe} is not a regular file`
-    expect(() => findServer({ server: a, ca: pipe }, io())).to.throw(`invalid --ca ${pipe}: ${message}`)
+    expect(() => findServer({ server: a, 'certificate-authority': pipe }, io())).to.throw(
+      `invalid --certificate-authority ${pipe}: ${message}`,
+    )
     const env = { KAPIS_CA: pipe }
     expect(() => findServer({ server: a }, io(env))).to.throw(`invalid KAPIS_CA ${pipe}: ${message}`)
     expect(() => readCertificates('/dev/zero', '--kube-ca')).to.throw('/dev/zero is not a regular file')
@@ -117,13 +119,15 @@ describe('the login that a command uses', () => {
     expect(findServer({ server: a, context: 'new' }, io()).ca).to.equal(first)
     const file = join(home, 'second.crt')
     writeFileSync(file, second)
-    expect(findTarget({ server: a, context: 'ali', ca: file }, io()).server.ca).to.equal(second)
+    expect(findTarget({ server: a, context: 'ali', 'certificate-authority': file }, io()).server.ca).to.equal(
+      second,
+    )
     expect(findTarget({ server: b }, io({ KAPIS_CA: file })).server.ca).to.equal(second)
     // KAPIS_CA only applies to KAPIS_URL.
     expect(findTarget({ server: b }, io({ KAPIS_CA: file, KAPIS_URL: a })).server.ca).to.equal('')
     writeFileSync(file, 'no certificate')
-    expect(() => findTarget({ server: a, ca: file, context: 'ali' }, io())).to.throw(
-      `invalid --ca ${file}: no PEM certificate found`,
+    expect(() => findTarget({ server: a, 'certificate-authority': file, context: 'ali' }, io())).to.throw(
+      `invalid --certificate-authority ${file}: no PEM certificate found`,
     )
     expect(() => findTarget({ server: b }, io({ KAPIS_CA: `${file}.none` }))).to.throw('invalid KAPIS_CA')
   })

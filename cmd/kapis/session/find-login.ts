@@ -9,7 +9,7 @@ import type { Server } from './server-address.ts'
 /** Options that select the server and the login, in addition to environment variables. */
 export type ServerValues = {
   readonly server?: string | undefined
-  readonly ca?: string | undefined
+  readonly 'certificate-authority'?: string | undefined
   readonly context?: string | undefined
 }
 
@@ -28,8 +28,9 @@ export type Target = {
  * without a login name must not act as another user
  * @throws UsageError
  */
-export function findTarget({ server, ca, context }: ServerValues, io: Io, isExact = false): Target {
-  const values = { server, ca, context }
+export function findTarget(given: ServerValues, io: Io, isExact = false): Target {
+  const values = onlyServer(given)
+  const { context } = values
   assertNotEmpty(values)
   const named = values.server ?? (values.context === undefined ? io.env.KAPIS_URL : undefined)
   const url = named ? parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server') : undefined
@@ -48,8 +49,8 @@ export function findTarget({ server, ca, context }: ServerValues, io: Io, isExac
 }
 
 /** Returns the server to log in at: `--server`, otherwise that of the context or current login. */
-export function findServer({ server, ca, context }: ServerValues, io: Io): Server {
-  const values = { server, ca, context }
+export function findServer(given: ServerValues, io: Io): Server {
+  const values = onlyServer(given)
   assertNotEmpty(values)
   const logins = listLogins(io)
   const sameName = logins.filter(({ name }) => name === values.context)
@@ -89,6 +90,11 @@ export function parseServer(text: string, option: string): string {
   return url.origin
 }
 
+/** Leaves out the other options of a command, which may be empty. */
+function onlyServer({ server, 'certificate-authority': authority, context }: ServerValues): ServerValues {
+  return { server, 'certificate-authority': authority, context }
+}
+
 function choose(
   matching: readonly StoredLogin[],
   current: LoginKey | undefined,
@@ -117,9 +123,10 @@ function notFound(context: string | undefined, logins: readonly StoredLogin[]): 
   return `unknown login ${JSON.stringify(context)}; stored logins: ${names}`
 }
 
-/** Returns the CAs of --ca or KAPIS_CA. If KAPIS_URL is set, KAPIS_CA is only for that server. */
+/** Returns the CAs of --certificate-authority or KAPIS_CA. If KAPIS_URL is set, KAPIS_CA is only for that server. */
 function readCa(values: ServerValues, { env }: Io, url: string): string | undefined {
-  if (values.ca) return readCertificates(values.ca, '--ca')
+  const file = values['certificate-authority']
+  if (file) return readCertificates(file, '--certificate-authority')
   if (env.KAPIS_CA && isForServer(env.KAPIS_URL, url)) return readCertificates(env.KAPIS_CA, 'KAPIS_CA')
   return undefined
 }

@@ -66,7 +66,7 @@ export function toError(response: HttpResponse, what: string): Error {
 function withHint({ kind, message }: Failure, { ca }: Server): string {
   if (kind === 'certificate') {
     const known = ca === '' ? '' : ' (it was not issued by the CA in use)'
-    return `${message}${known}: set --ca or KAPIS_CA to the file of its CA`
+    return `${message}${known}: set --certificate-authority or KAPIS_CA to the file of its CA`
   }
   return kind === 'host' ? `${message}: use a --server name that the certificate is valid for` : message
 }

@@ -68,4 +68,20 @@ describe('readKubeconfig', () => {
     const [first = ''] = files
     expect(() => readKubeconfig([first])).to.throw(`kubeconfig ${first} has no current cluster`)
   })
+
+  it('reads a context other than the current one, which must exist', () => {
+    const file = join(folder, 'contexts')
+    const names = ['one', 'two']
+    const config = {
+      'current-context': 'one',
+      contexts: names.map(name => ({ name, context: { cluster: name, user: 'u' } })),
+      clusters: names.map(name => ({ name, cluster: { server: `https://${name}:1` } })),
+      users: [{ name: 'u', user: { token: 'T' } }],
+    }
+    writeFileSync(file, JSON.stringify(config))
+    expect(readKubeconfig([file]).server).to.equal('https://one:1')
+    expect(readKubeconfig([file], 'two').server).to.equal('https://two:1')
+    for (const name of ['three', ''])
+      expect(() => readKubeconfig([file], name)).to.throw(`context "${name}" does not exist in ${file}`)
+  })
 })

@@ -39,10 +39,13 @@ export function readServiceAccount(
  * Reads any kubeconfig, including exec plugins.
  *
  * @param files which kubectl would merge
- * @throws Error if there is no current cluster
+ * @param context the current context by default
+ * @throws Error if the context or its cluster does not exist
  */
-export function readKubeconfig(files: readonly string[]): Credentials {
-  const current = readContext(files)
+export function readKubeconfig(files: readonly string[], context?: string): Credentials {
+  const current = readContext(files, context)
+  if (context !== undefined && current.context === undefined)
+    throw new Error(`context ${JSON.stringify(context)} does not exist in ${files.join(', ')}`)
   const plain = toPlainCredentials(current)
   if (plain !== undefined) return plain
   const { KubeConfig } = loadLibrary(files)

@@ -19,7 +19,7 @@ export const embedded = {
   user: ['token', 'client-certificate-data', 'client-key-data', 'extensions'],
 }
 
-/** The current context of one or more files, and the entries that it names. */
+/** A context of one or more files, by default the current one, and the entries that it names. */
 export type CurrentContext = {
   readonly name: unknown
   readonly context: Fields | undefined
@@ -30,17 +30,18 @@ export type CurrentContext = {
 type Document = { readonly content: unknown; readonly folder: string }
 
 /**
- * Reads the current context of a list of files as kubectl merges them: the first file that defines
- * a name takes precedence. Relative paths are made absolute; each is relative to its own file.
+ * Reads a context of a list of files, by default the current one, as kubectl merges them: the first
+ * file that defines a name takes precedence. Relative paths are made absolute; each is relative to its own file.
  *
  * @throws Error if a file cannot be read
  */
-export function readContext(files: readonly string[]): CurrentContext {
+export function readContext(files: readonly string[], context?: string): CurrentContext {
   return contextOf(
     files.map(file => ({
       content: parse(file, readRegularFile(file).toString('utf8')),
       folder: dirname(resolve(file)),
     })),
+    context,
   )
 }
 
@@ -96,9 +97,9 @@ export function readCurrentContext(content: unknown): CurrentContext {
   return contextOf([{ content, folder: '/' }])
 }
 
-function contextOf(documents: readonly Document[]): CurrentContext {
+function contextOf(documents: readonly Document[], given?: string): CurrentContext {
   const currents = documents.map(({ content }) => fieldsOf(content)['current-context'])
-  const name = currents.find(current => text(current) !== undefined)
+  const name = given ?? currents.find(current => text(current) !== undefined)
   const context = named(documents, 'context', name)
   const cluster = named(documents, 'cluster', context?.cluster)
   return { name, context, cluster, user: named(documents, 'user', context?.user) }

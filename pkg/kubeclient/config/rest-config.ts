@@ -25,11 +25,13 @@ const rejectedTtlMs = 1_000
  * Reads a kubeconfig (several files are merged), or the service account of the Pod without any. Of the client
  * library, only the credential handling is used: its requests cost several times those of a
  * keep-alive connection.
+ *
+ * @param context of the kubeconfig; the current one by default
  */
-export function loadRestConfig(kubeconfig: string | readonly string[]): RestConfig {
+export function loadRestConfig(kubeconfig: string | readonly string[], context?: string): RestConfig {
   const files = [kubeconfig].flat().filter(file => file !== '')
   // These variables are set by the kubelet; only pkg/config reads settings of Kapis.
-  const credentials = files.length === 0 ? readServiceAccount(process.env) : readKubeconfig(files)
+  const credentials = files.length === 0 ? readServiceAccount(process.env) : readKubeconfig(files, context)
   let tls: TlsOptions | undefined
   let tlsKey = ''
   let current: { readonly access: Access; readonly readAt: number; until: number } | undefined
