@@ -57,6 +57,18 @@ describe('createBasicAuthenticator', () => {
     expect(checked).to.deep.equal(['agent p:1'])
   })
 
+  it('rejects a second header with another value, and accepts a repeated one', async () => {
+    const { authenticate } = create()
+    const twice = (second: string) => {
+      const req = request(basic('agent:p:1'))
+      req.rawHeaders.push('Authorization', basic('agent:p:1'), 'authorization', second)
+      return authenticate(req)
+    }
+    expect(await twice(basic('agent:p:1'))).to.deep.equal(identity)
+    for (const second of [basic('x:y'), 'Bearer x', ''])
+      expect((await rejectedStatus(twice(second))).code, second).to.equal(401)
+  })
+
   it('hashes again after a change of the password, and not if the user was deleted', async () => {
     const { authenticate, checked, users } = create()
     await authenticate(request(basic('agent:p:1')))

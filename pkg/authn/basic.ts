@@ -7,6 +7,7 @@ import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { isCrossOrigin } from '../httpserver/request/cross-origin.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type BasicCredential, basicChallenge, readBasic } from './basic-credential.ts'
+import { assertOneAuthorization } from './one-authorization.ts'
 
 type User = {
   readonly name: string
@@ -141,7 +142,9 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     authenticate(req) {
       const header = req.headers.authorization ?? ''
       const path = /^basic /i.test(header) ? accepts(parseTarget(req.url ?? '/', 'all').path) : undefined
-      return path === undefined ? null : identify(req, header, path)
+      if (path === undefined) return null
+      assertOneAuthorization(req)
+      return identify(req, header, path)
     },
     hasEnded({ extra }) {
       const caller = callers.get(extra)

@@ -17,6 +17,7 @@ describe('readBearer', () => {
     ['an empty header', ['Authorization', ''], null],
     ['a token', ['Authorization', 'Bearer abc'], 'abc'],
     ['another letter case', ['authorization', 'bEARER abc'], 'abc'],
+    ['a repeated header', ['Authorization', 'Bearer abc', 'authorization', 'Bearer abc'], 'abc'],
     ['several spaces', ['Authorization', 'Bearer   abc  '], 'abc'],
     ['a WebSocket subprotocol', offering(`v4.channel.k8s.io, ${protocol}`), 't0ken'],
     ['the first of several subprotocols', offering(`${protocol},v4.channel.k8s.io`), 't0ken'],
@@ -89,7 +90,7 @@ describe('createBearerReader', () => {
   it('rejects a second header, even if the first is cached', async () => {
     const read = createBearerReader()
     const header = ['Authorization', 'Bearer a']
-    const [one, two] = await onOneSocket(header, [...header, ...header])
+    const [one, two] = await onOneSocket(header, [...header, 'Authorization', 'Bearer b'])
     expect(one && read(one)?.token).to.equal('a')
     expect(() => two && read(two))
       .to.throw(Status)

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../apierrors/status.ts'
 import { isWebSocket, splitSubprotocols } from '../httpserver/websocket/handshake.ts'
+import { assertOneAuthorization } from './one-authorization.ts'
 
 const maxTokenLength = 32 * 1024
 
@@ -10,12 +11,12 @@ const maxTokenLength = 32 * 1024
  * Returns the bearer token of a request (RFC 6750 section 2.1); null without a token. For a
  * WebSocket handshake the token may be a subprotocol, since browsers cannot send other headers.
  *
- * @throws Status 401 for another scheme, two headers, or a value too long to be a token
+ * @throws Status 401 for another scheme, two different headers, or a value too long to be a token
  */
 export function readBearer(req: IncomingMessage): string | null {
   const header = req.headers.authorization
   if (header === undefined || header === '') return readProtocol(req)
-  assertOneHeader(req)
+  assertOneAuthorization(req)
   const match = /^bearer +(\S+) *$/i.exec(header.slice(0, maxTokenLength + 16))
   if (!match) throw unauthorized('the Authorization header is not a bearer token')
   const token = match[1] ?? ''
@@ -38,7 +39,7 @@ export function createBearerReader(): (req: IncomingMessage) => Bearer | null {
     const { authorization: header = '' } = req.headers
     const last = lastSeen.get(req.socket)
     if (header !== '' && last?.header === header) {
-      assertOneHeader(req)
+      assertOneAuthorization(req)
       return last.bearer
     }
     const token = readBearer(req)
@@ -73,15 +74,4 @@ function readProtocol(req: IncomingMessage): string | null {
 function decode(text: string): string {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text && isUtf8(bytes) ? bytes.toString('utf8') : ''
-}
-
-/** Rejects several Authorization headers: their order must not determine the caller. */
-function assertOneHeader({ rawHeaders }: IncomingMessage): void {
-  let isGiven = false
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]
-    if (name?.length !== 13 || name.toLowerCase() !== 'authorization') continue
-    if (isGiven) throw unauthorized('the Authorization header is given more than once')
-    isGiven = true
-  }
 }

@@ -87,7 +87,7 @@ function makeRowPipe(r: Random): string {
       ]),
     () =>
       `format ${r.one(["'<hexnumencode:bytes> <hexnumdecode:status>'", "'<hexdecode:status> <hexdecode:ip>'", "'<q:level> <urlencode:_msg>'", "'<uc:_msg>'"])} as f`,
-    () => `math round(${r.one(['ratio, -0.5', 'bytes, -7', '-ratio, 0.1'])}) as x`,
+    () => `math round(${r.one(['ratio, -0.5', 'bytes, -7', '-ratio, 0.25'])}) as x`,
     () => `extract if (${makeFieldFilter(r)}) '<method> /api/<api>/users/<plain:id> ' from _msg`,
     () => `extract '<q:level>=<rest>' from ${r.one(['_msg', 'http.path', 'missing'])}`,
     () => `unpack_json if (${makeFieldFilter(r)}) fields (code, user.*) preserve_keys (user.tags)`,

@@ -37,6 +37,24 @@ describe('logs', () => {
       'must be a whole number from 1 to 3650, not 0',
     ],
     [
+      {
+        embedded: {
+          retentionDays: 8,
+          namespaces: [
+            { name: 'a', retentionDays: 8 },
+            { name: 'b', retentionDays: 9 },
+          ],
+        },
+      },
+      'logs.embedded.namespaces[1].retentionDays',
+      'must be at most logs.embedded.retentionDays (8), not 9',
+    ],
+    [
+      { embedded: { namespaces: [{ name: '*', quotaMegabytes: '500Mi' }] } },
+      'logs.embedded.namespaces[0].quotaMegabytes',
+      'must be a whole number from 1 to 1000000000, not "500Mi"',
+    ],
+    [
       { recordings: { policies: [{ name: 'all' }] } },
       'logs.recordings.policies',
       'requires a log store (logs.store)',

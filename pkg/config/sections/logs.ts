@@ -59,6 +59,12 @@ const embedded = section({
     description:
       'Retention and quota of namespaces: a list of `name` (with `*` for any characters), `retentionDays` and `quotaMegabytes`; the first matching name applies ([Logs](logs.md#retention-and-quota-of-namespaces)).',
   }),
+}).superRefine(({ retentionDays, namespaces }, { addIssue }) => {
+  // Such a rule would have no effect: the store removes files by its own retention.
+  for (const [i, { retentionDays: days = 0 }] of namespaces.entries()) {
+    const message = `must be at most logs.embedded.retentionDays (${retentionDays}), not ${days}`
+    if (days > retentionDays) addIssue({ code: 'custom', path: ['namespaces', i, 'retentionDays'], message })
+  }
 })
 
 const opensearch = section({

@@ -16,6 +16,13 @@ describe('parseBulk', () => {
     ])
   })
 
+  it('ignores other members of an action line', () => {
+    const items = read(`{"index":{"_index":"i","pipeline":null},"attempts":0}\n${document}\n`)
+    expect(items.map(({ action, index, record }) => [action, index, record?.log])).to.deep.equal([
+      ['index', 'i', 'a'],
+    ])
+  })
+
   it('reads document IDs that are numbers', () => {
     const ids = ['7', '9007199254740993', 'null']
     const items = read(ids.map(id => `{"create":{"_id":${id}}}\n${document}\n`).join(''))

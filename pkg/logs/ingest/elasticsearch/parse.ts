@@ -90,7 +90,9 @@ function parseAction(text: string, number: number, index: string): BulkItemHead 
   } catch {
     throw malformed('not valid JSON')
   }
-  const [[action, meta] = ['', undefined], ...rest] = isRecord(parsed) ? Object.entries(parsed) : []
+  // As Elasticsearch 8, ignores other members: winston-elasticsearch writes the number of attempts.
+  const actions = isRecord(parsed) ? Object.entries(parsed).filter(([name]) => isAction(name)) : []
+  const [[action, meta] = ['', undefined], ...rest] = actions
   if (rest.length > 0 || !isAction(action) || !isRecord(meta)) throw malformed('not an action')
   const { _index: own, _id: id } = meta
   return {
