@@ -84,7 +84,7 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
       const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text(name)) ? Number(text(name)) * 1e9 : undefined
       const value = duration ?? seconds
       if (value === undefined) throw invalidParameter(name, 'a duration such as 5m or 1h30m')
-      if (Math.abs(value) > maxSize) throw invalidParameter(name, 'a duration of 292 years at most')
+      if (Math.abs(value) >= maxSize) throw invalidParameter(name, 'a duration of 292 years at most')
       return BigInt(Math.trunc(value))
     },
     time(name) {
