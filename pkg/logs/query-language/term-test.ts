@@ -4,7 +4,9 @@ import { wordRole, wordsOf } from '../filter/words.ts'
 import type { Field } from '../record.ts'
 import { baseRegexCost, type RegexBudget } from '../regex/budget.ts'
 import { compileRegex, RegexError } from '../regex/compile.ts'
-import { syntaxError, type Term, type TermPiece } from './terms.ts'
+import { syntaxError, type Term } from './terms.ts'
+
+type Pieces = WildcardTest['pieces']
 
 const fields: Readonly<Record<string, Field>> = {
   log: 'log',
@@ -51,13 +53,8 @@ function toField(name: string): Field {
 }
 
 function literal({ field, value, position }: Term): string {
-  const texts = !('pieces' in value)
-    ? []
-    : value.pieces.map(piece => (typeof piece === 'string' ? '' : piece.text))
-  if (texts.length === 0 || texts.includes('')) {
-    syntaxError(`${field}: expected a non-empty text without wildcards`, position)
-  }
-  return texts.join('')
+  const text = 'pieces' in value ? plainText(value.pieces) : undefined
+  return text || syntaxError(`${field}: expected a non-empty text without wildcards`, position)
 }
 
 function regexTest(value: Extract<Term['value'], { regex: string }>, budget: RegexBudget): Test {
@@ -91,15 +88,15 @@ function checkRegex(source: string, caseSensitive: boolean, position: number): v
  * Returns the test of a field. The origin must equal the text, case-sensitive; with wildcards, and
  * for other fields, the case is ignored.
  */
-function fieldTest(field: Field, pieces: readonly TermPiece[]): Test {
+function fieldTest(field: Field, pieces: Pieces): Test {
   const text = plainText(pieces)
   const isOwn = typeof field !== 'string' && 'field' in field
   if (text !== undefined && !isOwn) return { kind: 'in', values: [text] }
-  return { kind: 'wildcard', pieces: joined(pieces), extent: 'value', start: 'open', end: 'open' }
+  return { kind: 'wildcard', pieces, extent: 'value', start: 'open', end: 'open' }
 }
 
 /** Returns the test of the line: words, or wildcards, which do not match spaces. */
-function logTest(pieces: readonly TermPiece[]): Test {
+function logTest(pieces: Pieces): Test {
   const text = plainText(pieces)
   if (text !== undefined) return textTest(text, false)
   const [first, last] = [pieces[0], pieces.at(-1)]
@@ -109,7 +106,7 @@ function logTest(pieces: readonly TermPiece[]): Test {
   } else if (last === '*' && inner !== undefined && isOneWord(inner)) return textTest(inner, true)
   const start = first !== '*' && beginsWord(first) ? 'word' : 'open'
   const end = last !== '*' && endsWord(last) ? 'word' : 'open'
-  return { kind: 'wildcard', pieces: joined(pieces), extent: 'part', start, end }
+  return { kind: 'wildcard', pieces, extent: 'part', start, end }
 }
 
 /** Returns the test for words, or for a literal text without words, such as `=>`. */
@@ -119,25 +116,10 @@ export function textTest(text: string, prefix: boolean): Test {
   return { kind: 'words', words, prefix }
 }
 
-function plainText(pieces: readonly TermPiece[]): string | undefined {
-  let text = ''
-  for (const piece of pieces) {
-    if (typeof piece === 'string') return undefined
-    text += piece.text
-  }
-  return text
-}
-
-/** Joins adjacent texts. */
-function joined(pieces: readonly TermPiece[]): WildcardTest['pieces'] {
-  const all: ({ readonly text: string } | '*' | '?')[] = []
-  for (const piece of pieces) {
-    const last = all.at(-1)
-    if (typeof piece === 'string') all.push(piece)
-    else if (typeof last === 'object') all.splice(-1, 1, { text: last.text + piece.text })
-    else all.push({ text: piece.text })
-  }
-  return all
+/** Returns the text of pieces without wildcards; undefined if there are wildcards. */
+function plainText([first, ...others]: Pieces): string | undefined {
+  if (first === undefined) return ''
+  return typeof first === 'object' && others.length === 0 ? first.text : undefined
 }
 
 function isOneWord(text: string): boolean {
@@ -146,12 +128,12 @@ function isOneWord(text: string): boolean {
 }
 
 /** Reports whether the pattern begins at a word boundary. `?` at the edge is in a word. */
-function beginsWord(piece: TermPiece | undefined): boolean {
+function beginsWord(piece: Pieces[number] | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'
   return wordRole(piece.text.codePointAt(0) ?? 0) === 'part'
 }
 
-function endsWord(piece: TermPiece | undefined): boolean {
+function endsWord(piece: Pieces[number] | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'
   return wordRole([...piece.text].at(-1)?.codePointAt(0) ?? 0) === 'part'
 }

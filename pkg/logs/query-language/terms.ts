@@ -1,7 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-
-/** A part of a search text: literal text, `*` for any number of characters, or `?` for one. */
-export type TermPiece = { readonly text: string; readonly quoted: boolean } | '*' | '?'
+import type { WildcardTest } from '../filter/wildcard.ts'
 
 export type Term = {
   readonly kind: 'term'
@@ -9,16 +7,14 @@ export type Term = {
   /** The name before the colon. */
   readonly field?: string
   readonly value:
-    | { readonly pieces: readonly TermPiece[] }
+    | Pick<WildcardTest, 'pieces'>
     | { readonly regex: string; readonly position: number; readonly caseSensitive: boolean }
     | { readonly operator: Comparison; readonly number: string }
 }
 
 export type Comparison = '<' | '<=' | '>' | '>='
 
-export type Token =
-  | Term
-  | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number; readonly end: number }
+export type Token = Term | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number }
 
 const plainName = String.raw`[\p{L}_@][\p{L}\p{N}_@-]*(?:\.[\p{L}\p{N}_./@-]+)?`
 const quotedName = String.raw`(?:[\p{L}_@][\p{L}\p{N}_@.-]*\.)?"(?:[^"\\]|\\.)*"`
@@ -84,14 +80,19 @@ export function readTerms(text: string): readonly Token[] {
     return { kind: 'term', position, ...named, value: { pieces } }
   }
 
-  function readPieces(): readonly TermPiece[] {
-    const pieces: TermPiece[] = []
+  /** Reads texts and wildcards. Adjacent texts, such as `a"b c"`, are one. */
+  function readPieces(): WildcardTest['pieces'] {
+    const pieces: WildcardTest['pieces'][number][] = []
     for (let next = text[at]; next !== undefined && !/[\s()]/.test(next); next = text[at]) {
       if (next === '*' || next === '?') {
         at += 1
         if (next === '?' || pieces.at(-1) !== '*') pieces.push(next)
-      } else if (next === '"') pieces.push({ text: readQuoted(), quoted: true })
-      else pieces.push({ text: readPlain(), quoted: false })
+        continue
+      }
+      const part = next === '"' ? readQuoted() : readPlain()
+      const last = pieces.at(-1)
+      if (typeof last === 'object') pieces.splice(-1, 1, { text: last.text + part })
+      else pieces.push({ text: part })
     }
     return pieces
   }
@@ -120,10 +121,10 @@ export function readTerms(text: string): readonly Token[] {
     const position = at + 1
     const operator = find(operatorPattern)?.[1]
     if (operator === 'AND' || operator === 'OR' || operator === 'NOT') {
-      tokens.push({ kind: operator, position, end: at })
+      tokens.push({ kind: operator, position })
     } else if (next === '(' || next === ')') {
       at += 1
-      tokens.push({ kind: next, position, end: at })
+      tokens.push({ kind: next, position })
     } else if (/\s/.test(next)) at += 1
     else tokens.push(readTerm())
   }
