@@ -1,5 +1,6 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
+import { createNamePattern } from '../../name-pattern.ts'
 
 /** What to keep of a response: a match of `includes`, and none of `excludes`. */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
@@ -59,25 +60,9 @@ export function filterValue(value: unknown, filter: PathFilter): unknown {
 /** Returns the remaining paths below a field; none if the field does not match. */
 function enter([head = '', ...rest]: Path, name: string): readonly Path[] {
   if (head === '**') return rest.length === 0 ? [rest] : [[head, ...rest], ...enter(rest, name)]
-  return isMatch(head, name) ? [rest] : []
+  return createNamePattern(head)(name) ? [rest] : []
 }
 
 function isComplete(path: Path): boolean {
   return path.length === 0
-}
-
-/** Reports whether a name matches a pattern, part by part at its first occurrence. */
-function isMatch(pattern: string, name: string): boolean {
-  const [first = '', ...others] = pattern.split('*')
-  const last = others.pop()
-  if (last === undefined) return pattern === name
-  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
-    return false
-  let at = first.length
-  for (const part of others) {
-    const found = name.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return at <= name.length - last.length
 }
