@@ -14,33 +14,61 @@ export type MathExpression =
     }
   | { readonly kind: 'function'; readonly name: string; readonly operands: readonly MathExpression[] }
 
-// Precedence: lower numbers bind tighter; operators of one number are left-associative.
-const operators: Readonly<Record<string, number>> = {
-  '^': 1,
-  '*': 2,
-  '/': 2,
-  '%': 2,
-  '+': 3,
-  '-': 3,
-  '&': 4,
-  xor: 5,
-  or: 6,
-  default: 10,
+type Operator = { readonly level: number; readonly apply: (a: number, b: number) => number }
+
+/** Operators of a lower level bind tighter; those of the same level are left-associative. */
+const operators: Readonly<Record<string, Operator>> = {
+  '^': { level: 1, apply: (a, b) => a ** b },
+  '*': { level: 2, apply: (a, b) => a * b },
+  '/': { level: 2, apply: (a, b) => a / b },
+  // Integers have no negative zero.
+  '%': { level: 2, apply: (a, b) => (Number.isInteger(a) ? (a % b) + 0 : a % b) },
+  '+': { level: 3, apply: (a, b) => a + b },
+  '-': { level: 3, apply: (a, b) => a - b },
+  '&': { level: 4, apply: onBits((a, b) => a & b) },
+  xor: { level: 5, apply: onBits((a, b) => a ^ b) },
+  or: { level: 6, apply: onBits((a, b) => a | b) },
+  default: { level: 10, apply: (a, b) => (Number.isNaN(a) ? b : a) },
 }
 const loosest = 10
 
-/** Minimum and maximum number of operands of each function. */
-const functions: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  abs: [1, 1],
-  ceil: [1, 1],
-  exp: [1, 1],
-  floor: [1, 1],
-  ln: [1, 1],
-  max: [2, 100],
-  min: [2, 100],
-  now: [0, 0],
-  rand: [0, 0],
-  round: [1, 2],
+type MathFunction = {
+  /** Minimum and maximum number of operands. */
+  readonly least: number
+  readonly most: number
+  readonly call: (...operands: readonly number[]) => number
+}
+
+const withOne = (call: (operand: number) => number): MathFunction => ({
+  ...{ least: 1, most: 1 },
+  call: (operand = Number.NaN) => call(operand),
+})
+
+/** A function that returns the operand that is better than all others; ignores NaN. */
+const withBest = (isBetter: (a: number, b: number) => boolean): MathFunction => ({
+  ...{ least: 2, most: 100 },
+  call: (...operands) =>
+    operands.reduce(
+      (best, value) => (Number.isNaN(best) || isBetter(value, best) ? value : best),
+      Number.NaN,
+    ),
+})
+
+const functions: Readonly<Record<string, MathFunction>> = {
+  abs: withOne(Math.abs),
+  ceil: withOne(Math.ceil),
+  exp: withOne(Math.exp),
+  floor: withOne(Math.floor),
+  ln: withOne(Math.log),
+  max: withBest((a, b) => a > b),
+  min: withBest((a, b) => a < b),
+  now: { least: 0, most: 0, call: () => Date.now() * 1e6 },
+  rand: { least: 0, most: 0, call: Math.random },
+  round: {
+    ...{ least: 1, most: 2 },
+    call: (value = Number.NaN, nearest) =>
+      nearest === undefined ? roundHalfAway(value) : roundTo(value, nearest),
+  },
 }
 
 const stops = ['+', '-', '/']
@@ -51,7 +79,7 @@ export function parseMath(tokens: Tokens, limits: Limits, level = loosest): Math
   let left = parseMath(tokens, limits, level - 1)
   for (;;) {
     const operator = tokens.current.text.toLowerCase()
-    if (tokens.current.isQuoted || operators[operator] !== level) return left
+    if (tokens.current.isQuoted || operators[operator]?.level !== level) return left
     limits.countTerm(tokens)
     tokens.advance()
     left = { kind: 'operator', operator, left, right: parseMath(tokens, limits, level - 1) }
@@ -94,7 +122,7 @@ function parseCall(tokens: Tokens, limits: Limits, name: string): MathExpression
     operands.push(parseMath(tokens, limits))
     if (!tokens.is(')')) tokens.expect(',')
   }
-  const [least, most] = functions[name] ?? [0, 0]
+  const { least = 0, most = 0 } = functions[name] ?? {}
   if (operands.length < least || operands.length > most) {
     const range = least === most ? String(least) : `${least} to ${most}`
     throw tokens.error(`${name}() requires ${range} arguments, not ${operands.length}`)
@@ -112,7 +140,7 @@ export function formatMath(expression: MathExpression): string {
     case 'negative':
       return `-${inParentheses(expression.operand, 0)}`
     case 'operator': {
-      const level = operators[expression.operator] ?? 0
+      const level = operators[expression.operator]?.level ?? 0
       const [left, right] = [
         inParentheses(expression.left, level),
         inParentheses(expression.right, level - 1),
@@ -126,7 +154,9 @@ export function formatMath(expression: MathExpression): string {
 
 function inParentheses(expression: MathExpression, most: number): string {
   const text = formatMath(expression)
-  return expression.kind === 'operator' && (operators[expression.operator] ?? 0) > most ? `(${text})` : text
+  return expression.kind === 'operator' && (operators[expression.operator]?.level ?? 0) > most
+    ? `(${text})`
+    : text
 }
 
 /** Evaluates an expression. @param read returns the value of a field, or '' if it is missing */
@@ -138,71 +168,22 @@ export function evaluate(expression: MathExpression, read: (field: string) => st
       return parseValue(read(expression.field))
     case 'negative':
       return -evaluate(expression.operand, read)
-    case 'operator':
-      return apply(expression.operator, evaluate(expression.left, read), evaluate(expression.right, read))
-    case 'function':
-      return call(
-        expression.name,
-        expression.operands.map(operand => evaluate(operand, read)),
-      )
+    case 'operator': {
+      const [left, right] = [evaluate(expression.left, read), evaluate(expression.right, read)]
+      return operators[expression.operator]?.apply(left, right) ?? Number.NaN
+    }
+    case 'function': {
+      const operands = expression.operands.map(operand => evaluate(operand, read))
+      return functions[expression.name]?.call(...operands) ?? Number.NaN
+    }
   }
 }
 
-function apply(operator: string, a: number, b: number): number {
-  switch (operator) {
-    case '^':
-      return a ** b
-    case '*':
-      return a * b
-    case '/':
-      return a / b
-    case '%':
-      // Integers have no negative zero.
-      return Number.isInteger(a) ? (a % b) + 0 : a % b
-    case '+':
-      return a + b
-    case '-':
-      return a - b
-    case 'default':
-      return Number.isNaN(a) ? b : a
-    default:
-      return applyBits(operator, a, b)
-  }
-}
-
-const most = 2n ** 64n
-
-function applyBits(operator: string, a: number, b: number): number {
-  if (!Number.isFinite(a) || !Number.isFinite(b)) return Number.NaN
-  const [x, y] = [a, b].map(value => ((BigInt(Math.trunc(value)) % most) + most) % most)
-  if (x === undefined || y === undefined) return Number.NaN
-  return Number(operator === '&' ? x & y : operator === 'or' ? x | y : x ^ y)
-}
-
-function call(name: string, operands: readonly number[]): number {
-  const [first = Number.NaN, second] = operands
-  switch (name) {
-    case 'abs':
-      return Math.abs(first)
-    case 'ceil':
-      return Math.ceil(first)
-    case 'exp':
-      return Math.exp(first)
-    case 'floor':
-      return Math.floor(first)
-    case 'ln':
-      return Math.log(first)
-    case 'max':
-      return operands.reduce((best, value) => (Number.isNaN(best) || value > best ? value : best), Number.NaN)
-    case 'min':
-      return operands.reduce((best, value) => (Number.isNaN(best) || value < best ? value : best), Number.NaN)
-    case 'now':
-      return Date.now() * 1e6
-    case 'rand':
-      return Math.random()
-    default:
-      return second === undefined ? roundHalfAway(first) : roundTo(first, second)
-  }
+/** Returns an operator on unsigned integers of 64 bits. */
+function onBits(apply: (a: bigint, b: bigint) => bigint): Operator['apply'] {
+  const toBits = (value: number) => BigInt.asUintN(64, BigInt(Math.trunc(value)))
+  return (a, b) =>
+    Number.isFinite(a) && Number.isFinite(b) ? Number(apply(toBits(a), toBits(b))) : Number.NaN
 }
 
 /** Rounds half away from zero. Math.round rounds -0.5 up. */

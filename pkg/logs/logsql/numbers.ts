@@ -9,26 +9,6 @@ const nsOf: Readonly<Record<string, number>> = {
   w: 7 * 86_400e9,
   y: 365 * 86_400e9,
 }
-const bytesOf: Readonly<Record<string, number>> = {
-  '': 1,
-  B: 1,
-  K: 1e3,
-  KB: 1e3,
-  M: 1e6,
-  MB: 1e6,
-  G: 1e9,
-  GB: 1e9,
-  T: 1e12,
-  TB: 1e12,
-  Ki: 2 ** 10,
-  KiB: 2 ** 10,
-  Mi: 2 ** 20,
-  MiB: 2 ** 20,
-  Gi: 2 ** 30,
-  GiB: 2 ** 30,
-  Ti: 2 ** 40,
-  TiB: 2 ** 40,
-}
 // Maximum length of a number in any notation: the longest doubles have more than 300 digits.
 const longest = 400
 const plain = /^-?(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
@@ -79,15 +59,15 @@ function parseGeneral(text: string): number | undefined {
 
 /** Parses a duration such as `1h30m` or `-2.5s` to nanoseconds. */
 export function parseDuration(text: string): number | undefined {
-  return sumOf(text, durationPart, nsOf)
+  return sumOf(text, durationPart, unit => nsOf[unit] ?? 0)
 }
 
 /** Parses a size such as `1.5MiB` or `10KB` to bytes. */
 function parseSize(text: string): number | undefined {
-  return sumOf(text, sizePart, bytesOf)
+  return sumOf(text, sizePart, unit => (unit.includes('i') ? 1024 : 1000) ** 'BKMGT'.indexOf(unit[0] ?? 'B'))
 }
 
-function sumOf(text: string, part: RegExp, units: Readonly<Record<string, number>>): number | undefined {
+function sumOf(text: string, part: RegExp, sizeOf: (unit: string) => number): number | undefined {
   if (text.length > longest) return undefined
   const isNegative = text.startsWith('-')
   let sum = 0
@@ -99,7 +79,7 @@ function sumOf(text: string, part: RegExp, units: Readonly<Record<string, number
     if (found === null || !unsigned.test(number)) return undefined
     const value = Number(number.replaceAll('_', ''))
     if (value >= 2 ** 64 || (unit === '' && !Number.isInteger(value))) return undefined
-    sum += Math.trunc(value * (units[unit] ?? 0))
+    sum += Math.trunc(value * sizeOf(unit))
   }
   // As in VictoriaLogs, a larger sum is the largest 64-bit integer, which a double rounds to this.
   sum = Math.min(sum, 2 ** 63)
