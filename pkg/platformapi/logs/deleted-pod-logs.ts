@@ -1,16 +1,15 @@
 import { badRequest, Status } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { createPacedWriter, sendJson } from '../../httpserver/response/respond.ts'
+import { sendJson } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { exportHits } from '../../logs/export-records.ts'
 import { allOf, type Expression, isOneOf } from '../../logs/filter/expression.ts'
 import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
-import { withConcurrencyLimits } from './concurrency-limits.ts'
-import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
+import { type CallerViewOptions, openCallerView } from './caller-view.ts'
 import { type PodLogOptions, parsePodLogOptions } from './pod-log-options.ts'
-import type { LogApiOptions } from './serve.ts'
+import { sendPages } from './send-pages.ts'
 
 type Source = {
   readonly store: LogStore
@@ -35,32 +34,22 @@ const narrowBy = 'tailLines or sinceTime (--tail or --since-time of kubectl)'
  * lines
  */
 export function createDeletedPodLogs(
-  options: Omit<LogApiOptions, 'closing'>,
+  options: CallerViewOptions,
 ): (exchange: AuthenticatedExchange) => Promise<boolean> {
   return async exchange => {
-    const { namespace } = exchange.info
-    const { limits, concurrency } = options
-    const scopeNow = createFilterNow({ namespaces: [namespace] }, exchange.identity, options)
-    const scope = await scopeNow()
-    if (scope === undefined) return false
-    const { queryTimeoutSeconds, exportLimit } = limits()
-    const limited = withConcurrencyLimits(options.store, concurrency, exchange)
     let isAnswered = false
     await withAbortOnDisconnect(exchange, async signal => {
-      const source: Source = {
-        store: withPermissionChecks(limited, exchange, scope, scopeNow, options.permissionEveryMs),
-        limits: { timeoutMs: queryTimeoutSeconds * 1_000, signal },
-        exportLimit: exportLimit || Number.POSITIVE_INFINITY,
-        filter(expression, startNs) {
-          const both = allOf([scope.expression, expression].filter(part => part !== undefined))
-          return {
-            ...scope,
-            ...(both === undefined ? {} : { expression: both }),
-            ...(startNs === undefined ? {} : { startNs }),
-          }
-        },
-      }
-      isAnswered = await respond(exchange, source)
+      const where = { namespaces: [exchange.info.namespace] }
+      const view = await openCallerView(exchange, where, signal, options)
+      const scope = view.filter
+      if (scope === undefined) return
+      const filter: Source['filter'] = (expression, startNs) => ({
+        ...scope,
+        expression: allOf([scope.expression, expression]),
+        startNs,
+      })
+      const { limits, exportLimit } = view
+      isAnswered = await respond(exchange, { store: view.checked(), limits, exportLimit, filter })
     }).catch(error => {
       // If the store is not available, the 404 of kube-apiserver is sent, with a warning.
       if (!(error instanceof Status) || error.code < 429 || exchange.res.headersSent) throw error
@@ -150,7 +139,7 @@ async function findNewest({ store, limits, filter }: Source, operands: readonly 
 
 /** Writes the lines in the format of the kubelet, oldest first. */
 async function sendLog(
-  { res }: AuthenticatedExchange,
+  exchange: AuthenticatedExchange,
   { store, limits, exportLimit, filter }: Source,
   instance: readonly Expression[],
   { stream, sinceNs, tailLines, limitBytes, timestamps }: PodLogOptions,
@@ -162,23 +151,22 @@ async function sendLog(
   const read = (order: 'asc' | 'desc', startNs: bigint | undefined) =>
     exportHits(store, { filter: filter(expression, startNs), order, limit, narrowBy }, limits)
   const first = tailLines === undefined ? undefined : await findTail(read('desc', sinceNs), tailLines)
-  let isBefore = first !== undefined
-  let left = limitBytes ?? Number.POSITIVE_INFINITY
   const pages = tailLines === 0 ? undefined : read('asc', first?.record.timeNs ?? sinceNs)
-  let page = await pages?.next()
-  res.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' })
-  const write = createPacedWriter(res)
-  for (; page?.done === false && left > 0 && !res.destroyed; page = await pages?.next()) {
-    const lines = page.value.filter(({ cursor }) => {
-      isBefore &&= cursor !== first?.cursor
-      return !isBefore
-    })
-    const bytes = Buffer.from(lines.map(hit => formatLine(hit, timestamps)).join(''))
-    await write(bytes.subarray(0, left))
-    left -= bytes.length
+  async function* toBytes(): AsyncGenerator<Buffer> {
+    let isBefore = first !== undefined
+    let left = limitBytes ?? Number.POSITIVE_INFINITY
+    for await (const hits of pages ?? []) {
+      const lines = hits.filter(({ cursor }) => {
+        isBefore &&= cursor !== first?.cursor
+        return !isBefore
+      })
+      const bytes = Buffer.from(lines.map(hit => formatLine(hit, timestamps)).join(''))
+      yield bytes.subarray(0, left)
+      left -= bytes.length
+      if (left <= 0) return
+    }
   }
-  await pages?.return(undefined)
-  res.end()
+  await sendPages(exchange, { 'content-type': 'text/plain' }, toBytes(), bytes => bytes)
 }
 
 /** Returns the first of the last `count` records; undefined if there are not that many. */

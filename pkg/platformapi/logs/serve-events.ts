@@ -1,7 +1,6 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import { createPacedWriter, sendJsonText } from '../../httpserver/response/respond.ts'
+import { sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { withFields } from '../../json/fields.ts'
 import type { EventKind } from '../../logs/events/event-kind.ts'
@@ -12,27 +11,16 @@ import {
   parseEventQuery,
 } from '../../logs/query/event-query.ts'
 import type { RecordSelection } from '../../logs/query/log-query.ts'
-import type { ReadableNamespaces } from '../../logs/query/scope.ts'
-import type { Hit, LogStore } from '../../logs/store.ts'
+import type { Hit } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
-import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
-import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
+import { type CallerViewOptions, openCallerView } from './caller-view.ts'
 import { queryHistogram, queryPage, type ScopedQuery } from './responses.ts'
+import { sendPages } from './send-pages.ts'
 
-export type EventApiOptions = {
+export type EventApiOptions = CallerViewOptions & {
   readonly kind: EventKind
-  readonly store: LogStore
-  readonly concurrency: LogConcurrency
-  /** Returns the scope in which the caller may list events of this kind. @throws Status 503 */
-  readonly readable: (identity: Identity) => Promise<ReadableNamespaces>
-  /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
-  readonly created: () => ReadonlyMap<string, number>
   /** Returns the workspaces of all namespaces, by namespace. @throws Status 503 */
   readonly workspaces: () => ReadonlyMap<string, string>
-  /** Returns the time limit of a query, and the maximum of events of an export (0: none). */
-  readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
-  /** Interval at which searches of one request check its permission. Set only by tests. */
-  readonly permissionEveryMs?: number
 }
 
 /**
@@ -43,20 +31,18 @@ export type EventApiOptions = {
  */
 export function createEventApi(options: EventApiOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
-    const { kind, concurrency } = options
-    const { queryTimeoutSeconds, exportLimit } = options.limits()
+    const { kind } = options
     const parameters = parseEventQuery(exchange.query, kind, text => addWarning(exchange.res, text))
     const where = inWorkspaces(parameters.where, options.workspaces)
-    const filterNow = createFilterNow(where, exchange.identity, options)
-    const filter = await filterNow()
-    const limited = withConcurrencyLimits(options.store, concurrency, exchange)
-    const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
-    const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
+    const { filter, limits, ...view } = await openCallerView(exchange, where, signal, options)
+    const store = view.checked()
     if (parameters.operation === 'export') {
       const { order } = parameters
-      const pages =
-        filter && exportHits(store, { filter, order, limit: exportLimit || Number.POSITIVE_INFINITY }, limits)
-      return sendEvents(exchange, pages)
+      const pages = filter && exportHits(store, { filter, order, limit: view.exportLimit }, limits)
+      const headers = { 'content-type': 'application/x-ndjson', 'content-disposition': 'attachment' }
+      const format = (hits: readonly Hit[]) =>
+        Buffer.from(hits.map(hit => `${toEvent(hit, false)}\n`).join(''))
+      return sendPages(exchange, headers, pages, format)
     }
     sendJsonText(exchange.res, 200, await respond(kind, parameters, { store, filter, limits }))
   }
@@ -91,27 +77,6 @@ function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
   // Other programs may have stored records that are not JSON.
   const json = record.log.startsWith('{') ? record.log : '{}'
   return withCursor ? withFields(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
-}
-
-/** Sends one event per line, as fast as the client reads, after the first page. */
-async function sendEvents(
-  { res }: AuthenticatedExchange,
-  pages: AsyncGenerator<readonly Hit[]> | undefined,
-): Promise<void> {
-  let page = await pages?.next()
-  res.writeHead(200, {
-    'content-type': 'application/x-ndjson',
-    'content-disposition': 'attachment',
-    'cache-control': 'no-cache, private',
-    'x-content-type-options': 'nosniff',
-  })
-  const write = createPacedWriter(res)
-  while (pages !== undefined && page?.done === false && !res.destroyed) {
-    await write(Buffer.from(page.value.map(hit => `${toEvent(hit, false)}\n`).join('')))
-    page = await pages.next()
-  }
-  await pages?.return(undefined)
-  res.end()
 }
 
 /** Replaces workspace filters by filters for the current namespaces of these workspaces. */

@@ -1,36 +1,22 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { findContext } from '../../logs/context-lines.ts'
+import { exportHits } from '../../logs/export-records.ts'
 import { allOf, type Expression } from '../../logs/filter/expression.ts'
-import type { LogFilter } from '../../logs/filter/filter.ts'
-import { type LogQueryParameters, parseLogQuery, type RecordSelection } from '../../logs/query/log-query.ts'
-import type { ReadableNamespaces } from '../../logs/query/scope.ts'
-import type { LogStore } from '../../logs/store.ts'
+import { type LogQueryParameters, parseLogQuery } from '../../logs/query/log-query.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
-import { type LogConcurrency, type Slot, withConcurrencyLimits } from './concurrency-limits.ts'
+import { type CallerViewOptions, openCallerView } from './caller-view.ts'
+import type { Slot } from './concurrency-limits.ts'
 import { sendExport } from './export.ts'
-import { sendFollow } from './follow.ts'
-import { createFilterNow, withPermissionChecks } from './permission-checks.ts'
 import { toRecordJson } from './record-json.ts'
 import { queryHistogram, queryPage, queryPatterns, type ScopedQuery } from './responses.ts'
 
-export type LogApiOptions = {
-  readonly store: LogStore
-  readonly concurrency: LogConcurrency
-  /** Returns the scope in which the caller may get pods/log. @throws Status 503 */
-  readonly readable: (identity: Identity) => Promise<ReadableNamespaces>
-  /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
-  readonly created: () => ReadonlyMap<string, number>
-  /** Returns the time limit of a query, and the maximum of lines of an export (0: none). */
-  readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
+export type LogApiOptions = CallerViewOptions & {
   /** Aborted when the program stops, which ends live tails. */
   readonly closing: AbortSignal
-  /** Interval at which searches of one request check its permission. Set only by tests. */
-  readonly permissionEveryMs?: number
 }
 
 /** The dependencies of queries that scan all lines. */
@@ -54,29 +40,15 @@ export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
     container: Expression | undefined,
     left: AbortSignal,
   ) {
-    const { closing, concurrency } = options
-    const { queryTimeoutSeconds, exportLimit } = options.limits()
     const parameters = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
-    const where = andContainer(parameters.where, container)
-    const filterNow = createFilterNow(where, exchange.identity, options)
-    const filter = await filterNow()
-    const limited = withConcurrencyLimits(options.store, concurrency, exchange)
-    const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
-    if (parameters.operation === 'follow') {
-      const tail = concurrency.tail(exchange.identity.username)
-      const isPermitted = async () => same(await filterNow(), filter)
-      const signal = AbortSignal.any([closing, left])
-      const request = { ...parameters, filter, isPermitted }
-      return sendFollow(limited, exchange, request, { ...limits, signal }).finally(tail.leave)
-    }
-    const store = withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
+    const where = { ...parameters.where, expression: allOf([container, parameters.where.expression]) }
+    const view = await openCallerView(exchange, where, left, options)
+    const { filter, limits } = view
+    if (parameters.operation === 'follow') return view.follow({ ...parameters, filter }, options.closing)
+    const store = view.checked()
     if (parameters.operation === 'export') {
-      return sendExport(
-        store,
-        exchange,
-        { ...parameters, filter, limit: exportLimit || Number.POSITIVE_INFINITY },
-        limits,
-      )
+      const pages = filter && exportHits(store, { ...parameters, filter, limit: view.exportLimit }, limits)
+      return sendExport(exchange, pages, parameters)
     }
     if (parameters.operation === 'patterns') {
       const { enter, timeSlices } = options
@@ -117,17 +89,4 @@ async function respond(
       return `{"context":{"before":[${toJson(before)}],"after":[${toJson(after)}]}}`
     }
   }
-}
-
-function andContainer(where: RecordSelection, container: Expression | undefined): RecordSelection {
-  const expression = allOf([container, where.expression].filter(part => part !== undefined))
-  return expression === undefined ? where : { ...where, expression }
-}
-
-/** Returns whether two filters have the same scope. */
-export function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
-  if (a === b) return true
-  const text = (filter: LogFilter | undefined) =>
-    JSON.stringify(filter?.scope ?? null, (_, value) => (typeof value === 'bigint' ? String(value) : value))
-  return text(a) === text(b)
 }

@@ -1,18 +1,16 @@
 import { badRequest, unknownResource } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import { createPacedWriter, sendJsonText } from '../../httpserver/response/respond.ts'
+import { sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
-import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Pipe, Query } from '../../logs/logsql/query.ts'
 import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import type { Row } from '../../logs/logsql/row.ts'
-import { type QueryRun, runQuery } from '../../logs/logsql/run-query.ts'
+import { runQuery } from '../../logs/logsql/run-query.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
-import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
-import { sendFollow } from '../logs/follow.ts'
-import { createFilterNow, withPermissionChecks } from '../logs/permission-checks.ts'
-import { type LogApiOptions, type ScanOptions, same } from '../logs/serve.ts'
+import { openCallerView } from '../logs/caller-view.ts'
+import { sendPages } from '../logs/send-pages.ts'
+import type { LogApiOptions, ScanOptions } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { queryHits } from './hits.ts'
 import {
@@ -36,53 +34,32 @@ export type LogsqlOptions = LogApiOptions &
 
 const maxBytes = 32 * 1024 * 1024
 
-/** A request with its scope. The filter is undefined if the caller has access to no lines. */
-type Request = {
-  readonly exchange: AuthenticatedExchange
+/** A request for results of a query. */
+type EndpointRequest = {
   readonly parameters: LogsqlParameters
-  readonly filter: LogFilter | undefined
-  readonly filterNow: () => Promise<LogFilter | undefined>
   readonly nowNs: bigint
-  readonly run: Omit<QueryRun, 'filter'>
   readonly reading: QueryRunner
 }
 
-type Endpoint = (request: Request) => Promise<string>
+const queryOf = ({ parameters, nowNs }: EndpointRequest): EndpointParameters => readQuery(parameters, nowNs)
 
-const parametersOf = ({ parameters, nowNs }: Request): EndpointParameters => readQuery(parameters, nowNs)
-
-const endpoints: Readonly<Record<string, Endpoint>> = {
-  hits: async request => {
-    const bucket = readBucket(request.parameters)
-    const query = readQuery(request.parameters, request.nowNs, bucket)
-    return queryHits(request.parameters, query, bucket, request.reading)
+const endpoints: Readonly<Record<string, (request: EndpointRequest) => Promise<string>>> = {
+  hits: ({ parameters, nowNs, reading }) => {
+    const bucket = readBucket(parameters)
+    return queryHits(parameters, readQuery(parameters, nowNs, bucket), bucket, reading)
   },
-  facets: request => queryFacets(request.parameters, parametersOf(request).query, request.reading),
-  field_names: request => queryFieldNames(request.parameters, parametersOf(request).query, request.reading),
-  field_values: request =>
-    queryValues(
-      request.parameters,
-      parametersOf(request).query,
-      request.reading,
-      fieldOf(request.parameters),
-    ),
-  streams: request =>
-    queryValues(request.parameters, parametersOf(request).query, request.reading, '_stream'),
-  stream_ids: request =>
-    queryValues(request.parameters, parametersOf(request).query, request.reading, '_stream_id'),
-  stream_field_names: request =>
-    queryStreamFieldNames(request.parameters, parametersOf(request).query, request.reading),
+  facets: request => queryFacets(request, queryOf(request).query),
+  field_names: request => queryFieldNames(request, queryOf(request).query),
+  field_values: request => queryValues(request, queryOf(request).query, fieldOf(request.parameters)),
+  streams: request => queryValues(request, queryOf(request).query, '_stream'),
+  stream_ids: request => queryValues(request, queryOf(request).query, '_stream_id'),
+  stream_field_names: request => queryStreamFieldNames(request, queryOf(request).query),
   stream_field_values: request =>
-    queryValues(
-      request.parameters,
-      parametersOf(request).query,
-      request.reading,
-      streamLabelOf(fieldOf(request.parameters)),
-    ),
-  stats_query: request => queryStats(parametersOf(request), request.reading),
-  stats_query_range: request => {
-    const bucket = readBucket(request.parameters)
-    return queryStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.reading)
+    queryValues(request, queryOf(request).query, streamLabelOf(fieldOf(request.parameters))),
+  stats_query: request => queryStats(queryOf(request), request.reading),
+  stats_query_range: ({ parameters, nowNs, reading }) => {
+    const bucket = readBucket(parameters)
+    return queryStatsRange(readQuery(parameters, nowNs, bucket), bucket, reading)
   },
 }
 
@@ -115,53 +92,39 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
     warnOfUnknown(query, text => addWarning(res, text))
     const nowNs = BigInt(Date.now()) * 1_000_000n
     const parameters = readLogsqlParameters(query, nowNs)
-    const filterNow = createFilterNow({}, identity, options)
-    const filter = await filterNow()
-    const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
-    const limited = withConcurrencyLimits(options.store, options.concurrency, exchange)
-    const checked = () =>
-      withPermissionChecks(limited, exchange, filter, filterNow, options.permissionEveryMs)
+    const view = await openCallerView(exchange, {}, left, options)
     const run = {
-      // A tail checks its permission itself.
-      store: endpoint === 'tail' ? limited : checked(),
       ...{ timeSlices: options.timeSlices, maxBytes },
-      limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
+      limits: {
+        timeoutMs: timeoutOf(parameters, view.limits.timeoutMs),
+        signal: AbortSignal.any([left, options.closing]),
+      },
+      // Without a filter the scope is empty, and the query returns no lines.
+      filter: view.filter ?? { scope: [] },
     }
-    // Without a filter the scope is empty, and the query returns no lines.
-    const within = { ...run, filter: filter ?? { scope: [] } }
-    const reading = {
-      rows: (given: Query) => runQuery(within, given),
-      timeSlices: createQueryTimeSlices(run),
+    if (endpoint === 'tail') {
+      const plan = planTail(parameters, { ...run, store: view.limited }, nowNs)
+      const filter = view.filter && plan.filter
+      const tailRequest = {
+        ...{ filter, size: 0, withCursor: false },
+        format: plan.format,
+        begin: plan.history,
+      }
+      return view.follow(tailRequest, options.closing)
     }
-    const request = { exchange, parameters, filter, filterNow, nowNs, run, reading }
-    if (endpoint === 'tail') return follow(request, left)
+    const within = { ...run, store: view.checked() }
+    const timeSlices = createQueryTimeSlices(run)
+    const reading = { rows: (given: Query) => runQuery(within, given), timeSlices }
+    const request = { parameters, nowNs, reading }
     const slot = await options.enter(identity.username, res)
     try {
       if (res.destroyed) return
-      reading.timeSlices.restart()
-      if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
+      timeSlices.restart()
+      if (endpoint === 'query') await sendQuery(exchange, request, view.exportLimit)
       else sendJsonText(res, 200, (await endpoints[endpoint]?.(request)) ?? '')
     } finally {
       slot.leave()
     }
-  }
-
-  async function follow(request: Request, left: AbortSignal): Promise<void> {
-    const { exchange, parameters, filter, nowNs, run } = request
-    const query = readQuery(parameters, nowNs)
-    const offset = parameters.duration('start_offset', '0s')
-    const since = offset > 0n ? nowNs - offset : undefined
-    const within = filter ?? { scope: [] }
-    const plan = planTail(query, within, { ...run, filter: within }, since)
-    const tail = options.concurrency.tail(exchange.identity.username)
-    const isPermitted = async () => same(await request.filterNow(), filter)
-    const signal = AbortSignal.any([options.closing, left])
-    const tailRequest = {
-      filter: filter && plan.filter,
-      ...{ size: 0, withCursor: false, isPermitted },
-      ...{ format: plan.format, begin: plan.history },
-    }
-    await sendFollow(run.store, exchange, tailRequest, { ...run.limits, signal }).finally(tail.leave)
   }
 
   return exchange => withAbortOnDisconnect(exchange, left => serve(exchange, left))
@@ -179,44 +142,30 @@ function timeoutOf(parameters: LogsqlParameters, maxMs: number): number {
 }
 
 /** Sends rows as they are found; an error after the first row aborts the response. */
-async function sendQuery(request: Request, exportLimit: number): Promise<void> {
-  const { exchange, parameters, reading } = request
-  const { res, req } = exchange
+function sendQuery(exchange: AuthenticatedExchange, request: EndpointRequest, most: number): Promise<void> {
+  const { parameters, reading } = request
   if (!['', 'json'].includes(parameters.text('format')))
     throw badRequest('unsupported format: rows are JSON, one per line')
-  const { query } = parametersOf(request)
+  const { query } = queryOf(request)
   const limit = parameters.count('limit')
   const offset = parameters.count('offset')
   const cuts: readonly Pipe[] = [
     ...(offset > 0 ? [{ kind: 'offset', count: offset } as const] : []),
     ...(limit > 0 ? [{ kind: 'limit', count: limit } as const] : []),
   ]
-  const format = createRowFormat(query.pipes)
-  const pages = reading.rows({ ...query, pipes: [...query.pipes, ...cuts] })[Symbol.asyncIterator]()
-  const most = exportLimit || Infinity
-  let count = 0
-  const next = async (): Promise<readonly Row[] | undefined> => {
-    const { done, value } = await pages.next()
-    if (done) return undefined
-    count += value.length
-    if (count > most) {
-      throw badRequest(
-        `the response has more than ${most} lines (logs.exportLimit): restrict the query, for example with limit or _time`,
-      )
+  async function* pages(): AsyncGenerator<readonly Row[]> {
+    let count = 0
+    for await (const rows of reading.rows({ ...query, pipes: [...query.pipes, ...cuts] })) {
+      count += rows.length
+      if (count > most) {
+        throw badRequest(
+          `the response has more than ${most} lines (logs.exportLimit): restrict the query, for example with limit or _time`,
+        )
+      }
+      yield rows
     }
-    return value
   }
-  let page = await next()
-  res.writeHead(200, {
-    'content-type': 'application/stream+json',
-    'cache-control': 'no-cache, private',
-    'x-content-type-options': 'nosniff',
-  })
-  const write = createPacedWriter(res)
-  while (page !== undefined && !res.destroyed && req.method !== 'HEAD') {
-    await write(Buffer.from(page.map(format).join('')))
-    page = await next()
-  }
-  await pages.return?.()
-  res.end()
+  const format = createRowFormat(query.pipes)
+  const headers = { 'content-type': 'application/stream+json' }
+  return sendPages(exchange, headers, pages(), rows => Buffer.from(rows.map(format).join('')))
 }

@@ -1,56 +1,51 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { exportHits } from '../../logs/export-records.ts'
+import type { LogFilter } from '../../logs/filter/filter.ts'
 import { createLineRow } from '../../logs/logsql/pipes/row-change.ts'
-import type { Steps } from '../../logs/logsql/pipes/sort-in-steps.ts'
 import { isByRow } from '../../logs/logsql/query.ts'
 import { createQueryTimeSlices } from '../../logs/logsql/query-time-slices.ts'
 import { type Plan, planQuery, type QueryRun } from '../../logs/logsql/run-query.ts'
 import { charsOf } from '../../logs/record.ts'
 import { type Hit, maxPageChars } from '../../logs/store.ts'
 import { createRowFormat } from './format-rows.ts'
-import type { EndpointParameters } from './parameters.ts'
+import { type LogsqlParameters, readQuery } from './parameters.ts'
+import { inSteps } from './run-query.ts'
 
 const maxHistory = 10_000
 
 /** The dependencies of a live tail. */
 export type Tail = {
-  readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
+  readonly filter: LogFilter | undefined
   /** Formats the matching lines, in time slices, as a filter may take long. @throws Status 504 */
   readonly format: (hits: readonly Hit[]) => Promise<string>
   /** Returns the lines since `start_offset`, oldest first. */
   readonly history: () => Promise<readonly Hit[]>
 }
 
-/** Prepares a live tail. @throws Status 400 for pipes that need all rows */
-export function planTail(
-  { query }: EndpointParameters,
-  within: QueryRun['filter'],
-  run: QueryRun,
-  since: bigint | undefined,
-): Tail {
+/** Prepares a live tail. @throws Status 400, also for pipes that need all rows */
+export function planTail(parameters: LogsqlParameters, run: QueryRun, nowNs: bigint): Tail {
+  const { query } = readQuery(parameters, nowNs)
+  const offset = parameters.duration('start_offset', '0s')
   const unsupported = query.pipes.find(pipe => !isByRow(pipe))
   if (unsupported !== undefined)
     throw badRequest(`query: the pipe ${unsupported.kind} needs all lines, which a tail does not have`)
-  const plan = planQuery(within, query)
+  const plan = planQuery(run.filter, query)
   const formatRow = createRowFormat(query.pipes)
   const toLineRow = createLineRow({ test: plan.test, pipes: query.pipes.filter(isByRow), fields: undefined })
   const timeSlices = createQueryTimeSlices(run)
-  function* inSteps(hits: readonly Hit[]): Steps<string> {
-    let text = ''
-    for (const { record } of hits) {
-      const row = toLineRow(record)
-      if (row !== undefined && row.size > 0) text += formatRow(row)
-      yield
-    }
-    return text
-  }
   return {
     filter: plan.filter,
-    format: hits => {
+    async format(hits) {
       timeSlices.restart()
-      return timeSlices.run(inSteps(hits))
+      let text = ''
+      const add = ({ record }: Hit) => {
+        const row = toLineRow(record)
+        if (row !== undefined && row.size > 0) text += formatRow(row)
+      }
+      await timeSlices.run(inSteps(hits, add))
+      return text
     },
-    history: async () => (since === undefined ? [] : readHistory(run, plan, since)),
+    history: async () => (offset > 0n ? readHistory(run, plan, nowNs - offset) : []),
   }
 }
 

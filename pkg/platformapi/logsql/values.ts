@@ -5,61 +5,49 @@ import { uniqueName } from './hits.ts'
 import type { LogsqlParameters } from './parameters.ts'
 import { inSteps, type QueryRunner, readRows } from './run-query.ts'
 
+type ValuesRequest = { readonly parameters: LogsqlParameters; readonly reading: QueryRunner }
 type Value = { readonly value: string; readonly hits: number }
 
 /** Returns the values of a field, and the number of lines with each. */
-export async function queryValues(
-  parameters: LogsqlParameters,
-  query: Query,
-  reading: QueryRunner,
-  field: string,
-): Promise<string> {
+export async function queryValues(request: ValuesRequest, query: Query, field: string): Promise<string> {
   const hits = uniqueName('hits', [field])
-  const limit = parameters.text('filter') === '' ? parameters.count('limit') : 0
+  const limit = request.parameters.text('filter') === '' ? request.parameters.count('limit') : 0
   const top = { kind: 'top', by: [field], hits, count: limit || Number.POSITIVE_INFINITY } as const
-  const values = await collect(reading, { ...query, pipes: [...query.pipes, top] }, row => ({
+  const values = await collect(request.reading, { ...query, pipes: [...query.pipes, top] }, row => ({
     value: row.get(field) ?? '',
     hits: Number(row.get(hits)),
   }))
-  return formatValues(parameters, values, reading)
+  return formatValues(request, values)
 }
 
 /** Returns the names of the fields of matching lines, and the number of lines with each. */
-export async function queryFieldNames(
-  parameters: LogsqlParameters,
-  query: Query,
-  reading: QueryRunner,
-): Promise<string> {
+export async function queryFieldNames(request: ValuesRequest, query: Query): Promise<string> {
   const names = { kind: 'fieldNames', result: 'name', part: '' } as const
   const by = [
     { field: 'hits', isDescending: true },
     { field: 'name', isDescending: false },
   ]
   const sort = { kind: 'sort', by, offset: 0, partitionBy: [] } as const
-  const values = await collect(reading, { ...query, pipes: [...query.pipes, names, sort] }, row => ({
+  const values = await collect(request.reading, { ...query, pipes: [...query.pipes, names, sort] }, row => ({
     value: row.get('name') ?? '',
     hits: Number(row.get('hits')),
   }))
-  return formatValues(parameters, values, reading)
+  return formatValues(request, values)
 }
 
 /** Returns the labels of streams, and the number of lines with each. */
-export async function queryStreamFieldNames(
-  parameters: LogsqlParameters,
-  query: Query,
-  reading: QueryRunner,
-): Promise<string> {
+export async function queryStreamFieldNames(request: ValuesRequest, query: Query): Promise<string> {
   const entries = streamLabels.map(label => ({
     function: { name: 'count', fields: [label] } as const,
     result: label,
   }))
   const stats = { kind: 'stats', by: [], entries } as const
   const values: Value[] = []
-  await readRows(reading, { ...query, pipes: [...query.pipes, stats] }, row => {
+  await readRows(request.reading, { ...query, pipes: [...query.pipes, stats] }, row => {
     values.push(...streamLabels.map(value => ({ value, hits: Number(row.get(value)) })))
   })
   const found = values.filter(({ hits }) => hits > 0).sort((a, b) => b.hits - a.hits)
-  return formatValues(parameters, found, reading)
+  return formatValues(request, found)
 }
 
 /** @throws Status 400 */
@@ -82,9 +70,8 @@ async function collect(
 
 /** Returns at most `limit` values, the most frequent first. */
 async function formatValues(
-  parameters: LogsqlParameters,
+  { parameters, reading }: ValuesRequest,
   given: readonly Value[],
-  { timeSlices }: QueryRunner,
 ): Promise<string> {
   const part = parameters.text('filter')
   const most = parameters.count('limit') || Number.POSITIVE_INFINITY
@@ -92,18 +79,14 @@ async function formatValues(
   const format = (value: Value) => {
     if (values.length < most && value.value.includes(part)) values.push(JSON.stringify(value))
   }
-  await timeSlices.run(inSteps(given, format))
+  await reading.timeSlices.run(inSteps(given, format))
   return `{"values":[${values.join(',')}]}`
 }
 
 const facetLimits = { limit: 10, values: 1000, length: 128 }
 
 /** Returns the most frequent values of each field, except for fields with too many values. */
-export async function queryFacets(
-  parameters: LogsqlParameters,
-  query: Query,
-  reading: QueryRunner,
-): Promise<string> {
+export async function queryFacets({ parameters, reading }: ValuesRequest, query: Query): Promise<string> {
   const pipe = {
     kind: 'facets',
     limit: parameters.count('limit') || facetLimits.limit,
