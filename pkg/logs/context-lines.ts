@@ -25,7 +25,7 @@ export async function findContext(
     isOneOf('pod', [pod]),
     isOneOf('container', [container]),
   ])
-  const filter = { scope: window.scope, ...(expression ? { expression } : {}) }
+  const filter = { scope: window.scope, expression }
   const read = async (order: Order, size: number): Promise<readonly Hit[]> => {
     if (size === 0) return []
     const query = { filter, order, size, start: { after: cursor }, withTotal: false }

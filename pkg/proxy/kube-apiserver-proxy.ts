@@ -163,8 +163,8 @@ export function createErrorByBody({
   readonly account: string
 }): ErrorByBody {
   return (code, body) => {
-    // The message is readable in JSON, YAML, which breaks lines, protobuf and CBOR, except for
-    // quotes. The match on impersonation is safe: only the proxy sets impersonation headers.
+    // The message is readable in JSON, YAML, which breaks lines, and protobuf, except for quotes. The
+    // match on impersonation is safe: only the proxy sets impersonation headers.
     const text = body.toString('latin1').replace(/\s+/g, ' ')
     if (code === 401) {
       // A 401 or 403 of a program in a Pod, reached through the proxy subresource, is passed on.
@@ -190,9 +190,7 @@ function isPodNotFound(body: Buffer, { info }: AuthenticatedExchange): boolean {
 function isKubeStatus(text: string): boolean {
   // kube-apiserver indents JSON for curl and browsers, and with pretty=true.
   const isJson = /^\{ ?"kind": ?"Status", ?"apiVersion": ?"v1"/.test(text)
-  // kube-apiserver writes the members of a CBOR map in random order.
-  const isCbor = /^\xd9\xd9\xf7(?=.*DkindFStatus).*JapiVersionBv1/.test(text)
-  return isJson || isCbor || /^apiVersion: v1 (.* )?kind: Status /.test(text) || text.startsWith('k8s\0')
+  return isJson || /^apiVersion: v1 (.* )?kind: Status /.test(text) || text.startsWith('k8s\0')
 }
 
 function notLetAct(account: string, body: Buffer): Status {

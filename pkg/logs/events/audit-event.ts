@@ -26,13 +26,12 @@ export const auditEvents: EventKind = {
   },
   /** Counts requests by their last event. A long-running request counts when it completes. */
   async count(store, filter, limits) {
-    const parts = [filter.expression, hasValue('stage', ['ResponseComplete', 'Panic'])]
-    const expression = allOf(parts.filter(part => part !== undefined))
-    const ended = expression === undefined ? filter : { ...filter, expression }
-    const [requests, all] = await Promise.all(
-      [ended, filter].map(async each => (await store.statistics(each, limits)).logs),
-    )
-    return { resources: requests ?? 0, events: all ?? 0 }
+    const expression = allOf([filter.expression, hasValue('stage', ['ResponseComplete', 'Panic'])])
+    const [requests, all] = await Promise.all([
+      store.statistics({ ...filter, expression }, limits),
+      store.statistics(filter, limits),
+    ])
+    return { resources: requests.logs, events: all.logs }
   },
 }
 

@@ -47,8 +47,11 @@ export function isOneOf(field: Field, values: readonly string[]): Expression {
   return match(field, { kind: 'in', values })
 }
 
-/** Returns the conjunction; undefined without operands. */
-export function allOf(operands: readonly Expression[]): Expression | undefined {
+/** Returns the conjunction of those that are defined; undefined without any. */
+export function allOf(operands: readonly [Expression, ...Expression[]]): Expression
+export function allOf(operands: readonly (Expression | undefined)[]): Expression | undefined
+export function allOf(given: readonly (Expression | undefined)[]): Expression | undefined {
+  const operands = given.filter(operand => operand !== undefined)
   return operands.length > 1 ? { op: 'and', operands } : operands[0]
 }
 

@@ -15,11 +15,11 @@ export type NamespaceRetention = { readonly name: string; readonly fromDay: numb
 export type LogFilter = {
   readonly scope: Scope
   /** Start of the time range, inclusive, in nanoseconds since 1970. */
-  readonly startNs?: bigint
+  readonly startNs?: bigint | undefined
   /** End of the time range, inclusive. */
-  readonly endNs?: bigint
+  readonly endNs?: bigint | undefined
   /** All other conditions, combined by allOf: the parameters of filters, log_query and q. */
-  readonly expression?: Expression
+  readonly expression?: Expression | undefined
   /** Retention by namespace. The first entry that matches a namespace applies. */
   readonly keep?: readonly NamespaceRetention[]
 }

@@ -2,15 +2,15 @@ import { allOf, anyOf, type Expression, isOneOf, match } from '../filter/express
 import { type Field, maxTimeNs } from '../record.ts'
 import { parseRegex } from '../regex/parse.ts'
 import { requiredTexts } from '../regex/required-literals.ts'
-import { allFilters, type Filter, matchAll, type StreamMatcher, type ValueTest } from './query.ts'
+import { allFilters, type Filter, type StreamMatcher, type ValueTest } from './query.ts'
 import { ownField } from './row.ts'
 
 /** The part of a filter that the store evaluates, and the remaining filter for rows. */
 export type PushedDown = {
-  readonly startNs?: bigint
-  readonly endNs?: bigint
+  readonly startNs: bigint | undefined
+  readonly endNs: bigint | undefined
   /** Matches all records that pass the filter, and possibly others. */
-  readonly expression?: Expression
+  readonly expression: Expression | undefined
   /** The remaining filter; `all` if the store finds exactly the matching records. */
   readonly rest: Filter
   /** No record matches. */
@@ -18,7 +18,7 @@ export type PushedDown = {
 }
 
 /** A filter for a store. Every match meets `expression`; if `isExact`, only matches do. */
-type NecessaryFilter = { readonly expression?: Expression; readonly isExact: boolean }
+type NecessaryFilter = { readonly expression?: Expression | undefined; readonly isExact: boolean }
 
 const nothing: NecessaryFilter = { isExact: false }
 const everything: NecessaryFilter = { isExact: true }
@@ -28,7 +28,7 @@ export function pushDown(filter: Filter): PushedDown {
   const parts = filter.op === 'and' ? filter.operands : [filter]
   let [startNs, endNs]: [bigint, bigint] = [0n, maxTimeNs]
   const rest: Filter[] = []
-  const expressions: Expression[] = []
+  const expressions: (Expression | undefined)[] = []
   for (const part of parts) {
     if (part.op === 'time') {
       if (part.startNs > startNs) startNs = part.startNs
@@ -36,15 +36,14 @@ export function pushDown(filter: Filter): PushedDown {
       continue
     }
     const { expression, isExact } = necessary(part)
-    if (expression !== undefined) expressions.push(expression)
+    expressions.push(expression)
     if (!isExact) rest.push(part)
   }
-  const expression = allOf(expressions)
   return {
-    ...(startNs > 0n ? { startNs } : {}),
-    ...(endNs < maxTimeNs ? { endNs } : {}),
-    ...(expression === undefined ? {} : { expression }),
-    rest: rest.length === 0 ? matchAll : allFilters(rest),
+    startNs: startNs > 0n ? startNs : undefined,
+    endNs: endNs < maxTimeNs ? endNs : undefined,
+    expression: allOf(expressions),
+    rest: allFilters(rest),
     isNever: startNs > endNs,
   }
 }
@@ -55,22 +54,15 @@ function necessary(filter: Filter): NecessaryFilter {
       return everything
     case 'and': {
       const parts = filter.operands.map(necessary)
-      return join(
-        allOf(parts.flatMap(({ expression }) => expression ?? [])),
-        parts.every(({ isExact }) => isExact),
-      )
+      const expression = allOf(parts.map(part => part.expression))
+      return { expression, isExact: parts.every(({ isExact }) => isExact) }
     }
     case 'or': {
       const parts = filter.operands.map(necessary)
-      if (parts.some(({ expression }) => expression === undefined)) {
-        return parts.some(({ expression, isExact }) => expression === undefined && isExact)
-          ? everything
-          : nothing
-      }
-      return join(
-        anyOf(parts.flatMap(({ expression }) => expression ?? [])),
-        parts.every(({ isExact }) => isExact),
-      )
+      const unlimited = parts.filter(({ expression }) => expression === undefined)
+      if (unlimited.length > 0) return unlimited.some(({ isExact }) => isExact) ? everything : nothing
+      const expression = anyOf(parts.flatMap(part => part.expression ?? []))
+      return { expression, isExact: parts.every(({ isExact }) => isExact) }
     }
     case 'not': {
       const { expression, isExact } = necessary(filter.operand)
@@ -83,17 +75,12 @@ function necessary(filter: Filter): NecessaryFilter {
     case 'stream': {
       const lists = filter.any.map(all => all.map(ofStream))
       const isExact = lists.flat().every(part => part.isExact)
-      const any = lists.map(all => allOf(all.flatMap(({ expression }) => expression ?? [])))
-      const known = any.flatMap(expression => expression ?? [])
-      return known.length < any.length ? { isExact: false } : { expression: anyOf(known), isExact }
+      const known = lists.flatMap(all => allOf(all.map(({ expression }) => expression)) ?? [])
+      return known.length < lists.length ? nothing : { expression: anyOf(known), isExact }
     }
     default:
       return nothing
   }
-}
-
-function join(expression: Expression | undefined, isExact: boolean): NecessaryFilter {
-  return expression === undefined ? { isExact } : { expression, isExact }
 }
 
 const origins: Readonly<Record<string, Extract<Field, string>>> = {
@@ -131,7 +118,7 @@ function ofField(name: string, test: ValueTest): NecessaryFilter {
       return inexact(part(field, test.text))
     case 'containsAll':
     case 'sequence':
-      return inexact(allOf(test.values.slice(0, maxParts).flatMap(value => part(field, value) ?? [])))
+      return inexact(allOf(test.values.slice(0, maxParts).map(value => part(field, value))))
     case 'containsAny':
       return oneOfParts(field, test.values)
     case 'regexp': {
@@ -148,7 +135,7 @@ function isOwn(field: Field): boolean {
 }
 
 function inexact(expression: Expression | undefined): NecessaryFilter {
-  return join(expression, false)
+  return { expression, isExact: false }
 }
 
 /** Returns the condition that a value contains a text; undefined if that is unknown. */

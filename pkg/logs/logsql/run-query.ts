@@ -1,6 +1,7 @@
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { allOf } from '../filter/expression.ts'
 import type { LogFilter } from '../filter/filter.ts'
+import { maxTimeNs } from '../record.ts'
 import type { LogStore, Order, QueryLimits, RowQuery } from '../store.ts'
 import { neededFields } from './pipes/needed-fields.ts'
 import { createPipeline } from './pipes/pipeline.ts'
@@ -43,21 +44,14 @@ export type Plan = {
 /** Splits a query into what the store evaluates, and the test of the rows it returns. */
 export function planQuery(within: LogFilter, query: Pick<Query, 'filter'>): Plan {
   const { startNs, endNs, expression, rest, isNever } = pushDown(query.filter)
-  const joined = allOf([within.expression, expression].flatMap(part => part ?? []))
-  const start = later(within.startNs, startNs)
-  const end = earlier(within.endNs, endNs)
-  const isEmpty = isNever || (start !== undefined && end !== undefined && start > end)
-  return {
-    filter: isEmpty
-      ? undefined
-      : {
-          scope: within.scope,
-          ...(start === undefined ? {} : { startNs: start }),
-          ...(end === undefined ? {} : { endNs: end }),
-          ...(joined === undefined ? {} : { expression: joined }),
-        },
-    test: rest,
+  const filter = {
+    scope: within.scope,
+    startNs: later(within.startNs, startNs),
+    endNs: earlier(within.endNs, endNs),
+    expression: allOf([within.expression, expression]),
   }
+  const isEmpty = isNever || (filter.startNs ?? 0n) > (filter.endNs ?? maxTimeNs)
+  return { filter: isEmpty ? undefined : filter, test: rest }
 }
 
 function later(a: bigint | undefined, b: bigint | undefined): bigint | undefined {

@@ -1,4 +1,4 @@
-import { anyOf, type Expression, match } from '../filter/expression.ts'
+import { allOf, anyOf, type Expression, match } from '../filter/expression.ts'
 import { wordsOf } from '../filter/words.ts'
 import { createRegexBudget } from '../regex/budget.ts'
 import { toExpression } from './term-test.ts'
@@ -34,17 +34,17 @@ export function parseQuery(text: string): Expression | undefined {
       at += 1
       operands.push(parseAnd())
     }
-    return join('or', operands)
+    return anyOf(operands)
   }
 
   function parseAnd(): Expression {
-    const operands = [parseNot()]
+    const operands: [Expression, ...Expression[]] = [parseNot()]
     for (let next = tokens[at]; next !== undefined; next = tokens[at]) {
       if (next.kind === 'OR' || next.kind === ')') break
       if (next.kind === 'AND') at += 1
       operands.push(parseNot())
     }
-    return join('and', operands)
+    return allOf(operands)
   }
 
   function parseNot(): Expression {
@@ -93,9 +93,4 @@ export function parsePhrases(text: string): Expression | undefined {
       return match('log', { kind: 'contains', text: phrase.trim(), caseSensitive: false })
     }),
   )
-}
-
-function join(op: 'and' | 'or', operands: readonly Expression[]): Expression {
-  const [first] = operands
-  return operands.length === 1 && first !== undefined ? first : { op, operands }
 }

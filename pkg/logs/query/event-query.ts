@@ -8,9 +8,9 @@ import { readPage, readTimes } from './page-parameters.ts'
 import { readParameters, type Warn } from './parameters.ts'
 
 export type EventSelection = RecordSelection & {
-  readonly workspaces?: readonly string[]
+  readonly workspaces: readonly string[] | undefined
   /** Substrings of workspace names, case-sensitive; one must match. */
-  readonly workspaceParts?: readonly string[]
+  readonly workspaceParts: readonly string[] | undefined
 }
 
 export type EventQueryParameters = { readonly where: EventSelection } & (
@@ -49,15 +49,14 @@ export function parseEventQuery(query: QueryParameters, kind: EventKind, warn: W
     const values = list(name)
     return values && toExpression(values)
   })
-  const expression = allOf(parts.filter(part => part !== undefined))
-  const lists = {
+  const where = {
+    ...readTimes(parameters),
+    expression: allOf(parts),
     namespaces: list(namespaces),
     namespaceParts: list(namespaceParts),
     workspaces: list('workspace_filter'),
     workspaceParts: list('workspace_search'),
   }
-  const given = Object.fromEntries(Object.entries(lists).filter(([, values]) => values !== undefined))
-  const where = { ...readTimes(parameters), ...(expression === undefined ? {} : { expression }), ...given }
   const order = choice('sort', ['desc', 'asc'])
   const interval = parseInterval(text('interval') || '15m')
   const page = readPage(parameters)

@@ -11,9 +11,9 @@ import { type Parameters, readParameters, type Warn } from './parameters.ts'
 
 /** The requested records, regardless of the permissions of the caller. */
 export type RecordSelection = Omit<LogFilter, 'scope'> & {
-  readonly namespaces?: readonly string[]
+  readonly namespaces?: readonly string[] | undefined
   /** Substrings of namespace names, case-sensitive; one must match. */
-  readonly namespaceParts?: readonly string[]
+  readonly namespaceParts?: readonly string[] | undefined
 }
 
 export type ExportFormat = 'text' | 'jsonl' | 'csv'
@@ -104,14 +104,11 @@ export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParam
 }
 
 function readWhere(parameters: Parameters): RecordSelection {
-  const expression = readExpression(parameters)
-  const namespaces = parameters.list('namespaces')
-  const namespaceParts = parameters.list('namespace_query')
   return {
     ...readTimes(parameters),
-    ...(expression === undefined ? {} : { expression }),
-    ...(namespaces === undefined ? {} : { namespaces }),
-    ...(namespaceParts === undefined ? {} : { namespaceParts }),
+    expression: readExpression(parameters),
+    namespaces: parameters.list('namespaces'),
+    namespaceParts: parameters.list('namespace_query'),
   }
 }
 
@@ -125,7 +122,7 @@ function readExpression({ list, text }: Parameters): Expression | undefined {
     return phrases && anyOf(phrases.map(phrase => match(field, textTest(phrase, true))))
   }
   const workloads = list('workloads')
-  const parts = [
+  return allOf([
     workloads && match('pod', { kind: 'workload', names: workloads }),
     beginning('pod', 'workload_query'),
     exactly('pod', 'pods'),
@@ -134,8 +131,7 @@ function readExpression({ list, text }: Parameters): Expression | undefined {
     beginning('container', 'container_query'),
     parsePhrases(text('log_query')),
     parseQuery(text('q')),
-  ]
-  return allOf(parts.filter(part => part !== undefined))
+  ])
 }
 
 function readForm({ choice, boolean }: Parameters) {

@@ -13,10 +13,8 @@ export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 
   if (start !== undefined && end !== undefined && start > end) {
     throw badRequest(`start_time (${start}) must not be after end_time (${end})`)
   }
-  return {
-    ...(start === undefined ? {} : { startNs: BigInt(start) * nsPerSecond }),
-    ...(end === undefined ? {} : { endNs: BigInt(end) * nsPerSecond }),
-  }
+  const toNs = (time: number | undefined) => (time === undefined ? undefined : BigInt(time) * nsPerSecond)
+  return { startNs: toNs(start), endNs: toNs(end) }
 }
 
 /** Parses from and size. @throws Status 400 */

@@ -21,16 +21,13 @@ export function toFilter(
   created: () => ReadonlyMap<string, number>,
 ): LogFilter | undefined {
   if (readable === 'everywhere') {
-    const parts = [
+    const contains = (text: string) => match('namespace', { kind: 'contains', text, caseSensitive: true })
+    const expression = allOf([
       namespaces && isOneOf('namespace', namespaces),
-      namespaceParts &&
-        anyOf(
-          namespaceParts.map(text => match('namespace', { kind: 'contains', text, caseSensitive: true })),
-        ),
+      namespaceParts && anyOf(namespaceParts.map(contains)),
       where.expression,
-    ]
-    const expression = allOf(parts.filter(part => part !== undefined))
-    return { ...where, scope: 'everything', ...(expression === undefined ? {} : { expression }) }
+    ])
+    return { ...where, scope: 'everything', expression }
   }
   const scope = toScope(selectNames(readable, namespaces, namespaceParts), created())
   return scope.length === 0 ? undefined : { ...where, scope }

@@ -1,4 +1,4 @@
-import { expired, Status, unavailable } from '../../apierrors/status.ts'
+import { expired, Status } from '../../apierrors/status.ts'
 import { waitForLatest } from '../informer/wait-for-resource-version.ts'
 import type { CachedObject } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
@@ -53,9 +53,6 @@ const maxRenewals = 3
 /**
  * Reads objects with the permissions at the time of the response. `read` is repeated if
  * assertCurrent finds that permissions have changed while it waited.
- *
- * @throws Status 503 if they change each time: clients retry it, while many treat 410 as an error
- * of a list that they did not continue
  */
 export async function readCurrent(
   visible: ObjectVisibility | undefined,
@@ -66,8 +63,12 @@ export async function readCurrent(
     try {
       return await read(current)
     } catch (error) {
-      if (!(error instanceof VisibilityChanged) || current?.permissions === undefined) throw error
-      if (renewals === maxRenewals) throw unavailable('the namespaces you may see keep changing; retry later')
+      if (
+        !(error instanceof VisibilityChanged) ||
+        current?.permissions === undefined ||
+        renewals === maxRenewals
+      )
+        throw error
       current = await current.permissions.renew()
     }
   }

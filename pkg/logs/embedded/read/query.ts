@@ -29,18 +29,9 @@ export type PartitionQuery = {
 
 export function toQuery(filter: LogFilter): Query {
   const { scope } = filter
-  const parts = [
-    ...(scope === 'everything'
-      ? []
-      : [
-          isOneOf(
-            'namespace',
-            scope.map(({ namespace }) => namespace),
-          ),
-        ]),
-    ...(filter.expression === undefined ? [] : [filter.expression]),
-  ]
-  const expression = allOf(parts) ?? { op: 'and', operands: [] }
+  const namespaces = scope === 'everything' ? undefined : scope.map(({ namespace }) => namespace)
+  const inScope = namespaces && isOneOf('namespace', namespaces)
+  const expression = allOf([inScope, filter.expression]) ?? { op: 'and', operands: [] }
   return {
     filter,
     expression,
