@@ -74,7 +74,7 @@ describe('kapis migrate users', function () {
       [bob, 'create'],
       [carol, 'refused', remarks.carol],
     ])
-    expect([code, stderr]).to.deep.equal([1, 'nothing was written: --write creates the users\n'])
+    expect([code, stderr]).to.deep.equal([1, 'nothing was written: --dry-run=none creates the users\n'])
     expect(await kubectlOutput('get', target, alice, bob, '--ignore-not-found', '-o', 'name')).to.equal('')
     expect(stdout).to.not.include('$2')
   })
