@@ -143,8 +143,8 @@ export function invalid(
 ): Status {
   const text = causes.map(c => (c.field ? `${c.field}: ${c.message}` : c.message)).join(', ')
   const list = causes.length > 1 ? `[${text}]` : text
-  const message = `${kind}.${group} ${JSON.stringify(name ?? '')} is invalid: ${list}`
-  const details = { ...(name !== undefined && { name }), group, kind, causes }
+  const message = `${group === '' ? kind : `${kind}.${group}`} ${JSON.stringify(name ?? '')} is invalid: ${list}`
+  const details = { ...(name !== undefined && { name }), ...(group !== '' && { group }), kind, causes }
   return new Status(422, 'Invalid', message, { details })
 }
 

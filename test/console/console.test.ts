@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
 import { keepScreenshot, startChromium } from '../e2e/chromium.ts'
 import { kubectlJson, kubectlOutput } from '../e2e/cluster.ts'
+import { createUser } from '../e2e/oauth.ts'
 import { setting } from '../e2e/run.ts'
 import { type ConsoleServer, startConsole } from './console-server.ts'
 import { lists, pages, project } from './pages.ts'
@@ -215,11 +216,37 @@ describe("KubeSphere's console 3.4.1", function () {
     await flora.close()
   })
 
+  it('lets an invited self-provisioner create a project, and administer it', async () => {
+    await createUser({ username: 'sam', password })
+    await admin.visit('/workspaces/garden/members')
+    await admin.page.click('[data-test=table-invite]')
+    const row = admin.page.locator('[data-user=sam]')
+    await row.locator('button').click()
+    await row.getByText('garden-self-provisioner', { exact: true }).click()
+    await admin.page.click('[data-test=modal-ok]')
+    await admin.page.locator('td', { hasText: 'garden-self-provisioner' }).waitFor()
+    await admin.check('invited-self-provisioner')
+    const sam = await logIn(browser, server.url, { username: 'sam', password })
+    await sam.visit('/workspaces/garden/projects')
+    await sam.page.click('[data-test=table-create]')
+    await sam.page.fill('input[name="metadata.name"]', 'plot')
+    await sam.page.click('[data-test=modal-ok]')
+    await sam.page.locator('td', { hasText: 'plot' }).waitFor()
+    await sam.check('self-provisioned')
+    await sam.visit('/garden/clusters/default/projects/plot/members')
+    await sam.page.locator('tr', { hasText: 'sam' }).getByText('admin').waitFor()
+    await sam.check('self-provisioned-members')
+    await sam.close()
+    expect(await kubectlJson('get', 'namespace', 'plot')).to.have.nested.include({
+      'metadata.annotations.kubesphere\\.io/creator': 'sam',
+    })
+  })
+
   it('disables the user', async () => {
     await admin.visit('/access/accounts')
     const row = admin.page.locator('tr', { hasText: 'flora@example.org' })
     await row.locator('button').click()
-    await admin.page.locator('[data-test=table-item-status]').filter({ visible: true }).click()
+    await row.locator('[data-test=table-item-status]').click()
     await row.getByText('Disabled').waitFor()
     await admin.check('user-disabled')
   })

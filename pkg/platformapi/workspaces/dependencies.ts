@@ -1,15 +1,28 @@
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import type { ObjectPermission, RequirePermission } from '../../authz/authorizer.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import type { CallAs } from '../write/as-caller.ts'
 
 export type WorkspaceTools = {
   readonly groupDomain: string
+  /** The namespace of Kapis. */
+  readonly ownNamespace: string
   readonly callAs: CallAs
-  /** Called for each new namespace of a workspace: grants its members their roles. */
+  /** Sends a request with the permissions of Kapis, after Kapis has authorized the caller. */
+  readonly callAsKapis: CallAs
+  readonly requirePermission: RequirePermission
+  /** Returns the decision of kube-apiserver at the call. @throws Status 503 */
+  readonly isAllowedNow: (identity: Identity, permission: ObjectPermission) => Promise<boolean>
+  /**
+   * Called for each new namespace of a workspace: grants its members their roles, as the caller.
+   *
+   * @param where.isAdmin whether the caller already is bound to the ClusterRole `admin` there
+   */
   readonly created: (
     exchange: AuthenticatedExchange,
-    where: { readonly workspace: string; readonly namespace: string },
+    where: { readonly workspace: string; readonly namespace: string; readonly isAdmin?: boolean },
   ) => Promise<void>
   /** Called for each new workspace with a manager, who becomes a member, as the caller. */
   readonly addManager: (

@@ -41,7 +41,11 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   },
   '/workspaces/{workspace}/namespaces': {
     get: listOperation('The namespaces of a workspace', { form: 'items', segments: [workspace] }),
-    post: writeOperation('Creates a namespace in a workspace', [workspace], ofNamespace),
+    post: writeOperation('Creates a namespace in a workspace', [workspace], {
+      ...ofNamespace,
+      description:
+        'As the caller, or, for callers who may only create workspaces/namespaces of this workspace, with its name and description only; they become administrators of it.',
+    }),
   },
   '/workspaces/{workspace}/namespaces/{namespace}': {
     get: objectOperation('A namespace of a workspace', [workspace, namespace]),

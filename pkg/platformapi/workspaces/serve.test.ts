@@ -100,6 +100,12 @@ describe('createWorkspaceViews', () => {
       created: async (_exchange, where) => void created.push(where),
       addManager: async (_exchange, of) => void managers.push(of),
       groupDomain,
+      ownNamespace: 'kapis-system',
+      requirePermission: async () => undefined,
+      async callAsKapis() {
+        throw new Error('not as the caller')
+      },
+      isAllowedNow: async () => true,
       async callAs({ identity }, call) {
         calls.push([identity.username, call])
         return { code: 201, text: JSON.stringify(call.path.includes('/workspaces') ? blue : namespaces[0]) }

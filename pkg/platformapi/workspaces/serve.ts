@@ -4,10 +4,11 @@ import { sendJson, sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { joinRestrictions } from '../../resourcecache/list/list-predicate.ts'
 import type { KubeResponse } from '../write/as-caller.ts'
+import { createNamespace } from './create-namespace.ts'
 import type { WorkspaceTools } from './dependencies.ts'
 import { createTemplateForm } from './template-conversion.ts'
 import type { View } from './views.ts'
-import { createNamespace, isInWorkspace, writeNamespace } from './write-namespace.ts'
+import { isInWorkspace, writeNamespace } from './write-namespace.ts'
 import { writeTemplate } from './write-template.ts'
 
 export type ServeView = (exchange: AuthenticatedExchange, view: View) => Promise<void>
@@ -15,7 +16,8 @@ export type ServeView = (exchange: AuthenticatedExchange, view: View) => Promise
 /**
  * Serves the tenant API for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and
  * their namespaces. Reads return what the caller may see under `resources.<group domain>/v1alpha3`;
- * writes are sent to kube-apiserver as the caller.
+ * writes are sent to kube-apiserver as the caller, except new namespaces of callers who may only
+ * create them in the workspace.
  */
 export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
   const { groupDomain } = tools

@@ -3,7 +3,7 @@ import { fieldText, withFields, withoutField } from '../../json/fields.ts'
 import { stringifyExactly } from '../../json/stringify.ts'
 import { fieldsOf, isRecord, textOf } from '../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
-import { objectAt, parseSent, type Sent } from '../write/sent-object.ts'
+import { isEmpty, objectAt, parseSent, type Sent } from '../write/sent-object.ts'
 
 /** Version of WorkspaceTemplate in the API, and of the stored Workspace. */
 const templateVersion = 'v1alpha2'
@@ -166,10 +166,4 @@ function unknownIn(object: Sent, path: string, known: readonly string[]): readon
 function isDelegated({ clusters, ...others }: Sent): boolean {
   const isHere = Array.isArray(clusters) && clusters.every(each => fieldsOf(each).name === 'host')
   return !(isHere || isEmpty(clusters)) || !Object.values(others).every(isEmpty)
-}
-
-function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
-  )
 }

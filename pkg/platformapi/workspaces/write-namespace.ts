@@ -1,17 +1,14 @@
-import { notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { parseRequestInfo } from '../../apirequest/request-info.ts'
-import { fieldsOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type KubeResponse, withQueryOf } from '../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
 import { readJson, readPatch } from '../write/json-body.ts'
-import { keepLabels, parseSent } from '../write/sent-object.ts'
+import { keepLabels, parseSent, type SentObjectWithLabels } from '../write/sent-object.ts'
 import type { WorkspaceTools } from './dependencies.ts'
 
-type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>
+type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs'>
 
-const path = '/api/v1/namespaces'
+export const namespacesPath = '/api/v1/namespaces'
 
 /** Restricts a list to namespaces with the label of a workspace. */
 export function isInWorkspace(groupDomain: string, workspace: string): ListRestriction {
@@ -20,27 +17,6 @@ export function isInWorkspace(groupDomain: string, workspace: string): ListRestr
     key: `in workspace ${workspace}`,
     matches: ({ meta }) => meta.labels?.[label] === workspace,
   }
-}
-
-/**
- * Creates a namespace in a workspace, as the caller.
- *
- * @throws Status 400, 404 for a workspace that the caller may not see, 413, 415, and those of
- * kube-apiserver
- */
-export async function createNamespace(
-  { groupDomain, callAs, isVisible, created }: Tools,
-  exchange: AuthenticatedExchange,
-  workspace: string,
-): Promise<KubeResponse> {
-  const body = toNamespace(await readJson(exchange.req, ['application/json']), { groupDomain, workspace })
-  const info = parseRequestInfo('GET', `/kapis/resources.${groupDomain}/v1alpha3/workspaces/${workspace}`)
-  if (!(await isVisible({ ...exchange, info })))
-    throw notFound({ group: `tenant.${groupDomain}`, resource: 'workspaces' }, workspace)
-  const called = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
-  const namespace = textOf(fieldsOf(fieldsOf(JSON.parse(called.text)).metadata).name)
-  if (!exchange.query.has('dryRun')) await created(exchange, { workspace, namespace })
-  return called
 }
 
 /**
@@ -55,10 +31,11 @@ export async function writeNamespace(
   { name, workspace }: { readonly name: string; readonly workspace: string },
 ): Promise<KubeResponse | undefined> {
   const { req } = exchange
-  const one = withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`)
+  const one = withQueryOf(exchange, `${namespacesPath}/${encodeURIComponent(name)}`)
   switch (req.method) {
     case 'PUT': {
-      const body = toNamespace(await readJson(req, ['application/json']), { groupDomain, workspace, name })
+      const sent = parseNamespace(await readJson(req, ['application/json']), name)
+      const body = toNamespace(sent, { groupDomain, workspace })
       return callAs(exchange, { method: 'PUT', path: one, body })
     }
     case 'PATCH': {
@@ -77,12 +54,18 @@ export async function writeNamespace(
   }
 }
 
-type NamespaceTarget = { readonly groupDomain: string; readonly workspace: string; readonly name?: string }
+const kind = { kind: 'Namespace', apiVersion: 'v1' }
 
-/** Returns the given namespace with the label of the workspace. @throws Status 400 */
-function toNamespace(body: unknown, { groupDomain, workspace, name }: NamespaceTarget): object {
-  const kind = { kind: 'Namespace', apiVersion: 'v1' }
-  const { metadata, ...rest } = parseSent(body, { ...kind, name })
+/** Parses a namespace of the caller. @param name from the path @throws Status 400 */
+export function parseNamespace(body: unknown, name?: string): SentObjectWithLabels {
+  return parseSent(body, { ...kind, name })
+}
+
+/** Returns the namespace with the label of the workspace. */
+export function toNamespace(
+  { metadata, ...rest }: SentObjectWithLabels,
+  { groupDomain, workspace }: { readonly groupDomain: string; readonly workspace: string },
+): object {
   const labels = { ...metadata.labels, [`${groupDomain}/workspace`]: workspace }
   return { ...rest, ...kind, metadata: { ...metadata, labels } }
 }

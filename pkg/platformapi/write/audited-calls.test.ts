@@ -7,7 +7,12 @@ import { withAuditOfWrites } from './audited-calls.ts'
 type Line = Readonly<Record<string, unknown>>
 const bindings = '/apis/rbac.authorization.k8s.io/v1/namespaces/n/rolebindings'
 
-async function linesOf(call: Parameters<CallAs>[1], respond: () => string, more: object = {}) {
+async function linesOf(
+  call: Parameters<CallAs>[1],
+  respond: () => string,
+  more: object = {},
+  audit: { readonly account?: string } = {},
+) {
   const lines: Line[] = []
   const logger: Parameters<typeof withAuditOfWrites>[1]['logger'] = Object.assign(Object.create(null), {
     info: (fields: object, msg: string) => lines.push({ ...fields, msg }),
@@ -15,6 +20,7 @@ async function linesOf(call: Parameters<CallAs>[1], respond: () => string, more:
   const callAs = withAuditOfWrites(async () => ({ code: 200, text: respond() }), {
     logger,
     clientAddress: () => '192.0.2.1',
+    ...audit,
   })
   const loopback = await startLoopback(async (req, res) => {
     await callAs({ ...toExchange(req, res), id: 'i', ...more }, call).catch(() => undefined)
@@ -50,6 +56,16 @@ describe('withAuditOfWrites', () => {
     const root = { ...jane, username: 'root' }
     const [found] = await linesOf({ method: 'PUT', path: bindings }, made, { impersonator: root })
     expect(found).to.include({ by: 'root', impersonatedUser: 'jane' })
+  })
+
+  it('records the account with whose permissions Kapis writes for the caller', async () => {
+    const [found] = await linesOf(
+      { method: 'POST', path: bindings, body: {} },
+      made,
+      {},
+      { account: 'kapis' },
+    )
+    expect(found).to.include({ by: 'jane', account: 'kapis', outcome: 'success' })
   })
 
   it('records a rejection', async () => {

@@ -4,12 +4,17 @@ import { fieldsOf, isRecord, itemsOf, textOf } from '../../kubeclient/object/obj
 import type { Logger } from '../../telemetry/logger.ts'
 import type { CallAs, KubeResponse } from './as-caller.ts'
 
-/** Writes an audit event for each write as the caller: a request may have many. */
+/**
+ * Writes an audit event for each write as the caller: a request may have many.
+ *
+ * @param audit.account the account whose permissions apply, if it is not the caller
+ */
 export function withAuditOfWrites(
   callAs: CallAs,
   audit: {
     readonly logger: Logger
     readonly clientAddress: (req: AuthenticatedExchange['req']) => string
+    readonly account?: string
   },
 ): CallAs {
   return async (exchange, call) => {
@@ -21,6 +26,7 @@ export function withAuditOfWrites(
       ...{ audit: 'write', id, method, by: (impersonator ?? identity).username },
       ...(impersonator !== undefined && { impersonatedUser: identity.username }),
       sourceIp: audit.clientAddress(req),
+      ...(audit.account !== undefined && { account: audit.account }),
     }
     const called = await callAs(exchange, call).catch((error: unknown) => {
       const { code, reason } = toStatus(error)

@@ -40,6 +40,13 @@ export function objectAt(within: Sent, path: string): Sent {
   return value
 }
 
+/** Returns whether a value is missing, null, or an object or a list without content. */
+export function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+  )
+}
+
 /**
  * Returns a JSON Merge Patch or a JSON Patch that also sets labels, so that a patch cannot move an
  * object out of its workspace or scope.

@@ -1,3 +1,5 @@
+import { toResourceInfo } from '../../../apirequest/request-info.ts'
+import { review } from '../../../authz/subject-access-review.ts'
 import { isForHost } from '../../../certs/renewal-reason.ts'
 import type { ServingCertificates } from '../../../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
@@ -17,7 +19,7 @@ import type { Auth } from '../auth/auth.ts'
 import type { KubeApiserver } from '../kube-apiserver.ts'
 import type { Rbac } from '../rbac.ts'
 import { createAccessReviews } from './access-reviews.ts'
-import { createCallAs, createOpenExec } from './caller-client.ts'
+import { createCallAs, createCallAsKapis, createOpenExec } from './caller-client.ts'
 import { createComponents, type RunningComponents } from './components.ts'
 import { createIam, type Iam } from './iam.ts'
 import { createLogs, type Logs } from './logs.ts'
@@ -99,8 +101,14 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
   const searches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)
   if (searches === undefined) throw new Error('missing log queries of the tenant API group')
   const callAs = withAuditOfWrites(createCallAs(client), { logger, clientAddress })
+  const callAsKapis = withAuditOfWrites(createCallAsKapis(client), {
+    ...{ logger, clientAddress, account: 'kapis' },
+  })
   const tenant = createTenant({
-    ...{ groupDomain, callAs, searches },
+    ...{ groupDomain, callAs, callAsKapis, searches },
+    ownNamespace: config.kubernetes.namespace,
+    isAllowedNow: async (identity, permission) =>
+      (await review(client, toResourceInfo(permission), identity)).isAllowed,
     created: (exchange, where) => iam.giveIn(exchange, where),
     addManager: (exchange, of) => iam.addManager(exchange, of),
     narrowed: resources.narrowed,

@@ -2,7 +2,6 @@ import { badRequest, notFound, unauthorized, unknownResource } from '../../../ap
 import { authenticatedGroup, hasNoCredential } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
-import type { RequirePermission } from '../../../authz/authorizer.ts'
 import type { User } from '../../../iam/users/user.ts'
 import {
   type ClusterViewTools,
@@ -12,17 +11,21 @@ import {
 import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencies.ts'
 import { createWorkspaceViews } from '../../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../../platformapi/workspaces/views.ts'
-import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import type { Resources } from './resources.ts'
 
-export type TenantOptions = {
-  readonly groupDomain: string
-  readonly callAs: CallAs
-  readonly created: WorkspaceTools['created']
-  readonly addManager: WorkspaceTools['addManager']
+export type TenantOptions = Pick<
+  WorkspaceTools,
+  | 'groupDomain'
+  | 'ownNamespace'
+  | 'callAs'
+  | 'callAsKapis'
+  | 'isAllowedNow'
+  | 'created'
+  | 'addManager'
+  | 'requirePermission'
+> & {
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
-  readonly requirePermission: RequirePermission
   /** Returns the names of the member clusters; undefined if Kapis serves none. @throws Status 503 */
   readonly memberNames: ClusterViewTools['names']
   /** Serves a read of a kind of kube-apiserver. */
@@ -47,12 +50,11 @@ export type Tenant = {
 
 /** Wires the views of workspaces and namespaces, and their writes. */
 export function createTenant(options: TenantOptions): Tenant {
-  const { groupDomain, callAs, created, addManager, narrowed, users, requirePermission, searches } = options
+  const { groupDomain, narrowed, users, requirePermission, searches } = options
+  const { ownNamespace, callAs, callAsKapis, isAllowedNow, created, addManager } = options
   const serve = createWorkspaceViews({
-    groupDomain,
-    callAs,
-    created,
-    addManager,
+    ...{ groupDomain, ownNamespace, callAs, callAsKapis, isAllowedNow, requirePermission },
+    ...{ created, addManager },
     ...narrowed,
     async visibleTo({ identity, info }, member) {
       if (member === identity.username) return undefined

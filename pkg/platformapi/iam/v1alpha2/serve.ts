@@ -64,10 +64,7 @@ export type IamApi = {
   /** Returns whether the handlers of roles, members and groups authorize. @throws Status 401 */
   readonly authorizesItself: (exchange: AuthenticatedExchange) => boolean
   /** Grants the stored members of a workspace their roles in a new namespace, as the caller. */
-  readonly giveIn: (
-    exchange: AuthenticatedExchange,
-    where: { readonly workspace: string; readonly namespace: string },
-  ) => Promise<void>
+  readonly giveIn: ReturnType<typeof createWorkspaceRecords>['giveIn']
   /** Makes the manager of a new workspace a member of it, as the caller. */
   readonly addManager: (
     exchange: AuthenticatedExchange,

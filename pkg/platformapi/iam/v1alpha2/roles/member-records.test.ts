@@ -4,7 +4,7 @@ import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import { binding, rbac as group, groupDomain, object, storeOf } from './fixtures.ts'
-import { recordRole } from './member-record-role.ts'
+import { currentRecordRole, isRecordRole, recordRole } from './member-record-role.ts'
 import { createWorkspaceRecords, recordsOf } from './member-records.ts'
 import { createBindingReader } from './role-bindings.ts'
 
@@ -140,6 +140,23 @@ describe('createWorkspaceRecords', () => {
     ])
   })
 
+  it('grants the creator no role that the creator already has', async () => {
+    const isMe = async () =>
+      (await recordsOfMany('admin', 1)()).flatMap(each => [
+        { ...each, user: 'jane' },
+        { ...each, user: 'jane', recorded: { role: 'edit' } },
+        { ...each, user: 'jane', kind: 'Group' },
+      ])
+    const { calls } = await during(
+      (records, exchange) => records.giveIn(exchange, { workspace: 'blue', namespace: 'new', isAdmin: true }),
+      { recordsAt: isMe },
+    )
+    expect(calls).to.deep.equal([
+      [given[0], 'edit', 'jane'],
+      [given[0], 'admin', 'jane'],
+    ])
+  })
+
   it('warns the creator about members without a role', async () => {
     const { warning } = await giveIn({ response: fail(403) })
     expect(warning).to.equal(
@@ -204,6 +221,92 @@ describe('createWorkspaceRecords', () => {
     expect((await store('new')).calls.slice(1)).to.deep.equal([bound('new')])
     expect((await store('other')).calls.slice(1)).to.deep.equal([clusterRoles, bound('other')])
   })
+
+  const creating = { resources: ['workspaces/namespaces'], resourceNames: ['blue'], verbs: ['create'] }
+  const group1 = { apiGroups: ['tenant.kapis.io'] }
+  const patched = [
+    `/apis/${group}/v1/clusterroles/kapis%3Aworkspace%3Ablue%3Aadmin?x=1`,
+    undefined,
+    undefined,
+  ]
+
+  /** Sends an administrator again, whose record has the rules of an earlier release. */
+  async function sendAgain(user: string, options: Parameters<typeof during>[1] = {}) {
+    const { otherRules } = recordRole(groupDomain, 'blue', 'admin')
+    const earlier = storeOf('clusterroles', [{ ...role('blue', 'admin'), rules: otherRules }])
+    const held = recordsOf(
+      [...bindings.entries()].map(toBinding),
+      { groupDomain, workspace: 'blue', uid: 'u-blue' },
+      earlier,
+    ).filter(each => each.user === user)
+    return during(
+      async (records, exchange) => {
+        const member = { subject: { kind: 'User', name: user }, workspace: 'blue', role: 'admin' }
+        for (const { run } of records.stepsFor(exchange, member, { held, isRequired: false })) await run()
+      },
+      {
+        latest: async () => earlier,
+        response: path => (path.includes('/workspaces/') ? object('Workspace', 'blue') : {}),
+        ...options,
+      },
+    )
+  }
+
+  it('counts a record of an earlier release, and updates it when its member is sent again', async () => {
+    const { calls, warning, thrown } = await sendAgain('ann')
+    expect([calls.slice(1), warning, thrown]).to.deep.equal([[patched], undefined, undefined])
+    expect((await sendAgain('new')).calls.slice(1)).to.deep.equal([
+      patched,
+      [`/apis/${group}/v1/clusterrolebindings?x=1`, 'kapis:workspace:blue:admin', 'new'],
+    ])
+  })
+
+  it('keeps the record if the caller may not grant its new rules', async () => {
+    const { calls, warning, thrown } = await sendAgain('new', {
+      response(path) {
+        if (path.includes('/workspaces/')) return object('Workspace', 'blue')
+        if (path.includes('/clusterroles/')) throw new Status(403, 'Forbidden', 'no')
+        return {}
+      },
+    })
+    expect([calls.length, thrown]).to.deep.equal([3, undefined])
+    expect(warning).to.equal(
+      '299 - "the rules of the ClusterRole kapis:workspace:blue:admin are unchanged: no"',
+    )
+  })
+
+  for (const [name, rules, creates] of [
+    ['admin', [], true],
+    ['edit', [], true],
+    ['view', [], false],
+    [undefined, [], false],
+    ['own', [{ ...group1, ...creating }], true],
+    ['own', [{ ...group1, ...creating, resourceNames: [] }], true],
+    ['own', [{ ...group1, ...creating, resourceNames: ['red'] }], false],
+    ['own', [{ ...group1, ...creating, verbs: ['get'] }], false],
+    ['own', [{ ...group1, ...creating, apiGroups: [''] }], false],
+    ['gone', undefined, false],
+  ] as const)
+    it(`the record of ${name} with ${JSON.stringify(rules)} ${creates ? 'allows' : 'does not allow'} to create namespaces`, () => {
+      const roles = storeOf(
+        'clusterroles',
+        rules === undefined ? [] : [object('ClusterRole', name ?? '', { rules })],
+      )
+      const found = currentRecordRole(groupDomain, { workspace: 'blue', role: name }, roles)
+      expect(found.rules.slice(1)).to.deep.equal(creates ? [{ ...group1, ...creating }] : [])
+      for (const [ruled, isRecord] of [
+        [found.rules, true],
+        [found.otherRules, true],
+        [[], false],
+        [[...found.rules, ...found.rules], false],
+        [[{ ...group1, ...creating }], false],
+      ] as const) {
+        const entries = storeOf('clusterroles', [object('ClusterRole', found.name, { rules: ruled })])
+        expect([...entries.entries()].map(entry => isRecordRole(groupDomain, entry))).to.deep.equal([
+          isRecord,
+        ])
+      }
+    })
 
   it('does not treat a binding in a namespace as a record', () =>
     during((records, exchange) => {

@@ -1,4 +1,5 @@
-import { Status, toStatus } from '../../../../apierrors/status.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isStatus, Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isOver } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
@@ -8,7 +9,13 @@ import { workspacesPath } from '../../../workspaces/template-conversion.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { maxWrites, type Step, writeEach } from './member-changes.ts'
-import { hasRulesOf, type RecordedRole, recordedFor, recordRole } from './member-record-role.ts'
+import {
+  currentRecordRole,
+  hasRulesOf,
+  type RecordClusterRole,
+  type RecordedRole,
+  recordedFor,
+} from './member-record-role.ts'
 import { bind } from './member-writes.ts'
 import { type AssignedRole, type Binding, isGroup, isMember, type Subject } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
@@ -40,16 +47,28 @@ export function recordsOf(
     const { roleRef, subjects } = binding
     const recorded = recordedFor(workspace, roleRef)
     if (recorded === undefined || uid === undefined || !isOwnedBy(binding.entry.meta, uid)) return []
-    const role = recordRole(groupDomain, workspace, recorded.role)
-    if (!hasRulesOf(roles.get('', roleRef.name)?.parsed(), role)) return []
+    const found = roles.get('', roleRef.name)?.parsed()
+    const role = currentRecordRole(groupDomain, { workspace, role: recorded.role }, roles)
+    if (!hasRulesOf(found, role)) return []
+    const isOutdated = !isDeepStrictEqual(found?.rules, role.rules)
     return subjects
       .filter(subject => isMember(subject) || isGroup(subject))
-      .map(({ kind, name: user }) => ({ kind, user, role: roleRef.name, binding, recorded }))
+      .map(({ kind, name: user }) => ({
+        ...{ kind, user, role: roleRef.name, binding },
+        recorded: { ...recorded, isOutdated },
+      }))
   })
 }
 
 function isOwnedBy({ ownerReferences = [] }: Pick<ObjectMeta, 'ownerReferences'>, uid: string): boolean {
   return ownerReferences.some(owner => owner.uid === uid)
+}
+
+/** A new namespace. @param isAdmin whether the caller is already bound to `admin` there */
+type NewNamespace = {
+  readonly workspace: string
+  readonly namespace: string
+  readonly isAdmin?: boolean
 }
 
 export type RecordTools = {
@@ -73,6 +92,8 @@ type RecordOf = {
   readonly subject: Subject
   readonly workspace: string
   readonly role: string | undefined
+  /** Whether the subject is already bound, and only the ClusterRole is to be updated. */
+  readonly isBound?: boolean
 }
 
 /** Reads and writes members of workspaces that are stored as records. */
@@ -89,7 +110,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
   }
 
   /** @throws Status 409 for a ClusterRole that is not the role of this record */
-  function requireRecord(entry: CachedObject, role: ReturnType<typeof recordRole>, { uid }: Owner): void {
+  function requireRecord(entry: CachedObject, role: RecordClusterRole, { uid }: Owner): void {
     const { meta } = entry
     const name = JSON.stringify(role.name)
     if (!hasRulesOf(entry.parsed(), role))
@@ -103,10 +124,29 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
       )
   }
 
-  /** Creates the ClusterRole of a record if needed. @returns false in a dry run */
+  /**
+   * Changes the rules of a record of an earlier release, or of a role whose permissions have
+   * changed. Without permission, the members keep the rules that they have.
+   */
+  async function updateRules(
+    exchange: AuthenticatedExchange,
+    { meta }: CachedObject,
+    { name, rules }: RecordClusterRole,
+  ): Promise<void> {
+    const { resourceVersion } = meta
+    const path = withQueryOf(exchange, `${clusterRoles}/${encodeURIComponent(name)}`)
+    const body = { metadata: { resourceVersion }, rules }
+    const contentType = 'application/merge-patch+json'
+    await callAs(exchange, { method: 'PATCH', path, body, contentType }).catch((error: unknown) => {
+      if (!isStatus(error, 403)) throw error
+      addWarning(exchange.res, `the rules of the ClusterRole ${name} are unchanged: ${error.message}`)
+    })
+  }
+
+  /** Creates or updates the ClusterRole of a record if needed. @returns whether it exists */
   async function ensureRole(
     exchange: AuthenticatedExchange,
-    role: ReturnType<typeof recordRole>,
+    role: RecordClusterRole,
     owner: Owner,
   ): Promise<boolean> {
     const { name, rules } = role
@@ -114,6 +154,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
     const found = await stored()
     if (found !== undefined) {
       requireRecord(found, role, owner)
+      if (!isDeepStrictEqual(found.parsed().rules, rules)) await updateRules(exchange, found, role)
       return true
     }
     // Creating the role would activate bindings whose author may not have its permissions.
@@ -141,11 +182,12 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
 
   async function write(
     exchange: AuthenticatedExchange,
-    { subject, workspace, role }: RecordOf,
+    { subject, workspace, role, isBound = false }: RecordOf,
   ): Promise<void> {
-    const recorded = recordRole(groupDomain, workspace, role)
+    const roles = await scopes.latest('clusterroles')
+    const recorded = currentRecordRole(groupDomain, { workspace, role }, roles)
     const owner = await ownerOf(exchange, workspace)
-    if (!(await ensureRole(exchange, recorded, owner))) return
+    if (!(await ensureRole(exchange, recorded, owner)) || isBound) return
     const labels = { [`${groupDomain}/workspace`]: workspace }
     const roleRef = { kind: 'ClusterRole', name: recorded.name }
     await bind(callAs, exchange, { subject, namespace: '', roleRef, labels, owner })
@@ -165,10 +207,12 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
 
   async function giveAll(
     exchange: AuthenticatedExchange,
-    { workspace, namespace }: { readonly workspace: string; readonly namespace: string },
+    { workspace, namespace, isAdmin = false }: NewNamespace,
   ): Promise<{ readonly missing: number; readonly all: number }> {
+    const isDone = ({ kind, name }: Subject, role: string) =>
+      isAdmin && kind === 'User' && name === exchange.identity.username && role === 'admin'
     const members = (await scopes.recordsAt(workspace)).flatMap(({ kind, user: name, recorded: { role } }) =>
-      role === undefined ? [] : [{ subject: { kind, name }, role }],
+      role === undefined || isDone({ kind, name }, role) ? [] : [{ subject: { kind, name }, role }],
     )
     const isHere = await isRoleOf(workspace)
     const given = members.filter(({ role }) => isHere(role)).slice(0, maxWrites)
@@ -183,7 +227,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
 
   return {
     /**
-     * Returns the write that stores a member; none if the member is already stored.
+     * Returns the write that stores a member, or updates its record; none if the member is already
+     * stored.
      *
      * @param isRequired if false, a member who cannot be stored gets the role only in the existing
      * namespaces, with a warning
@@ -193,9 +238,10 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
       member: RecordOf,
       { held, isRequired }: { readonly held: readonly AssignedRole[]; readonly isRequired: boolean },
     ): readonly Step[] {
-      if (held.some(({ recorded }) => recorded !== undefined && recorded.role === member.role)) return []
+      const stored = held.find(({ recorded }) => recorded !== undefined && recorded.role === member.role)
+      if (stored !== undefined && stored.recorded?.isOutdated !== true) return []
       const run = () =>
-        write(exchange, member).catch((error: unknown) => {
+        write(exchange, { ...member, isBound: stored !== undefined }).catch((error: unknown) => {
           const isRejected = error instanceof Status && [403, 404].includes(error.code)
           if (isRequired || !isRejected) throw error
           addWarning(exchange.res, `${member.subject.name} has no role in later namespaces: ${error.message}`)
@@ -228,10 +274,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
      * Failures result in a warning with the number of members without a role, since the namespace
      * already exists.
      */
-    async giveIn(
-      exchange: AuthenticatedExchange,
-      where: { readonly workspace: string; readonly namespace: string },
-    ): Promise<void> {
+    async giveIn(exchange: AuthenticatedExchange, where: NewNamespace): Promise<void> {
       const warn = (member: string) =>
         addWarning(exchange.res, `${member} have no role in the namespace: add them again`)
       try {

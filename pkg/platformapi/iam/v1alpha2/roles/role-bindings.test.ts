@@ -37,6 +37,24 @@ describe('workspaceRolesOf', () => {
       ['b1'],
       'readers',
     ],
+    [
+      'a recorded role of the creator of each namespace',
+      [held('r', '', 'edit'), held('edit', 'b1'), held('admin', 'b1')],
+      ['b1'],
+      'blue-self-provisioner',
+    ],
+    [
+      'the stronger of two recorded roles',
+      [held('r', '', 'view'), held('r', '', 'edit'), held('edit', 'b1'), held('view', 'b1')],
+      ['b1'],
+      'blue-self-provisioner',
+    ],
+    [
+      'another role than the recorded one',
+      [held('r', '', 'view'), held('admin', 'b1')],
+      ['b1'],
+      'blue-admin',
+    ],
     ['a recorded role that a namespace lacks', [held('r', '', 'readers')], ['b1'], 'blue-regular'],
     ['another role in each namespace', [held('other', 'b1')], ['b1'], 'blue-regular'],
   ]

@@ -101,8 +101,9 @@ export type WorkspaceMember = {
 /**
  * Returns the members of a workspace and their roles, from the role bindings in its namespaces. A
  * user has a role if every namespace grants the same ClusterRole, and is a regular member
- * otherwise. Without namespaces, the recorded role applies. Roles of the workspace itself are known
- * by their records.
+ * otherwise. If there are several, the recorded one counts: a self-provisioner is an administrator
+ * of each namespace that they have created. Without namespaces, the recorded role applies. Roles of
+ * the workspace itself are known by their records.
  *
  * @param namespaces of the workspace
  */
@@ -129,10 +130,12 @@ export function workspaceRolesOf(
     [...givenTo].map(([user, given]) => {
       const isGiven = (clusterRole = '') =>
         scopes.every(namespace => given.has(`${namespace}/${clusterRole}`))
-      const preset = presets.find(({ clusterRole }) => isGiven(clusterRole))
-      const own = recordedFor.get(user)?.find(role => isGiven(role))
-      const clusterRole = preset?.clusterRole ?? own
-      return [user, { role: preset?.name ?? own ?? `${workspace}-regular`, clusterRole }] as const
+      const own = recordedFor.get(user)?.filter(role => isGiven(role)) ?? []
+      const preset = presets.find(({ clusterRole = '' }) =>
+        own.length > 0 ? own.includes(clusterRole) : isGiven(clusterRole),
+      )
+      const clusterRole = preset?.clusterRole ?? own[0]
+      return [user, { role: preset?.name ?? own[0] ?? `${workspace}-regular`, clusterRole }] as const
     }),
   )
 }

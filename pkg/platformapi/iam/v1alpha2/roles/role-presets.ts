@@ -70,7 +70,11 @@ export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
     case 'workspace':
       return [
         { name: `${workspace}-admin`, clusterRole: 'admin', modules: all },
-        { name: `${workspace}-self-provisioner`, clusterRole: 'edit', modules: { projects: view } },
+        {
+          name: `${workspace}-self-provisioner`,
+          clusterRole: 'edit',
+          modules: { projects: ['view', 'create'] },
+        },
         { name: `${workspace}-viewer`, clusterRole: 'view', modules: { projects: view } },
         { name: `${workspace}-regular`, clusterRole: undefined, modules: { projects: view } },
       ]

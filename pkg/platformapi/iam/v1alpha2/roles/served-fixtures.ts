@@ -23,6 +23,16 @@ export const recordRules = (workspace: string, verb: string) => [
     resourceNames: [workspace],
     verbs: ['get', verb],
   },
+  ...(verb === 'member:admin' || verb === 'member:edit'
+    ? [
+        {
+          apiGroups: ['tenant.kapis.io'],
+          resources: ['workspaces/namespaces'],
+          resourceNames: [workspace],
+          verbs: ['create'],
+        },
+      ]
+    : []),
 ]
 export const viewRule = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list'] }
 export const usersRule = { apiGroups: ['iam.kapis.io'], resources: ['users'], verbs: ['get'] }
