@@ -17,8 +17,6 @@ export type Command = {
   readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined
   /** Returns the values for shell completion of options that only take certain values. */
   readonly values?: Readonly<Record<string, (io: Io) => readonly string[]>>
-  /** Former options and what replaces them, such as --ca by --certificate-authority. */
-  readonly deprecated?: Readonly<Record<string, string>>
   /** @returns the exit code @throws UsageError for invalid usage, any other Error for a failure */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }

@@ -1,7 +1,7 @@
 import { InterruptedError, type Io, UsageError } from './command.ts'
 import { commands, type Entry } from './commands.ts'
 import { complete } from './completion/complete.ts'
-import { optionsOf, replaceDeprecated } from './usage-options.ts'
+import { optionsOf, replaceFormerOptions } from './usage-options.ts'
 
 // Exit codes that shells use for a command that a signal has ended.
 const exitCodes: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
@@ -23,7 +23,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
   if (args.includes('--help') || args.includes('-h')) return help(name, io)
   try {
     const command = await entry.load()
-    return await command.run(replaceDeprecated(args, command.deprecated, io.err), io)
+    return await command.run(replaceFormerOptions(args, command.usage, io.err), io)
   } catch (error) {
     if (io.signal.aborted || error instanceof InterruptedError) {
       io.err(`kapis ${name}: interrupted\n`)

@@ -3,7 +3,7 @@ import type { Command, Io } from './command.ts'
 import { findTarget, parseServer, type ServerValues, tokenFromEnvironment } from './session/find-login.ts'
 import { loginNames } from './session/login-store.ts'
 import { refreshLogin } from './session/refresh-login.ts'
-import { deprecatedServerOptions, serverOptions, serverUsage } from './session/server-address.ts'
+import { serverOptions, serverUsage } from './session/server-address.ts'
 
 const apiVersion = 'client.authentication.k8s.io/v1'
 
@@ -20,7 +20,6 @@ ${serverUsage}`,
   kapis get-token | jq -r .status.token              # only the token
 `,
   complete: () => [],
-  deprecated: deprecatedServerOptions,
   values: { '--context': loginNames },
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options: serverOptions })

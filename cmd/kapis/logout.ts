@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import { findTarget } from './session/find-login.ts'
 import { listLogins, loginNames } from './session/login-store.ts'
 import { endLogin } from './session/revoke-login.ts'
-import { deprecatedServerOptions, serverOptions, serverUsage } from './session/server-address.ts'
+import { serverOptions, serverUsage } from './session/server-address.ts'
 
 export const logout: Command = {
   usage: `[OPTION]…
@@ -17,7 +17,6 @@ ${serverUsage}`,
   kapis logout --context admin       # another login
 `,
   complete: () => [],
-  deprecated: deprecatedServerOptions,
   values: { '--context': loginNames },
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options: serverOptions })

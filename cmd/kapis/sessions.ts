@@ -8,7 +8,7 @@ import {
   platformOptions,
   platformOptionValues,
 } from './session/platform-client.ts'
-import { deprecatedServerOptions, serverUsage } from './session/server-address.ts'
+import { serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 import { playCast } from './sessions/play.ts'
 import { actionsOf, assertOneNamespace, namespaceOptions, readAction } from './usage-options.ts'
@@ -39,7 +39,6 @@ ${serverUsage}  --namespace NAME, -n   only sessions in this namespace
   kapis sessions get 6f9c2a9e-4c55-4a6e-9f5e-1f7a3f7b4d10 > session.cast    # for asciinema and other players
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
-  deprecated: deprecatedServerOptions,
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from './command.ts'
 import { connectPlatform, itemsOf, platformOptions, platformOptionValues } from './session/platform-client.ts'
-import { deprecatedServerOptions, serverUsage } from './session/server-address.ts'
+import { serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 import { actionsOf, readAction } from './usage-options.ts'
 
@@ -29,7 +29,6 @@ ${serverUsage}  --scope SCOPE          full: all permissions of its owner; read:
   kapis token delete 6b1c4f0a
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
-  deprecated: { ...deprecatedServerOptions, '--expires-in': '--duration' },
   values: { ...platformOptionValues, '--scope': () => ['full', 'read'] },
   async run(args, io) {
     const { values, positionals } = parseArgs({

@@ -20,21 +20,28 @@ export function optionsOf(usage: string): readonly Option[] {
   })
 }
 
-/**
- * Replaces former options, and warns of them like kubectl.
- *
- * @param deprecated the options by their former names
- */
-export function replaceDeprecated(
+/** Former options and what replaces them in the commands that do not have them any more. */
+const formerOptions: ReadonlyMap<string, string> = new Map([
+  ['--ca', '--certificate-authority'],
+  ['--expires-in', '--duration'],
+  ['--for', '--duration'],
+  ['--group', '--as-group'],
+  ['--user', '--as'],
+  ['--write', '--dry-run=none'],
+])
+
+/** Replaces former options of a command with this usage text, and warns of them like kubectl. */
+export function replaceFormerOptions(
   args: readonly string[],
-  deprecated: Readonly<Record<string, string>> = {},
+  usage: string,
   warn: (text: string) => void,
 ): readonly string[] {
+  const names = new Set(optionsOf(usage).map(({ name }) => name))
   const end = args.includes('--') ? args.indexOf('--') : args.length
   const replaced = args.slice(0, end).map(arg => {
     const [, name = '', value = ''] = /^(--[^=]+)(=.*)?$/s.exec(arg) ?? []
-    const option = Object.hasOwn(deprecated, name) ? deprecated[name] : undefined
-    if (option === undefined) return arg
+    const option = formerOptions.get(name)
+    if (option === undefined || names.has(name) || !names.has(option.replace(/=.*/, ''))) return arg
     warn(`Warning: ${name} is deprecated, use ${option}\n`)
     return `${option}${value}`
   })
@@ -42,9 +49,12 @@ export function replaceDeprecated(
 }
 
 /** Rejects options with an empty value, as of an unset shell variable. @throws UsageError */
-export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values))
-    if (value === '') throw new UsageError(`invalid --${name} "": expected a value`)
+export function assertNotEmpty(
+  values: Readonly<Record<string, unknown>>,
+  names: readonly string[] = Object.keys(values),
+): void {
+  for (const name of names)
+    if (values[name] === '') throw new UsageError(`invalid --${name} "": expected a value`)
 }
 
 export const namespaceOptions = {

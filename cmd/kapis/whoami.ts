@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
 import { connectPlatform, platformOptions, platformOptionValues, whoAmI } from './session/platform-client.ts'
 import { printable } from './session/printable.ts'
-import { deprecatedServerOptions, serverUsage } from './session/server-address.ts'
+import { serverUsage } from './session/server-address.ts'
 
 export const whoami: Command = {
   usage: `[OPTION]…
@@ -17,7 +17,6 @@ ${serverUsage}  --output FORMAT, -o    json: the UserInfo of Kubernetes
   KAPIS_TOKEN=$TOKEN kapis whoami --server https://kapis.example.org -o json
 `,
   complete: () => [],
-  deprecated: deprecatedServerOptions,
   values: platformOptionValues,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options: platformOptions })

@@ -8,7 +8,7 @@ import {
   platformOptionValues,
 } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
-import { deprecatedServerOptions, serverUsage } from '../session/server-address.ts'
+import { serverUsage } from '../session/server-address.ts'
 import { createReview, refText, ruleText } from './create-review.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals, verbs } from './resource-argument.ts'
 
@@ -28,7 +28,6 @@ ${serverUsage}${accessUsage}  --why                  also print the bindings tha
   kapis can-i list secrets --as system:serviceaccount:shop:ci --why
 `,
   complete: words => (words.length === 0 ? verbs : []),
-  deprecated: { ...deprecatedServerOptions, '--user': '--as', '--group': '--as-group' },
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from '../command.ts'
 import { connectPlatform, platformOptions, platformOptionValues } from '../session/platform-client.ts'
-import { deprecatedServerOptions, serverUsage } from '../session/server-address.ts'
+import { serverUsage } from '../session/server-address.ts'
 import { toSeconds } from '../token.ts'
 import { actionsOf, readAction } from '../usage-options.ts'
 import { decide, listRequests, requestAccess } from './access-requests.ts'
@@ -35,7 +35,6 @@ ${serverUsage}  --reason TEXT          request: the reason, in one line (require
   kapis access revoke access-1f0c2a9b4d
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
-  deprecated: { ...deprecatedServerOptions, '--for': '--duration' },
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({

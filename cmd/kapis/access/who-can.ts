@@ -7,7 +7,7 @@ import {
   platformOptionValues,
 } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
-import { deprecatedServerOptions, serverUsage } from '../session/server-address.ts'
+import { serverUsage } from '../session/server-address.ts'
 import { toTable } from '../session/table.ts'
 import { createReview, refText, ruleText } from './create-review.ts'
 import { accessOptions, accessUsage, readAttributes, readPositionals, verbs } from './resource-argument.ts'
@@ -27,7 +27,6 @@ ${serverUsage}${accessUsage}  --output FORMAT, -o    json: the status of the Who
   kapis who-can get /metrics
 `,
   complete: words => (words.length === 0 ? verbs : []),
-  deprecated: deprecatedServerOptions,
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseArgs({

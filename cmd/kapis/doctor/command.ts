@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createKubeClient } from '../../../pkg/kubeclient/client.ts'
-import { loadRestConfig } from '../../../pkg/kubeclient/config/rest-config.ts'
 import { type Command, UsageError } from '../command.ts'
-import { findKubeconfig } from '../find-kubeconfig.ts'
+import { clusterOptions, connectCluster } from '../find-kubeconfig.ts'
 import { assertOutput } from '../usage-options.ts'
 import { admission } from './admission.ts'
 import { apiService } from './api-service.ts'
@@ -58,8 +56,7 @@ Requires permission to read the namespace of Kapis, including its Secrets.
     const { values } = parseArgs({
       args: [...args],
       options: {
-        kubeconfig: { type: 'string' },
-        context: { type: 'string' },
+        ...clusterOptions,
         namespace: { type: 'string', short: 'n', default: 'kapis-system' },
         'group-domain': { type: 'string' },
         service: { type: 'string' },
@@ -71,7 +68,7 @@ Requires permission to read the namespace of Kapis, including its Secrets.
     assertOutput(values.output)
     if (values.url !== '' && !/^https:\/\/[^/]+\/?$/.test(values.url))
       throw new UsageError(`invalid --url ${JSON.stringify(values.url)}: expected https://host[:port]`)
-    const client = createKubeClient(loadRestConfig(findKubeconfig(io, values.kubeconfig), values.context))
+    const client = connectCluster(values, io)
     try {
       const { namespace } = values
       const { config, findings } = await readConfiguration(client, namespace)

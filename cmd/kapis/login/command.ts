@@ -23,7 +23,7 @@ import {
 } from '../session/login-store.ts'
 import { passwordLogin } from '../session/password-login.ts'
 import { printable } from '../session/printable.ts'
-import { deprecatedServerOptions, type Server } from '../session/server-address.ts'
+import type { Server } from '../session/server-address.ts'
 import type { Tokens } from '../session/token-response.ts'
 import { actionsOf, assertNotEmpty, assertOutput, readAction } from '../usage-options.ts'
 import { loginOptions } from './options.ts'
@@ -76,7 +76,6 @@ changes. Each login has the name of its context, so there can be several, even a
     if (action === undefined) return actionsOf(actions)
     return words.length === 1 && action !== 'list' ? loginNames(io) : []
   },
-  deprecated: deprecatedServerOptions,
   values: { '--context': loginNames, '--output': () => ['json'] },
   async run(args, io) {
     const { values, positionals } = parseLoginArgs(args)

@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createKubeClient } from '../../../pkg/kubeclient/client.ts'
-import { loadRestConfig } from '../../../pkg/kubeclient/config/rest-config.ts'
 import { type Command, type Io, UsageError } from '../command.ts'
-import { findKubeconfig } from '../find-kubeconfig.ts'
+import { clusterOptions, connectCluster } from '../find-kubeconfig.ts'
 import { toTable } from '../session/table.ts'
 import { toConfiguration } from './configuration.ts'
 import { readSource } from './kubesphere-configuration.ts'
@@ -48,7 +46,6 @@ The output of config and providers contains passwords.
   kapis migrate users                                # list the users only
   kapis migrate users --dry-run=none
 `,
-  deprecated: { '--write': '--dry-run=none' },
   values: { '--dry-run': () => dryRuns },
   complete: words => (words.length === 0 ? ['config', 'providers', 'users'] : undefined),
   async run(args, io) {
@@ -57,8 +54,7 @@ The output of config and providers contains passwords.
       allowPositionals: true,
       options: {
         'dry-run': { type: 'string', default: 'client' },
-        kubeconfig: { type: 'string' },
-        context: { type: 'string' },
+        ...clusterOptions,
         'group-domain': { type: 'string', default: 'kapis.io' },
         from: { type: 'string', default: 'kubesphere.io' },
         namespace: { type: 'string', short: 'n', default: 'kapis-system' },
@@ -100,7 +96,7 @@ async function users(options: Options, io: Io): Promise<number> {
   const isInPlace = from === to
   if (isInPlace && options.isWritten)
     throw new UsageError(`--dry-run=none: Kapis with the group domain ${to} has these users already`)
-  const client = createKubeClient(loadRestConfig(findKubeconfig(io, options.kubeconfig), options.context))
+  const client = connectCluster(options, io)
   try {
     const plan = await planUsers(client, { from, to })
     const steps = options.isWritten ? await createUsers(client, plan, to) : plan

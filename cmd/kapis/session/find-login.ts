@@ -4,7 +4,7 @@ import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { type Io, UsageError } from '../command.ts'
 import { assertNotEmpty } from '../usage-options.ts'
 import { type LoginKey, listLogins, readCurrent, readLogin, type StoredLogin } from './login-store.ts'
-import type { Server } from './server-address.ts'
+import { type Server, serverOptions } from './server-address.ts'
 
 /** Options that select the server and the login, in addition to environment variables. */
 export type ServerValues = {
@@ -28,10 +28,9 @@ export type Target = {
  * without a login name must not act as another user
  * @throws UsageError
  */
-export function findTarget(given: ServerValues, io: Io, isExact = false): Target {
-  const values = onlyServer(given)
+export function findTarget(values: ServerValues, io: Io, isExact = false): Target {
   const { context } = values
-  assertNotEmpty(values)
+  assertNotEmpty(values, Object.keys(serverOptions))
   const named = values.server ?? (values.context === undefined ? io.env.KAPIS_URL : undefined)
   const url = named ? parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server') : undefined
   // Files of other logins must not affect a kubectl context, which names its login.
@@ -49,9 +48,8 @@ export function findTarget(given: ServerValues, io: Io, isExact = false): Target
 }
 
 /** Returns the server to log in at: `--server`, otherwise that of the context or current login. */
-export function findServer(given: ServerValues, io: Io): Server {
-  const values = onlyServer(given)
-  assertNotEmpty(values)
+export function findServer(values: ServerValues, io: Io): Server {
+  assertNotEmpty(values, Object.keys(serverOptions))
   const logins = listLogins(io)
   const sameName = logins.filter(({ name }) => name === values.context)
   const named = values.server ?? (io.env.KAPIS_URL || undefined)
@@ -88,11 +86,6 @@ export function parseServer(text: string, option: string): string {
       `invalid ${option} ${JSON.stringify(text)}: expected https (http is only supported for localhost)`,
     )
   return url.origin
-}
-
-/** Leaves out the other options of a command, which may be empty. */
-function onlyServer({ server, 'certificate-authority': authority, context }: ServerValues): ServerValues {
-  return { server, 'certificate-authority': authority, context }
 }
 
 function choose(

@@ -8,9 +8,6 @@ export const serverOptions = {
   context: { type: 'string' },
 } as const
 
-/** Former names of these options. */
-export const deprecatedServerOptions = { '--ca': '--certificate-authority' } as const
-
 export const serverUsage = `  --server URL, -s       URL of the platform (KAPIS_URL, otherwise that of the login)
   --certificate-authority FILE  CA of its certificate (KAPIS_CA, otherwise that of the login, or the system's)
   --context NAME         use the login of this context; see \`kapis login list\` (the current one)

@@ -1,6 +1,6 @@
 import { type Command, UsageError } from '../command.ts'
 import { connectPlatform, itemsOf, type Members, platformOptionValues } from '../session/platform-client.ts'
-import { deprecatedServerOptions, serverUsage } from '../session/server-address.ts'
+import { serverUsage } from '../session/server-address.ts'
 import { toTable } from '../session/table.ts'
 import { actionsOf, readAction } from '../usage-options.ts'
 import { type Call, parseUserArgs, pathOf } from './call.ts'
@@ -57,7 +57,6 @@ ${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
   printf '%s\\n' "$PASSWORD" | kapis user create ci --email ci@example.org
 `,
   complete: words => (words.length === 0 ? actionsOf(actions) : []),
-  deprecated: deprecatedServerOptions,
   values: platformOptionValues,
   async run(args, io) {
     const { values, positionals } = parseUserArgs(args)
