@@ -24,15 +24,14 @@ export function literalNodes(text: string): readonly RegexNode[] {
 }
 
 const last = 0x10ffff
-/** The white space of RE2 (`\s`), which has fewer characters than that of JavaScript. */
-export const whiteSpace: readonly Range[] = [
-  [0x09, 0x0a],
-  [0x0c, 0x0d],
-  [0x20, 0x20],
-]
 const classes: Readonly<Record<'digit' | 'space' | 'word', readonly Range[]>> = {
   digit: [[0x30, 0x39]],
-  space: whiteSpace,
+  // The white space of RE2 has fewer characters than that of JavaScript.
+  space: [
+    [0x09, 0x0a],
+    [0x0c, 0x0d],
+    [0x20, 0x20],
+  ],
   word: [
     [0x30, 0x39],
     [0x41, 0x5a],
@@ -80,7 +79,8 @@ function toNode(element: AST.Element): RegexNode {
       return { kind: 'set', ranges: [[element.value, element.value]], negated: false }
     case 'CharacterSet':
       if (element.kind === 'any') return { kind: 'set', ranges: [[10, 10]], negated: true }
-      return { kind: 'set', ranges: rangesOf(element), negated: false }
+      if (element.kind === 'property') throw new Error(element.type)
+      return { kind: 'set', ranges: classes[element.kind], negated: element.negate }
     case 'CharacterClass':
       return { kind: 'set', ranges: element.elements.flatMap(rangesOf), negated: element.negate }
     case 'Group':
@@ -99,10 +99,10 @@ function toNode(element: AST.Element): RegexNode {
   }
 }
 
-function rangesOf(element: AST.CharacterClassElement | AST.CharacterSet): readonly Range[] {
+function rangesOf(element: AST.CharacterClassElement): readonly Range[] {
   if (element.type === 'Character') return [[element.value, element.value]]
   if (element.type === 'CharacterClassRange') return [[element.min.value, element.max.value]]
-  if (element.type !== 'CharacterSet' || element.kind === 'any' || element.kind === 'property') {
+  if (element.type !== 'CharacterSet' || element.kind === 'property') {
     throw new Error(element.type)
   }
   return element.negate ? complement(classes[element.kind]) : classes[element.kind]
