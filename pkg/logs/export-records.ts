@@ -12,7 +12,7 @@ const pageSize = 1000
  * the limit is exceeded by records that have arrived since
  */
 export async function* exportHits(
-  store: LogStore,
+  store: Pick<LogStore, 'query'>,
   what: {
     readonly filter: LogFilter
     readonly order: Order

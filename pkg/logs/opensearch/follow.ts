@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../../apierrors/status.ts'
+import { exportHits } from '../export-records.ts'
 import type { LogFilter } from '../filter/filter.ts'
-import type { Hit } from '../store.ts'
+import type { Hit, LogQuery, QueryLimits } from '../store.ts'
 import { queryRecords, type Search } from './search.ts'
 
 const everyMs = 1_000
 const timeoutMs = 10_000
-const page = 1_000
 // Each poll searches this far back: shippers buffer lines, and the search engine makes them
 // searchable with a delay.
 const overlapNs = 15_000_000_000n
@@ -20,13 +20,15 @@ export async function* followRecords(
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Hit[]> {
+  const store = { query: (query: LogQuery, limits: QueryLimits) => queryRecords(search, query, limits) }
   // undefined until the existing records are known.
   let seen: ReadonlySet<string> | undefined
   while (!signal.aborted) {
     const startNs = max(BigInt(Date.now()) * 1_000_000n - overlapNs, filter.startNs ?? 0n)
     const recent = new Set<string>()
     try {
-      for await (const hits of readSince(search, { ...filter, startNs }, signal)) {
+      const recentLines = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
+      for await (const hits of exportHits(store, recentLines, { timeoutMs, signal })) {
         for (const { cursor } of hits) recent.add(cursor)
         const fresh = hits.filter(({ cursor }) => seen?.has(cursor) === false)
         if (fresh.length > 0) yield fresh
@@ -45,23 +47,6 @@ export async function* followRecords(
 /** Reports whether an error is temporary, so that following continues. */
 function isPassing(error: unknown): boolean {
   return error instanceof Status && error.code >= 429
-}
-
-/** Reads records page by page, because there may be more than fit into memory. */
-async function* readSince(
-  search: Search,
-  filter: LogFilter,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Hit[]> {
-  let start: { from: number } | { after: string } = { from: 0 }
-  for (;;) {
-    const query = { filter, order: 'asc', size: page, start, withTotal: false } as const
-    const { hits, isCut } = await queryRecords(search, query, { timeoutMs, signal })
-    yield hits
-    const last = hits.at(-1)
-    if (last === undefined || (hits.length < page && !isCut)) return
-    start = { after: last.cursor }
-  }
 }
 
 function max(a: bigint, b: bigint): bigint {
