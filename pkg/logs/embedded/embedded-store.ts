@@ -3,7 +3,6 @@ import { isStatus, unavailable } from '../../apierrors/status.ts'
 import type { LogFilter } from '../filter/filter.ts'
 import type { IngestResult } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
-import type { NamespaceRule } from './namespace-rules.ts'
 import { type Child, createChild } from './process/child.ts'
 import { createFeed, type ReadArrivals } from './read/follow.ts'
 import type { ReaderNotice, ReaderQuery, ReaderSettings, ReadRequest } from './read/read-request.ts'
@@ -83,19 +82,8 @@ export async function openEmbeddedStores<Name extends string>(
   // Not awaited: the first query would otherwise wait for the start of the process.
   reader.start().catch(() => undefined)
   let isClosed = false
-  const opened = names.map(name => ({
-    name,
-    store: openStore({
-      name,
-      folder: settings.stores[name].folder,
-      namespaces: settings.stores[name].namespaces ?? [],
-      writer,
-      reader,
-      now,
-      isClosed: () => isClosed,
-      report,
-    }),
-  }))
+  const processes = { writer, reader, now, isClosed: () => isClosed, report }
+  const opened = names.map(name => ({ name, store: openStore(name, settings.stores[name], processes) }))
   const close = async (): Promise<void> => {
     isClosed = true
     for (const { store } of opened) store.end()
@@ -105,41 +93,32 @@ export async function openEmbeddedStores<Name extends string>(
   return { stores: stores as Record<Name, LogStore>, close }
 }
 
-type StoreParts = {
-  readonly name: string
-  readonly folder: string
-  readonly namespaces: readonly NamespaceRule[]
+type Processes = Pick<EmbeddedSettings<string>, 'report'> & {
   readonly writer: Child
   readonly reader: Child
   readonly now: () => number
   readonly isClosed: () => boolean
-  readonly report: EmbeddedSettings<string>['report']
 }
 
-function openStore({ name, folder, namespaces, writer, reader, now, isClosed, report }: StoreParts): {
-  readonly store: Omit<LogStore, 'close'>
-  readonly end: () => void
-} {
+function openStore(
+  name: string,
+  { folder, namespaces = [] }: StoreSettings,
+  { writer, reader, now, isClosed, report }: Processes,
+): { readonly store: Omit<LogStore, 'close'>; readonly end: () => void } {
   /** Free bytes when a write failed for a full disk; undefined after a success. */
   let freeWhenFull: number | undefined
 
-  async function write<Result>(request: WriteRequest): Promise<WriteResponse<Result>> {
+  async function store<Result>(request: WriteRequest): Promise<Result> {
     if (isClosed()) throw closed()
     try {
-      const response = (await writer.request(request)) as WriteResponse<Result>
+      const { result, committed } = (await writer.request(request)) as WriteResponse<Result>
       freeWhenFull = undefined
-      return response
+      feed.publish(committed)
+      return result
     } catch (error) {
-      const isFull = isStatus(error, 507)
-      freeWhenFull = isFull ? await freeBytes(folder) : undefined
+      freeWhenFull = isStatus(error, 507) ? await freeBytes(folder) : undefined
       throw error
     }
-  }
-
-  async function store<Result>(request: WriteRequest): Promise<Result> {
-    const { result, committed } = await write<Result>(request)
-    feed.publish(committed)
-    return result
   }
 
   async function read<Result>(query: ReaderQuery, { signal, timeoutMs }: QueryLimits): Promise<Result> {

@@ -7,13 +7,11 @@ const folderName = 'set-aside'
 
 /** Moves the files of a damaged partition to the folder `set-aside`. @returns the new location */
 export function setPartitionAside(folder: string, id: PartitionId): string {
-  return moveAside(folder, partitionFiles(folder, id), `${id}${partitionExtension}`)
-}
-
-function moveAside(folder: string, files: readonly string[], name: string): string {
-  let target = join(folder, folderName, name)
-  for (let i = 2; existsSync(target); i += 1) target = join(folder, folderName, `${name}.${i}`)
+  const first = join(folder, folderName, id + partitionExtension)
+  let target = first
+  for (let i = 2; existsSync(target); i += 1) target = `${first}.${i}`
   mkdirSync(target, { recursive: true })
-  for (const file of files) if (existsSync(file)) renameSync(file, join(target, basename(file)))
+  for (const file of partitionFiles(folder, id))
+    if (existsSync(file)) renameSync(file, join(target, basename(file)))
   return target
 }

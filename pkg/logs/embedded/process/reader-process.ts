@@ -3,6 +3,7 @@ import { DamagedError } from '../partition/schema.ts'
 import { createCaches } from '../read/caches.ts'
 import type { CancelRequest, ReaderNotice, ReaderSettings, ReadRequest } from '../read/read-request.ts'
 import { createSearch } from '../read/search.ts'
+import { searchArrivals } from '../read/search-arrivals.ts'
 import { searchRows } from '../read/search-rows.ts'
 import type { Work } from '../read/selection.ts'
 import { StoreReader } from '../read/store-reader.ts'
@@ -60,7 +61,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
       case 'histogram':
         return yield* search.histogram(partitions, request.filter, request.interval)
       case 'arrivals':
-        return yield* search.arrivals(partitions, request.filter, request.ranges)
+        return yield* searchArrivals(partitions, request.filter, request.ranges)
     }
   }
 

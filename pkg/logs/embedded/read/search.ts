@@ -15,7 +15,6 @@ import { countByStream, countByTime, countLines } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
-import { type ArrivalPage, type ArrivalPositions, searchArrivals } from './search-arrivals.ts'
 import {
   type FoundLine,
   firstLocations,
@@ -39,32 +38,6 @@ type PartitionPart = {
 /** The lines of a page. `isCut` as in QueryResult. */
 export type FoundPage = Pick<QueryResult, 'isCut'> & { readonly lines: readonly FoundLine[] }
 
-export type Search = {
-  readonly page: (partitions: readonly PartitionReader[], query: LogQuery) => Work<QueryResult>
-  /** Finds the lines of a page. @param maxChars maximum length of the lines and their fields */
-  readonly lines: (
-    partitions: readonly PartitionReader[],
-    query: LogQuery,
-    maxChars: number,
-  ) => Work<FoundPage>
-  readonly histogram: (
-    partitions: readonly PartitionReader[],
-    filter: LogFilter,
-    interval: Interval,
-  ) => Work<Histogram>
-  readonly origins: (
-    partitions: readonly PartitionReader[],
-    filter: LogFilter,
-  ) => Work<readonly OriginCount[]>
-  readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
-  /** Returns matching lines from the given positions in order of arrival, at most a page. */
-  readonly arrivals: (
-    partitions: readonly PartitionReader[],
-    filter: LogFilter,
-    ranges: ArrivalPositions,
-  ) => Work<ArrivalPage>
-}
-
 /**
  * Creates a search that processes partitions in windows of lines. Committed lines never change, so
  * results of windows are cached.
@@ -72,25 +45,26 @@ export type Search = {
  * @param results the cache
  * @param windowLines number of lines in a window
  */
-export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
+export function createSearch(results: LRUCache<string, object>, windowLines?: number) {
   return {
-    *page(partitions, query) {
+    *page(partitions: readonly PartitionReader[], query: LogQuery): Work<QueryResult> {
       const parts = partsOf(partitions, query.filter, windowLines)
       const { total, locations, isCut } = yield* searchPage(results, parts, query, maxPageChars)
       return { total, hits: yield* readHits(locations), isCut }
     },
-    *lines(partitions, query, maxChars) {
+    /** Finds the lines of a page. @param maxChars maximum length of the lines and their fields */
+    *lines(partitions: readonly PartitionReader[], query: LogQuery, maxChars: number): Work<FoundPage> {
       const parts = partsOf(partitions, query.filter, windowLines)
       const { locations, isCut } = yield* searchPage(results, parts, query, maxChars)
       return { lines: toFoundLines(locations), isCut }
     },
-    histogram: (partitions, filter, interval) =>
+    histogram: (partitions: readonly PartitionReader[], filter: LogFilter, interval: Interval) =>
       searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
-    origins: (partitions, filter) => searchOrigins(results, partsOf(partitions, filter, windowLines)),
-    *statistics(partitions, filter) {
+    origins: (partitions: readonly PartitionReader[], filter: LogFilter) =>
+      searchOrigins(results, partsOf(partitions, filter, windowLines)),
+    *statistics(partitions: readonly PartitionReader[], filter: LogFilter): Work<Statistics> {
       return toStatistics(yield* searchOrigins(results, partsOf(partitions, filter, windowLines)))
     },
-    arrivals: searchArrivals,
   }
 }
 
