@@ -1,5 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseTime } from '../../logs/logsql/numbers.ts'
+import { uniqueName } from '../../logs/logsql/parse/field-names.ts'
 import { bucketOfTime } from '../../logs/logsql/pipes/bucket.ts'
 import { preservesTime } from '../../logs/logsql/pipes/pipeline.ts'
 import { type Steps, sortInSteps } from '../../logs/logsql/pipes/sort-in-steps.ts'
@@ -43,11 +44,6 @@ export async function queryHits(
   const parts: string[] = []
   for (const one of top) parts.push(await timeSlices.run(formatSeries(one, span, bucket)))
   return `{"hits":[${parts.join(',')}]}`
-}
-
-/** Returns a name that is not taken, by appending `s` as often as necessary. */
-export function uniqueName(name: string, taken: readonly string[]): string {
-  return taken.includes(name) ? uniqueName(`${name}s`, taken) : name
 }
 
 const byFields = (a: Series, b: Series) => (a.fields < b.fields ? -1 : 1)

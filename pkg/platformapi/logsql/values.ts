@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
+import { uniqueName } from '../../logs/logsql/parse/field-names.ts'
 import type { Query } from '../../logs/logsql/query.ts'
 import { type Row, streamLabels } from '../../logs/logsql/row.ts'
-import { uniqueName } from './hits.ts'
 import type { LogsqlParameters } from './parameters.ts'
 import { inSteps, type QueryRunner, readRows } from './run-query.ts'
 

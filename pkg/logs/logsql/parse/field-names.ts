@@ -33,6 +33,11 @@ export function listOf(tokens: Tokens, read: (tokens: Tokens) => string): readon
   return names
 }
 
+/** Returns a name that is not taken, by appending `s` as often as necessary. */
+export function uniqueName(name: string, taken: readonly string[]): string {
+  return taken.includes(name) ? uniqueName(`${name}s`, taken) : name
+}
+
 export function countOf(tokens: Tokens): number {
   const { current } = tokens
   const text = tokens.text('a number')

@@ -3,7 +3,7 @@ import { allFilters, type Filter, matchAll, type RangeBound, type ValueTest } fr
 import { parseStreamFilter } from './stream-filter.ts'
 import { parseTimeFilter } from './time-filter.ts'
 import type { Tokens } from './tokenizer.ts'
-import { checkRegexp, type FilterContext, messageField, parseValues } from './values.ts'
+import { checkRegexp, type FilterContext, messageField, parseEnds, parseValues } from './values.ts'
 
 /** Filters of VictoriaLogs that are not supported here. */
 const unsupported = [
@@ -184,22 +184,16 @@ function parseTwo(tokens: Tokens, name: string): readonly string[] {
 }
 
 function parseNumberRange(tokens: Tokens): ValueTest {
-  const number = () => {
+  tokens.advance()
+  const { start, end, isStartIncluded, isEndIncluded } = parseEnds(tokens, () => {
     const text = tokens.text('a number')
     const value = parseValue(text)
     if (Number.isNaN(value) && !/^nan$/i.test(text))
       throw tokens.error(`invalid number ${JSON.stringify(text)} before this`)
     return value
-  }
-  tokens.advance()
-  const isMinIncluded = tokens.take('[')
-  if (!isMinIncluded) tokens.expect('(')
-  const min = { value: number(), isIncluded: isMinIncluded }
-  tokens.expect(',')
-  const value = number()
-  const isMaxIncluded = tokens.take(']')
-  if (!isMaxIncluded) tokens.expect(')')
-  return { kind: 'range', min, max: { value, isIncluded: isMaxIncluded } }
+  })
+  const min = { value: start, isIncluded: isStartIncluded }
+  return { kind: 'range', min, max: { value: end, isIncluded: isEndIncluded } }
 }
 
 function parseLengthRange(tokens: Tokens): ValueTest {

@@ -3,7 +3,15 @@ import { formatMath, parseMath } from '../math.ts'
 import { parsePattern } from '../pattern.ts'
 import { checkOptions } from '../pipes/format-pattern.ts'
 import type { OverwriteMode, Pipe } from '../query.ts'
-import { conditionOf, countOf, fieldOf, fieldOrPrefix, listOf, namesInParentheses } from './field-names.ts'
+import {
+  conditionOf,
+  countOf,
+  fieldOf,
+  fieldOrPrefix,
+  listOf,
+  namesInParentheses,
+  uniqueName,
+} from './field-names.ts'
 import { parseFilter } from './filter.ts'
 import { isStatsFunction, parseStats } from './stats.ts'
 import { isWord, type Tokens } from './tokenizer.ts'
@@ -155,10 +163,6 @@ function byFields(tokens: Tokens, pipe: string): readonly string[] {
   const fields = tokens.is('(') ? namesInParentheses(tokens, fieldOf) : listOf(tokens, fieldOf)
   if (fields.length === 0) throw tokens.error(`${pipe} requires at least one field`)
   return fields
-}
-
-function uniqueName(name: string, taken: readonly string[]): string {
-  return taken.includes(name) ? uniqueName(`${name}s`, taken) : name
 }
 
 function parseUniq({ tokens }: FilterContext): Pipe {

@@ -3,6 +3,7 @@ import { parseDuration } from '../numbers.ts'
 import type { Filter } from '../query.ts'
 import { parseMoment, type Span } from '../timestamp.ts'
 import type { Tokens } from './tokenizer.ts'
+import { parseEnds } from './values.ts'
 
 export const beginningOfTime = -(2n ** 63n)
 export const endOfTime = maxTimeNs
@@ -73,32 +74,15 @@ function readMoment(tokens: Tokens, nowNs: bigint): Span {
 }
 
 function parseRange(tokens: Tokens, nowNs: bigint): Span {
-  const isStartIncluded = tokens.advance().text === '['
-  const start = readMoment(tokens, nowNs)
-  tokens.expect(',')
-  const end = readMoment(tokens, nowNs)
-  const isEndIncluded = tokens.take(']')
-  if (!isEndIncluded) tokens.expect(')')
+  const { start, end, isStartIncluded, isEndIncluded } = parseEnds(tokens, () => readMoment(tokens, nowNs))
   return {
     startNs: start.startNs + (isStartIncluded ? 0n : 1n),
     endNs: isEndIncluded ? end.endNs : end.startNs - 1n,
   }
 }
 
-/** Parses a range: both ends, with `read`, and whether they are included. */
-function parseEnds<T>(tokens: Tokens, read: () => T) {
-  tokens.advance()
-  const isStartIncluded = tokens.take('[')
-  if (!isStartIncluded) tokens.expect('(')
-  const start = read()
-  tokens.expect(',')
-  const end = read()
-  const isEndIncluded = tokens.take(']')
-  if (!isEndIncluded) tokens.expect(')')
-  return { start, end, isStartIncluded, isEndIncluded }
-}
-
 function parseDayRange(tokens: Tokens): Filter {
+  tokens.advance()
   const { start, end, isStartIncluded, isEndIncluded } = parseEnds(tokens, () => {
     const text = tokens.text('a time of day')
     const [, hour, minute] = /^(\d{2}):?(\d{2})$/.exec(text) ?? []
@@ -120,6 +104,7 @@ const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const wholeDays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
 function parseWeekRange(tokens: Tokens): Filter {
+  tokens.advance()
   const { start, end, isStartIncluded, isEndIncluded } = parseEnds(tokens, () => {
     const text = tokens.text('a day of the week').toLowerCase()
     const day = Math.max(days.indexOf(text), wholeDays.indexOf(text))

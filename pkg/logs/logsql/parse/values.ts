@@ -39,3 +39,15 @@ export function parseValues(tokens: Tokens, mayBeAll: boolean): readonly string[
   }
   return isAll ? undefined : values
 }
+
+/** Parses a range `[a, b)`: both ends, with `read`, and whether they are included. */
+export function parseEnds<T>(tokens: Tokens, read: () => T) {
+  const isStartIncluded = tokens.take('[')
+  if (!isStartIncluded) tokens.expect('(')
+  const start = read()
+  tokens.expect(',')
+  const end = read()
+  const isEndIncluded = tokens.take(']')
+  if (!isEndIncluded) tokens.expect(')')
+  return { start, end, isStartIncluded, isEndIncluded }
+}
