@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder'
+
 /** A change made to a line before it was stored. */
 export type Note =
   // The time was missing, invalid or too far in the future.
@@ -36,13 +38,6 @@ export function shorten(text: string, bytes: number, note: () => void): string {
   // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text
   note()
-  const cut = Buffer.from(text).subarray(0, bytes)
-  // Never cuts within a character: its continuation bytes are 10xxxxxx in UTF-8.
-  let end = cut.length
-  const next = Buffer.from(text)[end] ?? 0
-  if ((next & 0xc0) === 0x80) {
-    do end -= 1
-    while (((cut[end] ?? 0) & 0xc0) === 0x80)
-  }
-  return cut.toString('utf8', 0, end)
+  // The decoder keeps back a character that is cut off.
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes))
 }
