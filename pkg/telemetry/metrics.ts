@@ -30,19 +30,17 @@ export function gauge<L extends string>(
   registry: Registry,
   d: Description<L> & { collect?: (gauge: Gauge<L>) => void },
 ): Gauge<L> {
-  const read = d.collect
+  const { name, help, labels = [], collect } = d
   return new Gauge({
-    name: d.name,
-    help: d.help,
-    labelNames: [...(d.labels ?? [])],
+    name,
+    help,
+    labelNames: [...labels],
     registers: [registry],
-    ...(read === undefined
-      ? {}
-      : {
-          collect(this: Gauge<L>) {
-            read(this)
-          },
-        }),
+    ...(collect && {
+      collect(this: Gauge<L>) {
+        collect(this)
+      },
+    }),
   })
 }
 
