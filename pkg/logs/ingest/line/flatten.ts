@@ -33,6 +33,12 @@ export function flatten(
   level = 0,
 ): void {
   if (value === null || value === undefined) return
+  // OpenSearch rejects a line if half of a surrogate pair is in a name.
+  if (!name.isWellFormed()) {
+    notes.add('invalid_unicode')
+    flatten(flat, name.toWellFormed(), value, notes, limits, level)
+    return
+  }
   const isLeaf = isScalar(value) || Array.isArray(value) || level >= depth
   if (isLeaf && flat.size >= limits.lineValues && !isOriginName(name)) notes.add('field_omitted')
   else if (isScalar(value)) put(flat, name, value)

@@ -36,9 +36,12 @@ describe('noteInvalidUnicode', () => {
     expect(read(jsonLines, body).map(([, , notes]) => notes)).to.deep.equal([noted, undefined])
   })
 
-  it('keeps half of a surrogate pair in names and values, without a note', () => {
-    const body = bytes(`{"time":"${time}","log":"x","\\ud800":["\\udc00"]}`)
-    expect(read(jsonLines, body)).to.deep.equal([['x', { '\ud800': ['\udc00'] }, undefined]])
+  it('keeps half of a surrogate pair in values, without a note, and replaces it in names', () => {
+    const body = bytes(`{"time":"${time}","log":"x","a":["\\udc00"]}`)
+    expect(read(jsonLines, body)).to.deep.equal([['x', { a: ['\udc00'] }, undefined]])
+    const names = bytes(`{"time":"${time}","log":"x","\\ud800":1,"\\ud801":2,"a":{"b\\udc00":{"c":3}}}`)
+    const replaced = { '\ufffd': [1, 2], 'a.b\ufffd.c': 3 }
+    expect(read(jsonLines, names)).to.deep.equal([['x', replaced, noted]])
   })
 
   const places: Readonly<Record<string, readonly (string | number)[]>> = {

@@ -8,7 +8,7 @@ const replacementBytes = Buffer.from(replacement)
 
 /**
  * Adds a note to lines in which U+FFFD replaces bytes that are not UTF-8, or half of a surrogate
- * pair in the text. Fields and the origin keep it, because they are stored as JSON.
+ * pair in the text. Values of fields and the origin keep it, because they are stored as JSON.
  *
  * @param body the batch from which the lines were read
  */
