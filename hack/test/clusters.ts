@@ -11,7 +11,7 @@ export function createClusters() {
   const runs = new Set<Promise<unknown>>()
   signal.addEventListener('abort', async () => {
     await Promise.allSettled(runs)
-    process.exit(130)
+    process.exit(process.exitCode ?? 130)
   })
 
   async function run<T>(

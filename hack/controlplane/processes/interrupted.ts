@@ -5,6 +5,7 @@ export function interrupted(): AbortSignal {
     process.on(name, () => abort.abort(new Error(`interrupted by ${name}`)))
   process.on('uncaughtException', error => {
     console.error(error)
+    process.exitCode = 1
     abort.abort(error)
   })
   // Writes fail with EIO after the terminal window is closed.
