@@ -41,6 +41,7 @@ COPY manifests /kapis/manifests
 WORKDIR /kapis
 ENV HOME=/home/nonroot \
     MALLOC_ARENA_MAX=2 \
+    MALLOC_MMAP_THRESHOLD_=262144 \
     NODE_ENV=production \
     NODE_NO_WARNINGS=1 \
     NODE_OPTIONS=--max-semi-space-size=16 \
