@@ -11,8 +11,8 @@ import { repository } from './controlplane/settings.ts'
 
 const declarers: ReadonlyMap<string, string> = new Map([
   ['counter', 'counter'],
-  ['tally', 'counter'],
-  ['tallyPairs', 'counter'],
+  ['hotCounter', 'counter'],
+  ['hotCounterOfPairs', 'counter'],
   ['gauge', 'gauge'],
   ['histogram', 'histogram'],
 ])

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
 import { findTarget } from './session/find-login.ts'
 import { listLogins, loginNames } from './session/login-store.ts'
-import { endLogin } from './session/revoke-login.ts'
+import { revokeLogin } from './session/revoke-login.ts'
 import { serverOptions, serverUsage } from './session/server-address.ts'
 
 export const logout: Command = {
@@ -29,7 +29,7 @@ ${serverUsage}`,
       io.err(`Not logged in at ${server.url}.\n`)
       return 0
     }
-    await endLogin(login, server.ca, io)
+    await revokeLogin(login, server.ca, io)
     io.err(`Logged out at ${server.url}.\n`)
     return 0
   },

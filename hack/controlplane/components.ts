@@ -143,7 +143,7 @@ export async function opensearch(
 }
 
 /** Returns one of the two programs of Kapis; both read the same configuration file. */
-export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Component {
+export function kapisComponent(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Component {
   const { env, ...rest } = part(settings, name, process.execPath, probe, {})
   const program = join(repository, 'cmd', name, 'main.ts')
   return {

@@ -8,7 +8,7 @@ import { ensureBinaries } from './binaries/binaries.ts'
 import {
   controllerManager,
   etcd,
-  kapisPart,
+  kapisComponent,
   kubeApiserver,
   kwok,
   logShipper,
@@ -83,9 +83,9 @@ export async function start(o: Start): Promise<void> {
     if (!settings.onlyControlPlane) {
       await writeKapisKubeconfig(client, settings, `https://127.0.0.1:${ports.kubeApiserver}`, pki)
       const readinessUrl = `https://127.0.0.1:${ports.kapis}/readyz`
-      await run(kapisPart(settings, 'oauth', { socket, path: '/healthz' }))
+      await run(kapisComponent(settings, 'oauth', { socket, path: '/healthz' }))
       await run(
-        kapisPart(settings, 'apiserver', { url: readinessUrl, caFile: join(settings.runDir, 'ca.crt') }),
+        kapisComponent(settings, 'apiserver', { url: readinessUrl, caFile: join(settings.runDir, 'ca.crt') }),
       )
       await waitAvailable(client, settings.groupDomain, signal)
       say(`the aggregated API v1alpha3.resources.${settings.groupDomain} is available`)

@@ -49,12 +49,12 @@ export function redactedUri(url: string): string {
     .map(pair => {
       const equals = pair.indexOf('=')
       const name = equals < 0 ? pair : pair.slice(0, equals)
-      return secretParameters.has(decoded(name).toLowerCase()) ? `${name}=[redacted]` : pair
+      return secretParameters.has(decodeName(name).toLowerCase()) ? `${name}=[redacted]` : pair
     })
   return `${url.slice(0, mark)}?${query.join('&')}`
 }
 
-function decoded(name: string): string {
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '))
   } catch {

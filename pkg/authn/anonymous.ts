@@ -17,7 +17,7 @@ const path = '/kapis'
  * @param client a client without the credential of Kapis
  */
 export function createAnonymousCheck(client: Pick<KubeClient, 'call'>): () => Promise<boolean> {
-  async function ask(): Promise<boolean> {
+  async function review(): Promise<boolean> {
     try {
       await client.call({ path, timeoutMs: 5_000 })
     } catch (error) {
@@ -27,7 +27,7 @@ export function createAnonymousCheck(client: Pick<KubeClient, 'call'>): () => Pr
     }
     return true
   }
-  return createSharedResult(ask, { keepMs, failedForMs })
+  return createSharedResult(review, { keepMs, failedForMs })
 }
 
 type Authenticate = (req: IncomingMessage) => Promise<Authentication> | Authentication

@@ -3,7 +3,7 @@ import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { jane } from '../apirequest/fixtures.ts'
 import { createUnion } from './authenticator.ts'
-import { received } from './fixtures.ts'
+import { receiveRequest } from './fixtures.ts'
 
 describe('createUnion', () => {
   const says = (name: string, result: () => typeof jane | null) => ({ name, authenticate: result })
@@ -19,12 +19,12 @@ describe('createUnion', () => {
         outcomes.push(`${method} ${result}`)
       },
     )
-    expect(await union(await received([]))).to.deep.equal({ identity: jane, method: 'c' })
+    expect(await union(await receiveRequest([]))).to.deep.equal({ identity: jane, method: 'c' })
     expect(outcomes).to.deep.equal(['b failure', 'c success'])
   })
 
   it('returns the anonymous identity without a credential, and 401 for an invalid one', async () => {
-    const req = await received([])
+    const req = await receiveRequest([])
     const none = createUnion([says('a', () => null)], () => undefined)
     expect((await none(req)).identity.username).to.equal('system:anonymous')
     const bad = createUnion([says('a', broken), says('b', () => null)], () => undefined)
@@ -40,7 +40,7 @@ describe('createUnion', () => {
     const message =
       'the identity from a authentication cannot be used: group " system:masters" must not begin or end with a space or a tab'
     for (const _ of [1, 2]) {
-      const req = await received([])
+      const req = await receiveRequest([])
       expect(await rejectedStatus((async () => union(req))())).to.include({
         code: 403,
         reason: 'Forbidden',
@@ -55,6 +55,6 @@ describe('createUnion', () => {
       throw unavailable('down')
     }
     const union = createUnion([says('a', down), says('b', () => jane)], () => undefined)
-    expect(await rejectedStatus((async () => union(await received([])))())).to.include({ code: 503 })
+    expect(await rejectedStatus((async () => union(await receiveRequest([])))())).to.include({ code: 503 })
   })
 })

@@ -38,24 +38,25 @@ export function createUnion(
     try {
       result = next.authenticate(req)
     } catch (error) {
-      return rejected(name, error)
+      return toRejection(name, error)
     }
     return result instanceof Promise
       ? result.then(
-          identity => found(name, identity),
-          error => rejected(name, error),
+          identity => toOutcome(name, identity),
+          error => toRejection(name, error),
         )
-      : found(name, result)
+      : toOutcome(name, result)
 
-    function found(method: string, identity: Identity | null): Outcome {
+    function toOutcome(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(index + 1, req, broken)
       const usable = complete(identity)
-      if (typeof usable === 'string') return rejected(method, new UnusableIdentity(method, usable, identity))
+      if (typeof usable === 'string')
+        return toRejection(method, new UnusableIdentity(method, usable, identity))
       observe(method, 'success')
       return { identity: usable, method }
     }
 
-    function rejected(method: string, error: unknown): Outcome {
+    function toRejection(method: string, error: unknown): Outcome {
       observe(method, 'failure')
       // A caller who was recognized and rejected must not get another identity.
       if (error instanceof Status && (error.code >= 500 || error.code === 403 || error.code === 429))

@@ -37,8 +37,8 @@ export type PasswordOutcome =
 
 export type BasicOptions = {
   /**
-   * Returns how a path (decoded, without query) accepts passwords; undefined if it requires a
-   * token, which expires and can be revoked.
+   * Returns the rule for passwords at a path (decoded, without query); undefined for paths that
+   * only accept tokens.
    */
   readonly accepts: (path: string) => BasicPath | undefined
   /** Checks a password. Failures are counted and lead to a lock. @throws Status 503 */
@@ -87,7 +87,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
   async function identify(req: IncomingMessage, header: string, path: BasicPath): Promise<Identity> {
     if (isCrossOrigin(req))
       throw new Status(403, 'Forbidden', 'HTTP Basic is not accepted from a page of another origin')
-    if (header.length > maxHeaderLength) throw rejected('the Authorization header is too long')
+    if (header.length > maxHeaderLength) throw rejection('the Authorization header is too long')
     const digest = createHmac('sha256', key).update(`${path.cacheMs} `).update(header).digest('base64')
     const remembered = recall(digest, path)
     if (remembered !== undefined) return remembered
@@ -116,9 +116,9 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     const verdict = await check(req, id, secret)
     if (verdict.outcome === 'locked')
       throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
-    if (verdict.outcome === 'wrong') throw rejected('incorrect user name or password')
+    if (verdict.outcome === 'wrong') throw rejection('incorrect user name or password')
     if (verdict.outcome === 'second-factor-required')
-      throw rejected(
+      throw rejection(
         'a second factor is required',
         'this user needs a second factor: use the token of a login',
       )
@@ -129,9 +129,9 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
 
   function toIdentity(user: User, { takesFirstPassword }: BasicPath): Identity {
     const { name, uid, groups, state, credential, mustChangePassword } = user
-    if (state === 'Disabled') throw rejected('the user is disabled')
+    if (state === 'Disabled') throw rejection('the user is disabled')
     if (mustChangePassword && !takesFirstPassword)
-      throw rejected('the password was set by an administrator: change it first')
+      throw rejection('the password was set by an administrator: change it first')
     const extra = {}
     callers.set(extra, { name, uid, credential })
     return { username: name, uid, groups, extra }
@@ -163,13 +163,13 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
  * Returns a 401 with a Basic challenge. Only requests with Basic get it: browsers would otherwise
  * show their own login dialog, and send the password with every later request.
  */
-function rejected(cause: string, message = 'Unauthorized'): Status {
+function rejection(cause: string, message = 'Unauthorized'): Status {
   const headers = { 'www-authenticate': basicChallenge }
   return new Status(401, 'Unauthorized', message, { cause, headers })
 }
 
 function readCredential(header: string): BasicCredential {
   const credential = readBasic(header)
-  if (credential === undefined || credential.id === '') throw rejected('invalid Basic credential')
+  if (credential === undefined || credential.id === '') throw rejection('invalid Basic credential')
   return credential
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { startLoopback } from '../apirequest/fixtures.ts'
 
 /** Returns a request as Node.js passes it to a server. */
-export async function received(headers: readonly string[]): Promise<IncomingMessage> {
+export async function receiveRequest(headers: readonly string[]): Promise<IncomingMessage> {
   const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
   const loopback = await startLoopback((req, res) => {
     resolve(req)

@@ -6,7 +6,7 @@ import {
   splitServiceAccount,
   withAuthenticatedGroup,
 } from '../apirequest/identity/identity.ts'
-import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity/identity-header.ts'
+import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity/identity-header-encoding.ts'
 import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import {

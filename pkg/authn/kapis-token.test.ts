@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { rejectedStatus } from '../apierrors/fixtures.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { noAccess } from '../iam/accessrequests/access-request-store.ts'
-import { received } from './fixtures.ts'
+import { receiveRequest } from './fixtures.ts'
 import { createKapisTokenAuthenticator } from './kapis-token.ts'
 
 describe('createKapisTokenAuthenticator', () => {
@@ -36,10 +36,11 @@ describe('createKapisTokenAuthenticator', () => {
       keys: { current: () => state.keys },
       users: { get: () => state.user },
       sessions: { isRevoked: () => state.isRevoked },
-      given: (user, sid) => (user.name === 'jane' && sid === 's-1' ? state.given : noAccess),
+      findAccess: (user, sid) => (user.name === 'jane' && sid === 's-1' ? state.given : noAccess),
       clockSkewSeconds: 10,
     })
-    const send = async () => authenticator.authenticate(await received(['Authorization', 'Bearer ours']))
+    const send = async () =>
+      authenticator.authenticate(await receiveRequest(['Authorization', 'Bearer ours']))
     return { state, send, authenticator }
   }
 
@@ -129,6 +130,8 @@ describe('createKapisTokenAuthenticator', () => {
 
   it('ignores tokens of other issuers', async () => {
     const { authenticator } = start()
-    expect(authenticator.authenticate(await received(['Authorization', 'Bearer foreign']))).to.equal(null)
+    expect(authenticator.authenticate(await receiveRequest(['Authorization', 'Bearer foreign']))).to.equal(
+      null,
+    )
   })
 })

@@ -34,7 +34,7 @@ export type KapisTokenOptions = {
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
   /** Returns temporary groups of a user in a login; the same object until they change. */
-  readonly given?: (user: User, sid: string) => GrantedAccess
+  readonly findAccess?: (user: User, sid: string) => GrantedAccess
 }
 
 type VerifiedToken = {
@@ -65,7 +65,7 @@ const maxCacheBytes = 32 * 1024 * 1024
  * login are checked for each request. Groups are read from the stored user, not from the token.
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
-  const { verifier, keys, users, sessions, given: givenTo = () => noAccess } = options
+  const { verifier, keys, users, sessions, findAccess = () => noAccess } = options
   const verified = createBoundedCache<VerifiedToken>({
     maxBytes: maxCacheBytes,
     // Claims and other data that the stored user does not contain.
@@ -81,7 +81,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
     const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
-    const given = givenTo(user, claims.sid)
+    const given = findAccess(user, claims.sid)
     const identity = identify(user, { claims, given })
     verified.set(
       key,
@@ -118,7 +118,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
       if (known === undefined || known.keys !== keys.current())
         return verifier.isOurs(token) ? verify(token, key) : null
       const user = findUser(known.claims)
-      const given = givenTo(user, known.claims.sid)
+      const given = findAccess(user, known.claims.sid)
       if (user !== known.user || given !== known.given) {
         known.user = user
         known.given = given
@@ -132,7 +132,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
       if (origin === undefined) return false
       const { claims, given } = origin
       try {
-        const { groups } = givenTo(findUser(claims), claims.sid)
+        const { groups } = findAccess(findUser(claims), claims.sid)
         return given.groups.some(group => !groups.includes(group))
       } catch (error) {
         // Only a 401 means that the login has ended; any other failed check does not end it.

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { received } from './fixtures.ts'
+import { receiveRequest } from './fixtures.ts'
 import { createBearerReader, readBearer } from './read-bearer.ts'
 
 const prefix = 'base64url.bearer.authorization.k8s.io.'
@@ -29,7 +29,7 @@ describe('readBearer', () => {
     ],
   ]
   for (const [what, headers, expected] of valid) {
-    it(`reads ${what}`, async () => expect(readBearer(await received(headers))).to.equal(expected))
+    it(`reads ${what}`, async () => expect(readBearer(await receiveRequest(headers))).to.equal(expected))
   }
 
   const invalid: readonly (readonly [string, readonly string[]])[] = [
@@ -48,7 +48,7 @@ describe('readBearer', () => {
   for (const [what, headers] of invalid) {
     it(`rejects ${what}`, async () => {
       // Node.js limits all headers to less than kapis-apiserver does, so this request is not sent.
-      const req = what.includes('40 KB') ? await received(['a', 'b']) : await received(headers)
+      const req = what.includes('40 KB') ? await receiveRequest(['a', 'b']) : await receiveRequest(headers)
       if (what.includes('40 KB')) req.headers.authorization = headers[1]
       expect(() => readBearer(req))
         .to.throw(Status)
@@ -60,7 +60,7 @@ describe('readBearer', () => {
 describe('createBearerReader', () => {
   /** Returns a request for each list of headers, all on one connection. */
   async function onOneSocket(...all: readonly (readonly string[])[]) {
-    const requests = await Promise.all(all.map(received))
+    const requests = await Promise.all(all.map(receiveRequest))
     const [first] = requests
     for (const req of requests) Object.assign(req, { socket: first?.socket })
     return requests

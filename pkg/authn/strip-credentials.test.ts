@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { received } from './fixtures.ts'
+import { receiveRequest } from './fixtures.ts'
 import { stripCredentials } from './strip-credentials.ts'
 
 describe('stripCredentials', () => {
   it('removes credentials and claimed identities from all views of the headers', async () => {
-    const req = await received([
+    const req = await receiveRequest([
       'Authorization',
       'Bearer secret',
       'X-Remote-User',
@@ -32,7 +32,7 @@ describe('stripCredentials', () => {
     ['alone', [bearer], undefined],
   ] as const) {
     it(`removes a token from the subprotocols of a WebSocket, ${what}`, async () => {
-      const req = await received(given.flatMap(value => ['Sec-WebSocket-Protocol', value]))
+      const req = await receiveRequest(given.flatMap(value => ['Sec-WebSocket-Protocol', value]))
       stripCredentials(req)
       expect(JSON.stringify([req.headers, req.headersDistinct, req.rawHeaders])).to.not.include('bearer')
       expect(req.headers['sec-websocket-protocol']).to.equal(left)

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { rejectedStatus } from '../apierrors/fixtures.ts'
 import { unavailable } from '../apierrors/status.ts'
 import { withClocks } from '../scheduling/clock-fixtures.ts'
-import { received } from './fixtures.ts'
+import { receiveRequest } from './fixtures.ts'
 import { createTokenReviewAuthenticator } from './token-review.ts'
 
 describe('createTokenReviewAuthenticator', () => {
@@ -20,7 +20,7 @@ describe('createTokenReviewAuthenticator', () => {
     const authenticator = createTokenReviewAuthenticator({ client, isOurs: token => token === 'ours' })
     const send = Object.assign(
       async (token: string) =>
-        authenticator.authenticate(await received(['Authorization', `Bearer ${token}`])),
+        authenticator.authenticate(await receiveRequest(['Authorization', `Bearer ${token}`])),
       { of: (req: IncomingMessage) => authenticator.authenticate(req) },
     )
     return { send, calls: () => calls }
@@ -73,7 +73,7 @@ describe('createTokenReviewAuthenticator', () => {
       inFlight--
       return { status: { authenticated: true, user } }
     })
-    const req = await received(['Authorization', 'Bearer x'])
+    const req = await receiveRequest(['Authorization', 'Bearer x'])
     const requests = Array.from({ length: 2_500 }, (_, i) =>
       send.of(Object.assign(Object.create(req), { headers: { authorization: `Bearer t${i}` } })),
     )

@@ -8,7 +8,7 @@ import { authorizationExtra } from './authorization-extra.ts'
 import { forbiddenFor } from './forbidden.ts'
 import type { NarrowingRole } from './narrowing/narrowing-role.ts'
 import type { RbacCheck } from './review/rbac-check.ts'
-import { type Decision, review } from './subject-access-review.ts'
+import { type Decision, reviewAccess } from './subject-access-review.ts'
 import { assertInScope } from './token-scope.ts'
 
 export type AuthorizerOptions = {
@@ -108,11 +108,11 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     throw forbiddenFor(info, identity, { reason: reasons.join('; '), group: options.group })
   }
 
-  async function ask(key: string, info: RequestInfo, identity: Identity, isContested: boolean) {
+  async function reviewUncached(key: string, info: RequestInfo, identity: Identity, isContested: boolean) {
     const generation = rbac?.generation() ?? 0
     const isGranted = rbac?.allows(info, identity)
     try {
-      const work = () => review(options.client, info, identity)
+      const work = () => reviewAccess(options.client, info, identity)
       const decision = await share(`${generation} ${key}`, work)
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
       // Another authorizer may allow what RBAC does not, but this is rare.
@@ -132,9 +132,9 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
     const key = `${identityKey(identity)} ${requestKey(info)}`
     const known = decisions.get(key)
-    if (known === undefined) return ask(key, info, identity, false)
+    if (known === undefined) return reviewUncached(key, info, identity, false)
     if (rbac !== undefined && known.generation !== rbac.generation()) {
-      if (rbac.allows(info, identity) !== known.isGranted) return ask(key, info, identity, true)
+      if (rbac.allows(info, identity) !== known.isGranted) return reviewUncached(key, info, identity, true)
       known.generation = rbac.generation()
     }
     options.observe(known.isAllowed ? 'allowed' : 'denied', 'cache')

@@ -8,21 +8,21 @@ import { type ReviewedAttributes, type ReviewSpec, toReviewSpec } from './attrib
 export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
 /** Sends a SubjectAccessReview. @throws Status 503, or 400 for a request that is too long */
-export async function review(
+export async function reviewAccess(
   client: KubeClient,
   attributes: ReviewedAttributes,
   identity: Identity,
 ): Promise<Decision> {
   const spec = toReviewSpec(attributes, identity)
   try {
-    return await retryTransient(() => ask(client, spec))
+    return await retryTransient(() => postReview(client, spec))
   } catch (error) {
     if (isStatus(error, 413)) throw badRequest('the request is too long to be authorized')
     throw unavailable('authorization failed: the SubjectAccessReview could not be completed', error)
   }
 }
 
-async function ask(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
+async function postReview(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
   const response = await client.call({
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',

@@ -43,8 +43,8 @@ export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
 
 /**
  * Enforces the scope for a request in a member cluster, which gets the identity but not the scope.
- * What a path of the platform API reads may depend on its parameters (lists of several kinds), so a
- * read-only token could read Secrets there.
+ * A path of the platform API may read different kinds, depending on its parameters, so a read-only
+ * token could read Secrets there.
  *
  * @throws Status 403
  */

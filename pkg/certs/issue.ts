@@ -52,7 +52,7 @@ export function createCa(o: CertificateAuthorityOptions): KeyPair {
 export function issueCertificate(ca: KeyPair, o: CertificateOptions): KeyPair {
   const issuer = library().pki.certificateFromPem(ca.certPem)
   const { cert, keyPem } = newCertificate(o, o.organizations ?? [])
-  cert.setIssuer(issuer.subject.attributes.map(decoded))
+  cert.setIssuer(issuer.subject.attributes.map(decodeAttribute))
   const altNames = [
     ...(o.dnsNames ?? []).map(value => ({ type: 2, value })),
     ...(o.ipAddresses ?? []).map(ip => ({ type: 7, ip })),
@@ -103,7 +103,7 @@ function attribute(name: string, value: string) {
  * Decodes the value of a parsed attribute: it contains raw bytes, which would be encoded twice, and
  * the issuer name would differ.
  */
-function decoded<A extends forge.pki.CertificateField>(attr: A): A {
+function decodeAttribute<A extends forge.pki.CertificateField>(attr: A): A {
   if (attr.valueTagClass !== utf8 || typeof attr.value !== 'string') return attr
   return { ...attr, value: library().util.decodeUtf8(attr.value) }
 }

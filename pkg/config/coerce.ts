@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fieldsOf, unwrapped } from './option-list.ts'
+import { fieldsOf, unwrapSchema } from './option-list.ts'
 
 /**
  * Converts text to the type that the schema expects (numbers, booleans, comma-separated lists),
@@ -7,7 +7,7 @@ import { fieldsOf, unwrapped } from './option-list.ts'
  * value. Invalid text is unchanged: the schema reports it.
  */
 export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
-  const expected = unwrapped(schema)
+  const expected = unwrapSchema(schema)
   const members = fieldsOf(expected)
   if (members !== undefined) return isMapping(value) ? coerceMembers(members, value) : value
   if (expected instanceof z.ZodArray) {

@@ -2,7 +2,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Config, Secrets } from './config.ts'
 import { ConfigError } from './config-error.ts'
 import { type ConfigSource, type LoadedConfig, loadConfig, parseText, readText } from './load.ts'
-import { differences, followed, reloadedPaths } from './reloadable-config.ts'
+import { applyReloadable, differences, reloadablePaths } from './reloadable-config.ts'
 
 /** Whether the last read of the file was valid, and when the last valid read was. */
 export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
@@ -86,9 +86,9 @@ export class ConfigFile implements Reloads {
   }
 
   #take(next: LoadedConfig): void {
-    const live = followed(this.#started.config, next.config)
+    const live = applyReloadable(this.#started.config, next.config)
     const changed = differences(this.#live, live)
-    const isReloaded = reloadedPaths()
+    const isReloaded = reloadablePaths()
     const needRestart = [
       ...differences(this.#started.config, next.config).filter(path => !isReloaded.has(path)),
       ...secretDifferences(this.#started.secrets, next.secrets),

@@ -84,7 +84,7 @@ export function readFlags(argv: readonly string[], program: Program): Call {
     if (name === '--help' || name === '-h') return { print: helpOf(program, known) }
     if (name === '--version') return { print: `${program.name} ${program.version}\n` }
     const flag = known.find(({ names }) => names.includes(name))
-    if (flag === undefined) throw new FlagError(`${name}: unknown; supported: ${allowed(known)}`)
+    if (flag === undefined) throw new FlagError(`${name}: unknown; supported: ${describeFlags(known)}`)
     const given = rest.length > 0 ? rest.join('=') : argv[++i]
     if (!given) throw new FlagError(`flag needs an argument: ${name} ${flag.value}`)
     const value = flag.toVariable === undefined ? given : flag.toVariable(given)
@@ -95,7 +95,7 @@ export function readFlags(argv: readonly string[], program: Program): Call {
   return { configFile: file, flags: rest }
 }
 
-function allowed(known: readonly Flag[]): string {
+function describeFlags(known: readonly Flag[]): string {
   return [...known.map(({ names, value }) => `${names.join(', ')} ${value}`), '--help', '--version'].join(
     ', ',
   )

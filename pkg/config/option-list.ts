@@ -2,15 +2,15 @@ import { z } from 'zod'
 import type { OptionNotes } from './option.ts'
 
 /** Returns the schema without defaults and optional markers. */
-export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+export function unwrapSchema(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
-    return unwrapped(schema.unwrap())
-  return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema
+    return unwrapSchema(schema.unwrap())
+  return schema instanceof z.ZodPipe ? unwrapSchema(schema.in) : schema
 }
 
 /** Returns the fields of a mapping; undefined for any other schema. */
 export function fieldsOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
-  const inner = unwrapped(schema)
+  const inner = unwrapSchema(schema)
   return inner instanceof z.ZodObject ? inner.shape : undefined
 }
 
@@ -18,7 +18,7 @@ export function fieldsOf(schema: z.core.$ZodType): Readonly<Record<string, z.cor
 export function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]) {
   const found = path.reduce<z.core.$ZodType | undefined>((at, key) => {
     if (at === undefined) return undefined
-    const inner = unwrapped(at)
+    const inner = unwrapSchema(at)
     return inner instanceof z.ZodArray ? inner.element : fieldsOf(inner)?.[String(key)]
   }, schema)
   return found === undefined ? undefined : fieldsOf(found)

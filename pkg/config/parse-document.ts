@@ -9,7 +9,7 @@ import { type Problem, toProblems } from './config-error.ts'
  * @param at the path of the part; '' for the whole document
  * @returns undefined if the document is invalid
  */
-export function readDocument<S extends z.ZodType>(
+export function parseDocument<S extends z.ZodType>(
   schema: S,
   input: unknown,
   problems: Problem[],

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { parseConfig } from './config.ts'
-import { differences, followed, reloadedPaths } from './reloadable-config.ts'
+import { applyReloadable, differences, reloadablePaths } from './reloadable-config.ts'
 
-describe('reloadedPaths', () => {
+describe('reloadablePaths', () => {
   it('contains no option from which listeners, stores, keys or other replicas are built', () => {
-    expect([...reloadedPaths()]).to.deep.equal([
+    expect([...reloadablePaths()]).to.deep.equal([
       'listen.trustedProxies',
       'cache.idleSeconds',
       'cache.maxMegabytes',
@@ -29,7 +29,7 @@ describe('reloadedPaths', () => {
   })
 })
 
-describe('followed', () => {
+describe('applyReloadable', () => {
   it('returns the new values of reloadable options, and the initial values of all others', () => {
     const { config: started } = parseConfig({})
     const { config: next } = parseConfig({
@@ -43,7 +43,7 @@ describe('followed', () => {
       limits: { stallSeconds: 5 },
       logs: { exportLimit: 7 },
     })
-    expect(followed(started, next)).to.deep.equal(expected)
+    expect(applyReloadable(started, next)).to.deep.equal(expected)
   })
 })
 

@@ -3,13 +3,13 @@ import { type Config, document } from './config.ts'
 import { optionsOf } from './option-list.ts'
 
 /** Returns the paths of options that can change at run time; all others need a restart. */
-export function reloadedPaths(): ReadonlySet<string> {
+export function reloadablePaths(): ReadonlySet<string> {
   return new Set(optionsOf(document).flatMap(({ path, isReloaded }) => (isReloaded ? [path] : [])))
 }
 
 /** Returns the reloadable options of `next`, and the other options of `started`. */
-export function followed(started: Config, next: Config): Config {
-  const paths = reloadedPaths()
+export function applyReloadable(started: Config, next: Config): Config {
+  const paths = reloadablePaths()
   return merge(started, next, path => paths.has(path))
 }
 

@@ -4,9 +4,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { isAnswered } from './unix-socket.ts'
+import { isListening } from './unix-socket.ts'
 
-describe('isAnswered', () => {
+describe('isListening', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-socket-'))
   after(() => rmSync(folder, { recursive: true }))
 
@@ -14,11 +14,11 @@ describe('isAnswered', () => {
     const [socket, file] = [join(folder, 'socket'), join(folder, 'file')]
     const server = createServer().listen(socket)
     await once(server, 'listening')
-    expect(await isAnswered(socket)).to.equal(true)
+    expect(await isListening(socket)).to.equal(true)
     server.close()
     await once(server, 'close')
-    expect(await isAnswered(socket)).to.equal(false)
+    expect(await isListening(socket)).to.equal(false)
     writeFileSync(file, '')
-    expect(await isAnswered(file)).to.equal(false)
+    expect(await isListening(file)).to.equal(false)
   })
 })

@@ -97,17 +97,19 @@ export function createIdTokenVerifier(
 function wrong(claim: string, claims: JWTPayload, expected: string | number): InvalidIdToken {
   const what =
     typeof expected === 'number' ? `the time is ${expected}` : `expected ${JSON.stringify(expected)}`
-  return new InvalidIdToken(`invalid claim ${claim} of the ID token: ${what}, got ${written(claims[claim])}`)
+  return new InvalidIdToken(
+    `invalid claim ${claim} of the ID token: ${what}, got ${printValue(claims[claim])}`,
+  )
 }
 
-function written(value: unknown): string {
+function printValue(value: unknown): string {
   return value === undefined ? 'none' : JSON.stringify(value).slice(0, 256)
 }
 
 function headerOf(idToken: string): string {
   try {
     const { alg, kid } = decodeProtectedHeader(idToken)
-    return ` (alg ${written(alg)}, kid ${written(kid)})`
+    return ` (alg ${printValue(alg)}, kid ${printValue(kid)})`
   } catch {
     return ''
   }

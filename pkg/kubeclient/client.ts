@@ -5,7 +5,7 @@ import { ReloadingPool } from '../http/pool.ts'
 import { BodyTooLargeError, readBody as readWhole } from '../http/read-body.ts'
 import { stringifyExactly } from '../json/stringify.ts'
 import type { RestConfig } from './config/rest-config.ts'
-import { readStatus } from './errors/parse-status.ts'
+import { parseStatus } from './errors/parse-status.ts'
 
 export type Call = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -126,7 +126,7 @@ async function readBody(body: Readable, { maxBytes = Infinity }: Call): Promise<
 
 /** Converts an error response of kube-apiserver to a Status with the same code and reason. */
 export function toStatus(code: number, body: Buffer): Status {
-  const { message, reason, details } = readStatus(body) ?? {}
+  const { message, reason, details } = parseStatus(body) ?? {}
   const extras = details === undefined ? {} : { details }
   return new Status(code, reason ?? 'InternalError', message ?? body.toString('utf8', 0, 200), extras)
 }

@@ -18,13 +18,13 @@ export type LogRecord = {
   readonly fields?: Fields
 }
 
-/** What all lines of a container share. */
+/** The properties that all lines of a container share. */
 export type Origin = Omit<LogRecord, 'timeNs' | 'log' | 'fields'>
 
 /** A field that all lines of a container share; `label` is a label of its pod. */
 export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId' | { readonly label: string }
 
-/** What an expression can refer to: the text of a line, its origin, or one of its fields. */
+/** The operand of an expression: the text of a line, its origin, or one of its fields. */
 export type Field = 'log' | OriginField | { readonly field: string }
 
 /** The latest supported time: 64-bit nanoseconds end in 2262. The earliest is 1970. */

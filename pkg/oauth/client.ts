@@ -6,7 +6,7 @@ import type { ClientConfig, RegisteredClient } from '../config/sections/client.t
 import { sourceNetwork } from '../httpserver/request/client-address.ts'
 import { createLockout, secondsUntil } from '../iam/lockout/lockout.ts'
 import { type ClientAssertions, readAssertion } from './client-assertion.ts'
-import { sourceOf } from './server/client-info.ts'
+import { clientInfoOf } from './server/client-info.ts'
 import { invalidRequest, oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
 
@@ -51,7 +51,7 @@ export function createClientAuthentication(
     const registered = registry.find(id)
     if (registered === undefined)
       throw invalidClient('the OAuth client was not found', 'unknown_client', byBasic)
-    const key = `address:${sourceNetwork(sourceOf(req).address)} ${id}` as const
+    const key = `address:${sourceNetwork(clientInfoOf(req).address)} ${id}` as const
     const lockedUntilMs = lockout.lockedUntilMs(key)
     if (lockedUntilMs !== undefined) throw tooManyGuesses(lockedUntilMs)
     const { client } = registered

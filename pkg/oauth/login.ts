@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientConfig } from '../config/sections/client.ts'
-import type { Source } from '../iam/sessions/client-info.ts'
+import type { ClientInfo } from '../iam/sessions/client-info.ts'
 import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { User } from '../iam/users/user.ts'
 import type { AuthenticationMethods } from '../jwt/authentication-methods.ts'
@@ -19,7 +19,7 @@ export type Login = {
   /** The identity provider that authenticated the user; '' for a local password. */
   readonly provider: string
   readonly amr: AuthenticationMethods
-  readonly source: Source
+  readonly source: ClientInfo
   /** The scope that the token request names; undefined without one. */
   readonly requestedScope?: string | undefined
   /** The scope granted before; defaults to the granted part of `requestedScope`. */

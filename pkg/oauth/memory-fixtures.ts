@@ -66,7 +66,7 @@ export function memoryClient(name: string, changes: Partial<ClientConfig> = {}):
 /** Links accounts of identity providers to users in memory, by the uid of the account. */
 export function memoryLinking(users: Map<string, User>): AccountLinking {
   return {
-    async admit(config, identity) {
+    async findOrCreate(config, identity) {
       const user = users.get(identity.uid)
       if (user !== undefined) return { user }
       return {
@@ -77,7 +77,7 @@ export function memoryLinking(users: Map<string, User>): AccountLinking {
         },
       }
     },
-    linkedTo: (_config, uid) => users.get(uid),
+    findLinked: (_config, uid) => users.get(uid),
     async register({ identity }, name) {
       if (users.has(name))
         throw loginError('user_name_taken', `the user name ${name} is taken; choose another one`)

@@ -67,8 +67,12 @@ export async function authenticateAtProvider(
     })
   }
   try {
-    const { admit, linkedTo } = tools.providers
-    const admitted = await logInWithPassword({ admit, linkedTo, passwords: tools.passwords }, provider, login)
+    const { findOrCreate, findLinked } = tools.providers
+    const admitted = await logInWithPassword(
+      { findOrCreate, findLinked, passwords: tools.passwords },
+      provider,
+      login,
+    )
     if (admitted.user !== undefined) assertUserEnabled(admitted.user)
     return admitted
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   splitServiceAccount,
   unauthenticatedGroup,
 } from '../apirequest/identity/identity.ts'
-import { encodeExtraKey, encodeHeaderText } from '../apirequest/identity/identity-header.ts'
+import { encodeExtraKey, encodeHeaderText } from '../apirequest/identity/identity-header-encoding.ts'
 import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 import type { HeaderLines } from './headers.ts'
 

@@ -4,7 +4,7 @@ import { mayBeLongRunning } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
 import type { RestConfig } from '../kubeclient/config/rest-config.ts'
-import { readStatus } from '../kubeclient/errors/parse-status.ts'
+import { parseStatus } from '../kubeclient/errors/parse-status.ts'
 import { isNotYetReady } from '../kubeclient/errors/service-account-errors.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import { toImpersonation } from './identity-headers.ts'
@@ -183,7 +183,7 @@ export function createErrorByBody({
  * authorized the request and validated its parameters.
  */
 function isPodNotFound(body: Buffer, { info }: AuthenticatedExchange): boolean {
-  const { reason, details } = readStatus(body) ?? {}
+  const { reason, details } = parseStatus(body) ?? {}
   return reason === 'NotFound' && details?.kind === 'pods' && details.name === info.name
 }
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { tally, tallyPairs } from './hot-counter.ts'
+import { hotCounter, hotCounterOfPairs } from './hot-counter.ts'
 import { createRegistry } from './metrics.ts'
 
-describe('tally', () => {
+describe('hotCounter', () => {
   function create() {
     const registry = createRegistry()
-    const rowOf = tally(registry, { name: 'calls_total', help: 'Calls.', labels: ['kind', 'code'] })
+    const rowOf = hotCounter(registry, { name: 'calls_total', help: 'Calls.', labels: ['kind', 'code'] })
     const lines = async () =>
       (await registry.metrics()).split('\n').filter(line => line.startsWith('calls_total'))
     return { rowOf, lines }
@@ -33,10 +33,10 @@ describe('tally', () => {
   })
 })
 
-describe('tallyPairs', () => {
+describe('hotCounterOfPairs', () => {
   it('counts each pair of label values', async () => {
     const registry = createRegistry()
-    const count = tallyPairs(registry, {
+    const count = hotCounterOfPairs(registry, {
       name: 'checks_total',
       help: 'Checks.',
       labels: ['method', 'result'],

@@ -2,7 +2,7 @@ import { Counter } from 'prom-client'
 import type { Registry } from './metrics.ts'
 
 /** The time series of a counter for one combination of label values. */
-export type Row = { readonly inc: () => void }
+export type CounterSeries = { readonly inc: () => void }
 
 type LabelCount<L extends string> = { readonly values: Readonly<Record<L, string>>; count: number }
 
@@ -13,10 +13,10 @@ type LabelCount<L extends string> = { readonly values: Readonly<Record<L, string
  *
  * @returns creates the time series of label values; call it once for each
  */
-export function tally<L extends string>(
+export function hotCounter<L extends string>(
   registry: Registry,
   { name, help, labels }: { name: string; help: string; labels: readonly L[] },
-): (values: Readonly<Record<L, string>>) => Row {
+): (values: Readonly<Record<L, string>>) => CounterSeries {
   const rows: LabelCount<L>[] = []
   new Counter({
     name,
@@ -42,12 +42,12 @@ export function tally<L extends string>(
 }
 
 /** Registers a counter for hot paths with two labels, each of which has few values. */
-export function tallyPairs(
+export function hotCounterOfPairs(
   registry: Registry,
   { name, help, labels }: { name: string; help: string; labels: readonly [string, string] },
 ): (a: string, b: string) => void {
-  const rowOf = tally<string>(registry, { name, help, labels })
-  const rows = new Map<string, Map<string, Row>>()
+  const rowOf = hotCounter<string>(registry, { name, help, labels })
+  const rows = new Map<string, Map<string, CounterSeries>>()
   return (a, b) => {
     const known = rows.get(a)?.get(b)
     if (known) return known.inc()

@@ -2,7 +2,7 @@ import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
 
 /** Invalid YAML. The message may quote secrets of the input. */
 export class YamlError extends Error {
-  /** What is wrong, without text of the input: "is not valid YAML (BAD_INDENT at line 3, column 1)". */
+  /** The syntax error, without text of the input: "is not valid YAML (BAD_INDENT at line 3, column 1)". */
   readonly problem: string
 
   constructor(cause: unknown) {

@@ -6,7 +6,7 @@ import { waitReady } from '../../hack/controlplane/processes/wait-ready.ts'
 import { setting } from './run.ts'
 
 /** Stops or starts a process of the control plane, and waits until it has stopped or is ready. */
-export async function part(verb: 'stop' | 'start' | 'restart', name: string, option?: '--no-wait') {
+export async function component(verb: 'stop' | 'start' | 'restart', name: string, option?: '--no-wait') {
   const records = createProcessRecords(dirname(setting('KAPIS_CA')))
   const found = records.parts().find(candidate => candidate.name === name)
   if (found === undefined) throw new Error(`the control plane has no component ${name}`)

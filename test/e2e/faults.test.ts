@@ -13,7 +13,7 @@ import {
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { part } from './control-plane-process.ts'
+import { component } from './control-plane-process.ts'
 import { eventually, expectStatus, listAs, logIn, platformPath, sendAs, statusBody } from './http.ts'
 import { follow, setting } from './run.ts'
 
@@ -41,7 +41,7 @@ describe('during a failure', function () {
   })
 
   afterEach(async () => {
-    for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await part('start', name)
+    for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await component('start', name)
     await eventually(readsEverywhere, 30_000)
   })
 
@@ -51,7 +51,7 @@ describe('during a failure', function () {
   })
 
   it('of kapis-oauth, no new logins are possible, and everything else continues', async () => {
-    await part('stop', 'oauth')
+    await component('stop', 'oauth')
     const refused = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
     expect(refused.code).to.equal(503)
     expect(refused.headers).to.include({ 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -72,7 +72,7 @@ describe('during a failure', function () {
       expectStatus(await sendAs(token, path), silent)
     expect((await sendAs(token, '/metrics')).code).to.equal(200)
 
-    await part('start', 'oauth')
+    await component('start', 'oauth')
     const again = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
     expect(again.code, again.body).to.equal(200)
     const { access_token: fresh } = JSON.parse(again.body)
@@ -80,7 +80,7 @@ describe('during a failure', function () {
   })
 
   it('of Kapis, a restart lets kubectl continue to read, and tokens stay valid', async () => {
-    await part('restart', 'apiserver', '--no-wait')
+    await component('restart', 'apiserver', '--no-wait')
     note('kubectl reads', await eventually(readsEverywhere, restartMs))
     for (const who of [token, reader]) expect((await sendAs(who, platformPath)).code).to.equal(200)
     expect((await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))).code).to.equal(200)
@@ -89,7 +89,7 @@ describe('during a failure', function () {
 
   it('of kube-apiserver, lists continue or answer 503, and recover automatically', async () => {
     for (const who of [token, reader]) expect((await sendAs(who, platformPath)).code).to.equal(200)
-    await part('stop', 'kube-apiserver')
+    await component('stop', 'kube-apiserver')
     const stoppedAt = performance.now()
     for (const who of [token, reader]) {
       await eventually(
@@ -113,7 +113,7 @@ describe('during a failure', function () {
     expect(Number(unavailable.headers['retry-after'])).to.be.above(0)
     expect((await sendToKapis(platformPath)).code).to.be.oneOf([401, 503])
 
-    await part('start', 'kube-apiserver')
+    await component('start', 'kube-apiserver')
     const heal = await eventually(async () => {
       expect((await answered(token)).code).to.equal(200)
       expect((await answered(reader)).code).to.equal(200)
@@ -125,13 +125,13 @@ describe('during a failure', function () {
   })
 
   it('of etcd, lists continue or answer 503, and recover automatically', async () => {
-    await part('stop', 'etcd')
+    await component('stop', 'etcd')
     for (let i = 0; i < 8; i++) {
       await answered(token)
       expect((await sendToKapis('/livez')).code).to.equal(200)
       await sleep(250)
     }
-    await part('start', 'etcd')
+    await component('start', 'etcd')
     note('healed', await eventually(readsEverywhere, healMs))
     for (const who of [token, reader]) {
       await eventually(async () => {

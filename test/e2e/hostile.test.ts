@@ -15,7 +15,7 @@ describe('hostile requests', function () {
     auth = `Authorization: Bearer ${token}\r\n`
   })
 
-  // A request that is hidden in another one: no response to it may ever be received.
+  // A request smuggled in the body of another one. Kapis must never respond to it.
   const hidden = 'GET /version HTTP/1.1\r\nHost: hidden\r\n\r\n'
   const post = 'POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\n'
 

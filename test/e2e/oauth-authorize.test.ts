@@ -5,7 +5,16 @@ import { toDiscovery } from '../../pkg/oauth/server/discovery.ts'
 import { createUserAgent, type UserAgent } from '../peers/user-agent.ts'
 import { kubectlOutput, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
-import { claimsOf, createUser, credentials, form, loginAs, parsed, removeUser, token } from './oauth.ts'
+import {
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  parseResponse,
+  removeUser,
+  token,
+} from './oauth.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
@@ -82,7 +91,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     for (const [what, changes, body] of rows) {
       it(what, async () => {
         const response = await authorize(changes)
-        expect(parsed(response)).to.deep.equal([400, body])
+        expect(parseResponse(response)).to.deep.equal([400, body])
         expect(response.headers).to.not.have.property('location')
         expect(response.headers['cache-control']).to.equal('no-store')
       })
@@ -90,7 +99,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
 
     it('for a duplicate client_id', async () => {
       const response = await sendToKapis(`/oauth/authorize?${query()}&client_id=x`)
-      expect(parsed(response)).to.deep.equal([
+      expect(parseResponse(response)).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: 'the parameter client_id is given more than once' },
       ])
@@ -99,7 +108,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     it('for a JSON body', async () => {
       const headers = { 'content-type': 'application/json' }
       const response = await sendToKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
-      expect(parsed(response)).to.deep.equal([
+      expect(parseResponse(response)).to.deep.equal([
         415,
         {
           error: 'invalid_request',
@@ -269,14 +278,17 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
     ]
     for (const [what, changes, body] of rows) {
       it(`rejects ${what}`, async () => {
-        expect(parsed(await exchange(await newCode(), changes))).to.deep.equal([400, body])
+        expect(parseResponse(await exchange(await newCode(), changes))).to.deep.equal([400, body])
       })
     }
 
     it('accepts neither an access token nor a refresh token as a code', async () => {
       const { access_token, refresh_token } = await loginAs(user)
       for (const code of [access_token, refresh_token])
-        expect(parsed(await exchange(code))).to.deep.equal([400, invalid('the code is invalid or expired')])
+        expect(parseResponse(await exchange(code))).to.deep.equal([
+          400,
+          invalid('the code is invalid or expired'),
+        ])
     })
   })
 
@@ -287,7 +299,7 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-authorization-server/oauth',
     ])
-      expect(parsed(await sendToKapis(path)), path).to.deep.equal([200, toDiscovery(issuer)])
+      expect(parseResponse(await sendToKapis(path)), path).to.deep.equal([200, toDiscovery(issuer)])
     const keys = await sendToKapis('/oauth/keys')
     expect(keys.headers).to.include({
       'content-type': 'application/json; charset=utf-8',
@@ -311,9 +323,9 @@ describe('HTTP responses of /oauth for browsers and clients', function () {
         client_id: native.name,
         device_code,
       })
-    expect(parsed(await poll())).to.deep.equal([400, { error: 'authorization_pending' }])
-    expect(parsed(await poll())).to.deep.equal([400, { error: 'slow_down' }])
-    expect(parsed(await device({ client_id: 'nonexistent' }))).to.deep.equal([
+    expect(parseResponse(await poll())).to.deep.equal([400, { error: 'authorization_pending' }])
+    expect(parseResponse(await poll())).to.deep.equal([400, { error: 'slow_down' }])
+    expect(parseResponse(await device({ client_id: 'nonexistent' }))).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
     ])

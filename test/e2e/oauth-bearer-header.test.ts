@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type HttpResponse, sendToKapis, uniqueName } from './cluster.ts'
 import { expectStatus, statusBody } from './http.ts'
-import { createUser, credentials, loginAs, parsed, removeUser, type Tokens, token } from './oauth.ts'
+import { createUser, credentials, loginAs, parseResponse, removeUser, type Tokens, token } from './oauth.ts'
 import { sendRaw } from './raw-https.ts'
 import { setting } from './run.ts'
 
@@ -150,15 +150,15 @@ describe('the Authorization header at /oauth', function () {
   it('may contain an access token where none is required', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
     const known = await sendToKapis('/oauth/keys')
-    expect(parsed(await sendToKapis('/oauth/keys', { headers }))).to.deep.equal(parsed(known))
+    expect(parseResponse(await sendToKapis('/oauth/keys', { headers }))).to.deep.equal(parseResponse(known))
     const response = await token({ grant_type: 'none' }, headers)
-    expect(parsed(response)).to.deep.equal([400, { error: 'unsupported_grant_type' }])
+    expect(parseResponse(response)).to.deep.equal([400, { error: 'unsupported_grant_type' }])
   })
 
   it('returns the user from userinfo, and omits empty claims', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
     const response = await sendToKapis('/oauth/userinfo', { headers })
-    expect(parsed(response)).to.deep.equal([
+    expect(parseResponse(response)).to.deep.equal([
       200,
       { sub: user.username, email: `${user.username}@e2e.test`, preferred_username: user.username },
     ])

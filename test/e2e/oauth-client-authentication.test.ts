@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type HttpResponse, sendToKapis, uniqueName } from './cluster.ts'
-import { form, parsed } from './oauth.ts'
+import { form, parseResponse } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 
 /** Client authentication at every endpoint (RFC 6749 sections 2.3, 3.2 and 5.2). */
@@ -66,7 +66,7 @@ describe('client authentication at /oauth', function () {
   for (const [what, send, code, body, authenticate] of rows) {
     it(`returns ${code} for ${what}`, async () => {
       const response = await send()
-      expect(parsed(response)).to.deep.equal([code, body])
+      expect(parseResponse(response)).to.deep.equal([code, body])
       expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
       expect(response.headers['www-authenticate']).to.equal(authenticate)
     })
@@ -79,14 +79,14 @@ describe('client authentication at /oauth', function () {
 
     it(`is checked at ${endpoint} before anything else`, async () => {
       const response = await send('application/json', JSON.stringify(inForm))
-      expect(parsed(response)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
+      expect(parseResponse(response)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
       expect(response.headers['accept-post']).to.equal(type)
     })
 
     it(`accepts each parameter of ${endpoint} once`, async () => {
       const { name } = client
       const response = await send(type, `client_id=${name}&client_id=${name}`)
-      expect(parsed(response)).to.deep.equal([
+      expect(parseResponse(response)).to.deep.equal([
         400,
         invalidRequest('the parameter client_id is given more than once'),
       ])
@@ -96,7 +96,7 @@ describe('client authentication at /oauth', function () {
   for (const endpoint of ['revoke', 'introspect']) {
     it(`must include a token at ${endpoint}`, async () => {
       const response = await form(`/oauth/${endpoint}`, inForm)
-      expect(parsed(response)).to.deep.equal([400, invalidRequest('the parameter token is required')])
+      expect(parseResponse(response)).to.deep.equal([400, invalidRequest('the parameter token is required')])
     })
   }
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { UserAgent } from '../peers/user-agent.ts'
 import { sendToKapis, uniqueName } from './cluster.ts'
-import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth.ts'
+import { claimsOf, createUser, form, loginAs, parseResponse, removeUser } from './oauth.ts'
 import { logInBrowser, pkce, redirectUri, responseTo, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
@@ -61,7 +61,10 @@ describe('an authorization code', function () {
   it('is not sent without redirect_uri if the client has several', async () => {
     const query = new URLSearchParams({ client_id: several.name, response_type: 'code' })
     const response = await sendToKapis(`/oauth/authorize?${query}`)
-    expect(parsed(response)).to.deep.equal([400, invalidRequest('the parameter redirect_uri is required')])
+    expect(parseResponse(response)).to.deep.equal([
+      400,
+      invalidRequest('the parameter redirect_uri is required'),
+    ])
     expect(response.headers).to.not.have.property('location')
   })
 
@@ -69,9 +72,9 @@ describe('an authorization code', function () {
     const code = await newCode({ client_id: one.name })
     const { refresh_token } = JSON.parse((await exchange(one.name, code)).body)
     const again = invalidGrant('the code was used before; the login has ended')
-    expect(parsed(await exchange(one.name, code))).to.deep.equal([400, again])
+    expect(parseResponse(await exchange(one.name, code))).to.deep.equal([400, again])
     const refreshed = await exchange(one.name, '', { grant_type: 'refresh_token', refresh_token })
-    expect(parsed(refreshed)).to.deep.equal([400, invalidGrant('the login has ended')])
+    expect(parseResponse(refreshed)).to.deep.equal([400, invalidGrant('the login has ended')])
   })
 
   it('is sent to a public client only with PKCE', async () => {
@@ -82,7 +85,7 @@ describe('an authorization code', function () {
     })
     const code = await newCode({ client_id: native.name, ...pkce })
     const wrong = invalidGrant('the parameter code_verifier does not match the code_challenge')
-    expect(parsed(await exchange(native.name, code))).to.deep.equal([400, wrong])
+    expect(parseResponse(await exchange(native.name, code))).to.deep.equal([400, wrong])
     expect(await exchange(native.name, code, { code_verifier: verifier })).to.include({ code: 200 })
   })
 

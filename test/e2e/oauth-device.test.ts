@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { UserAgent } from '../peers/user-agent.ts'
 import { kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
-import { claimsOf, createUser, form, loginAs, parsed, removeUser, uidOfUser } from './oauth.ts'
+import { claimsOf, createUser, form, loginAs, parseResponse, removeUser, uidOfUser } from './oauth.ts'
 import { csrfOf, logInBrowser } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
@@ -80,13 +80,13 @@ describe('a device login', function () {
     })
     // Waits for the interval: a device that polls too early gets slow_down in every state.
     await new Promise(resolve => setTimeout(resolve, 5_100))
-    expect(parsed(await poll(device.device_code))).to.deep.equal(gone)
+    expect(parseResponse(await poll(device.device_code))).to.deep.equal(gone)
   })
 
   it('is denied when its user denies it', async () => {
     const device = await start()
     await decide(device, 'deny')
-    expect(parsed(await poll(device.device_code))).to.deep.equal([
+    expect(parseResponse(await poll(device.device_code))).to.deep.equal([
       400,
       { error: 'access_denied', error_description: 'the user denied access' },
     ])
@@ -98,20 +98,20 @@ describe('a device login', function () {
     const mine = items.filter((each: { spec: { clientId: string } }) => each.spec.clientId === client.name)
     expect(mine).to.have.length(1)
     await kubectlOutput('delete', 'deviceauthorization', mine[0].metadata.name)
-    expect(parsed(await poll(device.device_code))).to.deep.equal(gone)
+    expect(parseResponse(await poll(device.device_code))).to.deep.equal(gone)
   })
 
   it('can be completed only by the client that started it', async () => {
     const { device_code } = await start()
     const invalidGrant = (error_description: string) => [400, { error: 'invalid_grant', error_description }]
-    expect(parsed(await poll(device_code, other.name))).to.deep.equal(
+    expect(parseResponse(await poll(device_code, other.name))).to.deep.equal(
       invalidGrant('the device code was issued to another client'),
     )
-    expect(parsed(await poll('garbage'))).to.deep.equal(invalidGrant('the device code is invalid'))
-    expect(parsed(await poll(''))).to.deep.equal([
+    expect(parseResponse(await poll('garbage'))).to.deep.equal(invalidGrant('the device code is invalid'))
+    expect(parseResponse(await poll(''))).to.deep.equal([
       400,
       { error: 'invalid_request', error_description: 'the parameter device_code is required' },
     ])
-    expect(parsed(await poll(device_code))).to.deep.equal([400, { error: 'authorization_pending' }])
+    expect(parseResponse(await poll(device_code))).to.deep.equal([400, { error: 'authorization_pending' }])
   })
 })

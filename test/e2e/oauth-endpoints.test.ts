@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type HttpResponse, sendToKapis } from './cluster.ts'
-import { credentials, form, parsed, token } from './oauth.ts'
+import { credentials, form, parseResponse, token } from './oauth.ts'
 
 /** The allowed methods of each endpoint of /oauth, and the response to other methods. */
 describe('endpoints of /oauth', function () {
@@ -31,7 +31,7 @@ describe('endpoints of /oauth', function () {
       for (const method of others) {
         const response = await sendToKapis(path, { method })
         const body = method === 'HEAD' ? '' : invalidRequest(`method not allowed; supported: ${allow}`)
-        expect(parsed(response)).to.deep.equal([405, body])
+        expect(parseResponse(response)).to.deep.equal([405, body])
         expect(response.headers).to.include({ allow, 'cache-control': 'no-store' })
       }
     })
@@ -115,7 +115,7 @@ describe('endpoints of /oauth', function () {
   for (const [what, send, code, body] of rows) {
     it(`respond to ${what} with ${code}`, async () => {
       const response = await send()
-      expect(parsed(response)).to.deep.equal([code, body])
+      expect(parseResponse(response)).to.deep.equal([code, body])
       expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
       expect(response.headers).to.not.have.property('location')
     })

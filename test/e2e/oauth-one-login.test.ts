@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
 import { eventually, expectStatus, groupDomain, statusBody } from './http.ts'
-import { bearer, claimsOf, createUser, credentials, loginAs, parsed, removeUser } from './oauth.ts'
+import { bearer, claimsOf, createUser, credentials, loginAs, parseResponse, removeUser } from './oauth.ts'
 import { logInBrowser, redirectUri, responseTo } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { type HttpResponse, type Replica, ready, send, start, stop } from './replica.ts'
@@ -65,13 +65,13 @@ describe('a user who may have one session', function () {
     await isTaken(first)
     const second = await exchange()
     await isRejected(first)
-    expect(parsed(await refresh(first))).to.deep.equal(ended)
+    expect(parseResponse(await refresh(first))).to.deep.equal(ended)
     await isTaken(second)
 
     const grant = { grant_type: 'password', ...user, ...credentials }
     const third = await given(token(grant))
     await isRejected(second)
-    expect(parsed(await refresh(second))).to.deep.equal(ended)
+    expect(parseResponse(await refresh(second))).to.deep.equal(ended)
     await isTaken(third)
     expect(claimsOf((await given(refresh(third, credentials))).access_token).sid).to.equal(
       claimsOf(third.access_token).sid,

@@ -8,7 +8,7 @@ import {
   form,
   iamVersion,
   loginAs,
-  parsed,
+  parseResponse,
   patchUser,
   removeUser,
   uidOfUser,
@@ -69,7 +69,7 @@ describe('a login with a password', function () {
       return { code, body, headers: rest }
     }
     const wrong = await login(user.username, 'Wrong horse 1')
-    expect(parsed(wrong)).to.deep.equal([
+    expect(parseResponse(wrong)).to.deep.equal([
       400,
       { error: 'invalid_grant', error_description: 'incorrect password' },
     ])
@@ -87,7 +87,7 @@ describe('a login with a password', function () {
     try {
       await eventually(
         async () =>
-          expect(parsed(await login(disabled, user.password))).to.deep.equal([
+          expect(parseResponse(await login(disabled, user.password))).to.deep.equal([
             400,
             { error: 'invalid_grant', error_description: 'account is not active' },
           ]),
@@ -108,7 +108,7 @@ describe('a login with a password', function () {
           const startedAt = performance.now()
           const response = await login(name(), `Wrong horse ${i}`)
           times.get(kind)?.push(performance.now() - startedAt)
-          expect(parsed(response), kind).to.deep.equal([
+          expect(parseResponse(response), kind).to.deep.equal([
             400,
             { error: 'invalid_grant', error_description: 'incorrect password' },
           ])

@@ -9,7 +9,7 @@ import {
   credentials,
   form,
   loginAs,
-  parsed,
+  parseResponse,
   patchUser,
   refresh,
   removeUser,
@@ -98,9 +98,10 @@ describe('kapis-oauth', function () {
         const send = (client_secret: string) =>
           form('/oauth/token', { client_id: guessed.name, client_secret, grant_type: 'none' })
         const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
-        for (let i = 0; i < 30; i++) expect(parsed(await send(`guess ${i}`))).to.deep.equal([401, wrong])
+        for (let i = 0; i < 30; i++)
+          expect(parseResponse(await send(`guess ${i}`))).to.deep.equal([401, wrong])
         const response = await send('right')
-        expect(parsed(response)).to.deep.equal([
+        expect(parseResponse(response)).to.deep.equal([
           429,
           {
             error: 'invalid_client',
@@ -131,7 +132,7 @@ describe('kapis-oauth', function () {
       } finally {
         await removeClient(robot.name)
       }
-      expect(parsed(await token({ grant_type: 'client_credentials' }))).to.deep.equal([
+      expect(parseResponse(await token({ grant_type: 'client_credentials' }))).to.deep.equal([
         400,
         { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
       ])
@@ -142,9 +143,9 @@ describe('kapis-oauth', function () {
     for (const kind of ['access_token', 'refresh_token'] as const) {
       it(`ends the session of the ${kind}, on kapis-apiserver within two seconds`, async () => {
         const response = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
-        expect(parsed(response)).to.deep.equal([200, ''])
+        expect(parseResponse(response)).to.deep.equal([200, ''])
         await isRejected()
-        expect(parsed(await refresh(tokens.refresh_token))).to.deep.equal([
+        expect(parseResponse(await refresh(tokens.refresh_token))).to.deep.equal([
           400,
           { error: 'invalid_grant', error_description: 'the login has ended' },
         ])
@@ -152,12 +153,14 @@ describe('kapis-oauth', function () {
     }
 
     it('is available only to the client of the token', async () => {
-      expect(parsed(await form('/oauth/revoke', { ...own, token: tokens.refresh_token }))).to.deep.equal([
+      expect(
+        parseResponse(await form('/oauth/revoke', { ...own, token: tokens.refresh_token })),
+      ).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'the token was issued to another client' },
       ])
       expect(
-        parsed(await form('/oauth/revoke', { ...credentials, client_secret: 'wrong', token: 'x' })),
+        parseResponse(await form('/oauth/revoke', { ...credentials, client_secret: 'wrong', token: 'x' })),
       ).to.deep.equal([401, { error: 'invalid_client', error_description: 'invalid client credential' }])
       expect(await form('/oauth/revoke', { ...credentials, token: 'garbage' })).to.include({ code: 200 })
     })
@@ -167,7 +170,7 @@ describe('kapis-oauth', function () {
     it('returns the claims of a token, and inactive after its session has ended', async () => {
       const { jti, iat, exp, auth_time, acr, amr } = claimsOf(tokens.access_token)
       const send = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
-      expect(parsed(await send())).to.deep.equal([
+      expect(parseResponse(await send())).to.deep.equal([
         200,
         {
           active: true,
@@ -186,11 +189,11 @@ describe('kapis-oauth', function () {
         },
       ])
       await form('/oauth/revoke', { ...credentials, token: tokens.access_token })
-      expect(parsed(await send())).to.deep.equal([200, { active: false }])
+      expect(parseResponse(await send())).to.deep.equal([200, { active: false }])
     })
 
     it('is not available to unauthenticated clients', async () => {
-      expect(parsed(await form('/oauth/introspect', { token: tokens.access_token }))).to.deep.equal([
+      expect(parseResponse(await form('/oauth/introspect', { token: tokens.access_token }))).to.deep.equal([
         401,
         { error: 'invalid_client', error_description: 'the OAuth client was not found' },
       ])
@@ -201,7 +204,7 @@ describe('kapis-oauth', function () {
     for (const method of ['GET', 'POST']) {
       it(`returns the user: ${method}`, async () => {
         const response = await sendToKapis('/oauth/userinfo', { method, headers: authorized() })
-        expect(parsed(response)).to.deep.equal([
+        expect(parseResponse(response)).to.deep.equal([
           200,
           {
             sub: user.username,
@@ -219,7 +222,7 @@ describe('kapis-oauth', function () {
       const response = await form('/oauth/userinfo', { access_token })
       expect([response.code, JSON.parse(response.body).sub]).to.deep.equal([200, user.username])
       expect(response.headers).to.include({ 'cache-control': 'no-store' })
-      expect(parsed(await form('/oauth/userinfo', { access_token }, authorized()))).to.deep.equal([
+      expect(parseResponse(await form('/oauth/userinfo', { access_token }, authorized()))).to.deep.equal([
         400,
         { error: 'invalid_request', error_description: 'the access token is given more than once' },
       ])
@@ -227,7 +230,7 @@ describe('kapis-oauth', function () {
         await form('/oauth/userinfo', { access_token: 'garbage' }),
         statusBody(401, 'Unauthorized', 'Unauthorized'),
       )
-      expect(parsed(await form(`/oauth/userinfo?access_token=${access_token}`, {}))).to.deep.equal([
+      expect(parseResponse(await form(`/oauth/userinfo?access_token=${access_token}`, {}))).to.deep.equal([
         401,
         { error: 'login_required' },
       ])
@@ -235,7 +238,7 @@ describe('kapis-oauth', function () {
 
     it('does not redirect to a login page', async () => {
       const response = await sendToKapis('/oauth/userinfo')
-      expect(parsed(response)).to.deep.equal([401, { error: 'login_required' }])
+      expect(parseResponse(response)).to.deep.equal([401, { error: 'login_required' }])
       expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
     })
   })
@@ -254,7 +257,7 @@ describe('kapis-oauth', function () {
       const extra = {
         'authentication.kubernetes.io/credential-id': [`JTI=${claimsOf(tokens.access_token).jti}`],
       }
-      expect(parsed(await review({ token: tokens.access_token }))).to.deep.equal([
+      expect(parseResponse(await review({ token: tokens.access_token }))).to.deep.equal([
         200,
         {
           apiVersion,
@@ -269,12 +272,13 @@ describe('kapis-oauth', function () {
 
     it('rejects an invalid token, and a token of a disabled user', async () => {
       for (const bad of ['garbage', 'x'.repeat(100_000), tokens.refresh_token, setting('KAPIS_PASSWORD')])
-        expect(parsed(await review({ token: bad }))).to.deep.equal(no)
+        expect(parseResponse(await review({ token: bad }))).to.deep.equal(no)
       const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
       await patch('Disabled')
       try {
         await eventually(
-          async () => void expect(parsed(await review({ token: tokens.access_token }))).to.deep.equal(no),
+          async () =>
+            void expect(parseResponse(await review({ token: tokens.access_token }))).to.deep.equal(no),
           withinMs,
         )
       } finally {
@@ -294,7 +298,7 @@ describe('kapis-oauth', function () {
     it('ends the session of the token, and no other', async () => {
       const other = await loginAs(user)
       const response = await sendToKapis('/oauth/logout', { headers: authorized() })
-      expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
+      expect(parseResponse(response)).to.deep.equal([200, { message: 'success' }])
       await isRejected()
       expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
       expect(await bearer(other.access_token, nodesPath)).to.include({ code: 403 })
@@ -303,14 +307,14 @@ describe('kapis-oauth', function () {
     it('ends every session with all=true', async () => {
       const other = await loginAs(user)
       const response = await sendToKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
-      expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
+      expect(parseResponse(response)).to.deep.equal([200, { message: 'success' }])
       for (const { refresh_token } of [tokens, other])
         expect(await refresh(refresh_token)).to.include({ code: 400 })
       await isRejected()
     })
 
     it('does nothing without a token', async () => {
-      expect(parsed(await sendToKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
+      expect(parseResponse(await sendToKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
     })
 
     it('redirects to a post-logout URI of the client with the state, and to no other', async () => {
@@ -325,7 +329,7 @@ describe('kapis-oauth', function () {
       ])
       const wrong = await go('https://evil.example.org/')
       expect(wrong.headers.location).to.equal(undefined)
-      expect(parsed(wrong)).to.deep.equal([
+      expect(parseResponse(wrong)).to.deep.equal([
         400,
         {
           error: 'invalid_request',

@@ -6,7 +6,7 @@ import {
   credentials,
   form,
   loginAs,
-  parsed,
+  parseResponse,
   refresh,
   removeUser,
   uidOfUser,
@@ -86,7 +86,7 @@ describe('a refresh token', function () {
       client_id: other.name,
       client_secret: other.secret,
     })
-    expect(parsed(response)).to.deep.equal([
+    expect(parseResponse(response)).to.deep.equal([
       400,
       { error: 'invalid_grant', error_description: 'the refresh token was issued to another client' },
     ])
@@ -106,7 +106,7 @@ describe('a refresh token', function () {
       'openid',
       'openid email',
     ])
-    expect(parsed(await send(refresh_token, 'openid profile'))).to.deep.equal([
+    expect(parseResponse(await send(refresh_token, 'openid profile'))).to.deep.equal([
       400,
       {
         error: 'invalid_scope',

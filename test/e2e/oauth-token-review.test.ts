@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type HttpResponse, kubectlJson, sendToKapis, uniqueName } from './cluster.ts'
 import { expectStatus, groupDomain, statusBody } from './http.ts'
-import { claimsOf, createUser, loginAs, parsed, removeUser, type Tokens } from './oauth.ts'
+import { claimsOf, createUser, loginAs, parseResponse, removeUser, type Tokens } from './oauth.ts'
 
 const v1 = 'authentication.k8s.io/v1'
 const v1beta1 = 'authentication.k8s.io/v1beta1'
@@ -41,13 +41,13 @@ describe('a TokenReview', function () {
         user: { username: user.username, uid, groups: ['e2e-review'], extra },
       }
       const response = await review(apiVersion, { token: access_token })
-      expect(parsed(response)).to.deep.equal([200, { apiVersion, kind: 'TokenReview', status: yes }])
+      expect(parseResponse(response)).to.deep.equal([200, { apiVersion, kind: 'TokenReview', status: yes }])
       expect(response.headers).to.include({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
       })
       const audiences = ['https://elsewhere.test', groupDomain]
-      expect(parsed(await review(apiVersion, { token: access_token, audiences }))).to.deep.equal([
+      expect(parseResponse(await review(apiVersion, { token: access_token, audiences }))).to.deep.equal([
         200,
         { apiVersion, kind: 'TokenReview', status: { ...yes, audiences: [groupDomain] } },
       ])
@@ -55,27 +55,27 @@ describe('a TokenReview', function () {
 
     it(`of ${apiVersion} rejects anything but an access token, and one for another audience`, async () => {
       const audiences = ['https://elsewhere.test']
-      expect(parsed(await review(apiVersion, { token: tokens.access_token, audiences }))).to.deep.equal(
-        no(apiVersion),
-      )
+      expect(
+        parseResponse(await review(apiVersion, { token: tokens.access_token, audiences })),
+      ).to.deep.equal(no(apiVersion))
       for (const bad of [
         'x',
         tokens.refresh_token,
         tokens.access_token.slice(0, -3),
         `${'a.'.repeat(9_000)}`,
       ])
-        expect(parsed(await review(apiVersion, { token: bad }))).to.deep.equal(no(apiVersion))
+        expect(parseResponse(await review(apiVersion, { token: bad }))).to.deep.equal(no(apiVersion))
     })
   }
 
   it('returns unauthenticated for a token of a session that has ended', async () => {
     const { access_token } = await loginAs(user)
     const headers = { authorization: `Bearer ${access_token}` }
-    expect(parsed(await sendToKapis('/oauth/logout', { headers }))).to.deep.equal([
+    expect(parseResponse(await sendToKapis('/oauth/logout', { headers }))).to.deep.equal([
       200,
       { message: 'success' },
     ])
-    expect(parsed(await review(v1, { token: access_token }))).to.deep.equal(no(v1))
+    expect(parseResponse(await review(v1, { token: access_token }))).to.deep.equal(no(v1))
   })
 
   const bad = (message: string) => statusBody(400, 'BadRequest', message)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, kubectl, kubectlJson, sendToKapis, uniqueName } from './cluster.ts'
 import { eventually, expectStatus, groupDomain, sendAs, statusBody } from './http.ts'
-import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
+import { createUser, loginAs, parseResponse, patchUser, removeUser, token } from './oauth.ts'
 import { sendRaw } from './raw-https.ts'
 
 /** `GET /oauth/userinfo` with HTTP Basic, for programs that only support user name and password. */
@@ -43,7 +43,7 @@ describe('userinfo with HTTP Basic', function () {
       }
       const before = await sessions()
       const response = await askWith(login, user.password)
-      expect(parsed(response)).to.deep.equal([
+      expect(parseResponse(response)).to.deep.equal([
         200,
         { sub: user.username, name: 'Plain', email, preferred_username: user.username },
       ])
@@ -78,7 +78,7 @@ describe('userinfo with HTTP Basic', function () {
   for (const [what, act, error_description] of rows) {
     it(`responds to ${what} with 401`, async () => {
       const response = await act()
-      expect(parsed(response)).to.deep.equal([401, { error: 'login_required', error_description }])
+      expect(parseResponse(response)).to.deep.equal([401, { error: 'login_required', error_description }])
       expect(response.headers).to.include({
         'www-authenticate': challenge,
         'content-type': 'application/json; charset=utf-8',
@@ -137,7 +137,7 @@ describe('userinfo with HTTP Basic', function () {
           await askWith(username, right),
           await token({ grant_type: 'password', username, password: right }),
         ]) {
-          expect(parsed(response)).to.deep.equal([
+          expect(parseResponse(response)).to.deep.equal([
             429,
             { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
           ])

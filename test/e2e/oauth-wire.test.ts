@@ -8,7 +8,7 @@ import {
   credentials,
   form,
   loginAs,
-  parsed,
+  parseResponse,
   patchUser,
   refresh,
   removeUser,
@@ -117,7 +117,7 @@ describe('HTTP responses of /oauth', function () {
   for (const [what, send, code, body] of rows) {
     it(`respond to ${what} with ${code}`, async () => {
       const response = await send()
-      expect(parsed(response)).to.deep.equal([code, body])
+      expect(parseResponse(response)).to.deep.equal([code, body])
       expect(response.headers['content-type']).to.equal('application/json; charset=utf-8')
       expect(response.headers['cache-control']).to.equal('no-store')
     })
@@ -128,8 +128,11 @@ describe('HTTP responses of /oauth', function () {
     await patch('Disabled')
     try {
       const inactive = [400, invalidGrant('account is not active')]
-      await eventually(async () => void expect(parsed(await token(grant))).to.deep.equal(inactive), withinMs)
-      expect(parsed(await refresh(tokens.refresh_token))).to.deep.equal(inactive)
+      await eventually(
+        async () => void expect(parseResponse(await token(grant))).to.deep.equal(inactive),
+        withinMs,
+      )
+      expect(parseResponse(await refresh(tokens.refresh_token))).to.deep.equal(inactive)
     } finally {
       await patch('Active')
       tokens = await loginAs(user)
@@ -162,7 +165,7 @@ describe('HTTP responses of /oauth', function () {
   it('list in discovery every endpoint and grant', async () => {
     const response = await sendToKapis('/oauth/.well-known/openid-configuration')
     const document = JSON.parse(response.body)
-    expect(parsed(await sendToKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([
+    expect(parseResponse(await sendToKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([
       200,
       document,
     ])
@@ -197,7 +200,7 @@ describe('HTTP responses of /oauth', function () {
     await createUser(again)
     try {
       const after = await loginAs(again)
-      const status = async () => parsed(await refresh(before.refresh_token))
+      const status = async () => parseResponse(await refresh(before.refresh_token))
       expect(await status()).to.deep.equal([400, invalidGrant('the login has ended')])
       expect(await refresh(after.refresh_token)).to.include({ code: 200 })
       await kubectlOutput('get', 'loginsession', String(claimsOf(after.access_token).sid))

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { exportJWK, generateKeyPair } from 'jose'
 import * as oidc from 'openid-client'
 import { kubectlOutput, makeNamespace, uniqueName } from './cluster.ts'
-import { bearer, claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth.ts'
+import { bearer, claimsOf, createUser, form, loginAs, parseResponse, removeUser } from './oauth.ts'
 import { createClient, discover, issuerUrl, removeClient } from './oauth-clients.ts'
 
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -65,7 +65,7 @@ describe('workloads without stored secrets', function () {
     expect(await assertion(await tokenOfRunner(namespace, issuer))).to.include({ code: 200 })
     // A token for the audience of kube-apiserver is not valid for Kapis.
     const other = await tokenOfRunner(namespace, 'https://kubernetes.default.svc')
-    expect(parsed(await assertion(other))).to.deep.equal([
+    expect(parseResponse(await assertion(other))).to.deep.equal([
       401,
       {
         error: 'invalid_client',

@@ -49,7 +49,10 @@ export function bearer(accessToken: string, path: string): Promise<HttpResponse>
 }
 
 /** Returns code and body of a response, for a comparison of the whole. */
-export function parsed({ code, body }: Pick<HttpResponse, 'code' | 'body'>): readonly [number, unknown] {
+export function parseResponse({
+  code,
+  body,
+}: Pick<HttpResponse, 'code' | 'body'>): readonly [number, unknown] {
   return [code, body === '' ? '' : JSON.parse(body)]
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, uniqueName } from './cluster.ts'
 import { eventually, groupDomain, sendAs } from './http.ts'
-import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
+import { createUser, loginAs, parseResponse, patchUser, removeUser, token } from './oauth.ts'
 
 const group = `iam.${groupDomain}`
 const base = `/kapis/${group}/v1alpha2/users`
@@ -50,7 +50,8 @@ describe('the state of a user', function () {
   it('Disabled prevents logins, and Active allows them again', async () => {
     expectUser(await put('Disabled'), 'Disabled', 'Disabled by an administrator')
     await eventually(
-      async () => expect(parsed(await login())).to.deep.equal([400, invalidGrant('account is not active')]),
+      async () =>
+        expect(parseResponse(await login())).to.deep.equal([400, invalidGrant('account is not active')]),
       20_000,
     )
     expectUser(await put('Active'), 'Active', '')
@@ -71,7 +72,7 @@ describe('the state of a user', function () {
     await patchUser(user.username, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
     const locked = [429, invalidGrant('auth rate limit exceeded')]
     const response = await eventuallyLocked()
-    expect(parsed(response)).to.deep.equal(locked)
+    expect(parseResponse(response)).to.deep.equal(locked)
     expect(Number(response.headers['retry-after'])).to.be.greaterThan(0)
     expect(response.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
     expectUser(await put('Active'), 'Active', '')

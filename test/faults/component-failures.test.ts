@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { connect, type TLSSocket } from 'node:tls'
 import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
-import { part } from '../e2e/control-plane-process.ts'
+import { component } from '../e2e/control-plane-process.ts'
 import { eventually } from '../e2e/http.ts'
 import { setting } from '../e2e/run.ts'
 import { type Fault, runFault } from './fault.ts'
@@ -58,7 +58,7 @@ if (process.env.FAULTS === 'long') {
         try {
           await runFault({ ...fault, pid: () => pidOf('apiserver') }, traffic)
         } finally {
-          for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await part('start', name)
+          for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await component('start', name)
         }
       })
     }
@@ -71,9 +71,9 @@ function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
     name: `${name} killed`,
     async begin() {
       process.kill(pidOf(name), 'SIGKILL')
-      await part('stop', name)
+      await component('stop', name)
     },
-    end: () => part('start', name),
+    end: () => component('start', name),
     holdSeconds,
   }
 }
@@ -84,7 +84,7 @@ function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
  * of etcd, it may therefore fail for all clients.
  */
 async function etcdIsBack(): Promise<void> {
-  await part('start', 'etcd')
+  await component('start', 'etcd')
   const read = ['get', 'namespaces', 'default', '--request-timeout=5s']
   const seconds = await eventually(() => kubectlOutput(...read), 30_000, 50)
   console.log(`      kube-apiserver responds ${seconds.toFixed(1)} s after etcd is ready`)

@@ -85,7 +85,7 @@ if (process.env.FAULTS === 'long') {
       const logs = { store: 'embedded', embedded: { folder: join(folder, 'logs') } }
       const { replica: own, traffic } = await start({ config: { logs } })
       const fault = {
-        name: 'the disk with the logs full',
+        name: 'a full disk of the log store',
         begin: () => fill(filler),
         end: () => rmSync(filler),
         holdSeconds: 8,

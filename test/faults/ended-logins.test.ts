@@ -15,7 +15,7 @@ import {
   credentials,
   form,
   loginAs,
-  parsed,
+  parseResponse,
   removeUser,
   type Tokens,
 } from '../e2e/oauth.ts'
@@ -143,7 +143,7 @@ describe('a session that ends, with two replicas of kapis-apiserver', function (
           }),
         ),
       })
-      expect(parsed(response)).to.deep.equal([
+      expect(parseResponse(response)).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'the login has ended' },
       ])

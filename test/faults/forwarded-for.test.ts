@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { accessToken, type HttpResponse, kubectl, sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import { eventually, groupDomain, sendAs } from '../e2e/http.ts'
-import { createUser, credentials, parsed, removeUser } from '../e2e/oauth.ts'
+import { createUser, credentials, parseResponse, removeUser } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
 const maxTries = 3
@@ -124,11 +124,11 @@ describe('the source address of a login', function () {
   async function guess(from: From, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       const response = await logIn(uniqueName('nonexistent'), 'guess', from)
-      expect(parsed(response), `try ${i + 1}`).to.deep.equal(wrong)
+      expect(parseResponse(response), `try ${i + 1}`).to.deep.equal(wrong)
     }
   }
   function expectLocked(response: HttpResponse): void {
-    expect(parsed(response)).to.deep.equal(locked)
+    expect(parseResponse(response)).to.deep.equal(locked)
     expect(Number(response.headers['retry-after'])).to.be.within(1, 600)
   }
 

@@ -9,7 +9,7 @@ import {
   createUser,
   credentials,
   loginAs,
-  parsed,
+  parseResponse,
   refresh,
   removeUser,
   type Tokens,
@@ -139,7 +139,7 @@ describe('signing keys that are rotated on a schedule', function () {
     const hint = await forge(key, { ...claims, aud, exp: 1, token_type: undefined }, { typ: 'JWT' })
     await eventually(async () => {
       const response = await sendToKapis(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`)
-      expect(parsed(response)).to.deep.equal([200, { message: 'success' }])
+      expect(parseResponse(response)).to.deep.equal([200, { message: 'success' }])
     }, 10_000)
     await eventually(async () => {
       expectStatus(await sendAs(access_token, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -158,7 +158,7 @@ describe('signing keys that are rotated on a schedule', function () {
       const response = await sendAs(gone.access_token, platformPath)
       expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     }, 20_000)
-    expect(parsed(await refresh(gone.refresh_token))).to.deep.equal([
+    expect(parseResponse(await refresh(gone.refresh_token))).to.deep.equal([
       400,
       { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
     ])

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { accessToken, kubectl, uniqueName } from '../e2e/cluster.ts'
 import { eventually, groupDomain, sendAs } from '../e2e/http.ts'
-import { createUser, loginAs, parsed, removeUser, token } from '../e2e/oauth.ts'
+import { createUser, loginAs, parseResponse, removeUser, token } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
 /**
@@ -28,7 +28,7 @@ describe('the login records', function () {
     await sleep(1_100)
     const wrong = { grant_type: 'password', username: busy.username, password: 'Wrong horse 1' }
     for (let i = 0; i < failures; i++)
-      expect(parsed(await token(wrong))).to.deep.equal([
+      expect(parseResponse(await token(wrong))).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'incorrect password' },
       ])

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { type HttpResponse, kubectl, kubectlOutput, sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import { eventually, expectStatus, groupDomain, platformPath, sendAs, statusBody } from '../e2e/http.ts'
-import { claimsOf, createUser, credentials, loginAs, parsed, removeUser } from '../e2e/oauth.ts'
+import { claimsOf, createUser, credentials, loginAs, parseResponse, removeUser } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { type Replica, startReplica } from './replica.ts'
 
@@ -79,7 +79,7 @@ describe('lifetimes', function () {
     await setClock(codeSeconds / 2)
     await given(exchange(used))
     await setClock(codeSeconds + 30)
-    expect(parsed(await exchange(late))).to.deep.equal(invalid('the code is invalid or expired'))
+    expect(parseResponse(await exchange(late))).to.deep.equal(invalid('the code is invalid or expired'))
   })
 
   it('a device login is pending for ten minutes', async () => {
@@ -87,9 +87,9 @@ describe('lifetimes', function () {
     expect(begun).to.include({ expires_in: deviceSeconds, interval: 5 })
     const poll = () => token({ ...own, grant_type: deviceGrant, device_code: begun.device_code })
     await setClock(deviceSeconds / 2)
-    expect(parsed(await poll())).to.deep.equal([400, { error: 'authorization_pending' }])
+    expect(parseResponse(await poll())).to.deep.equal([400, { error: 'authorization_pending' }])
     await setClock(deviceSeconds + 30)
-    expect(parsed(await poll())).to.deep.equal([
+    expect(parseResponse(await poll())).to.deep.equal([
       400,
       { error: 'expired_token', error_description: 'the device code has expired or was used' },
     ])
@@ -122,10 +122,10 @@ describe('lifetimes', function () {
     const retried = await given(refresh(first))
     expect(claimsOf(retried.refresh_token).jti).to.equal(claimsOf(second.refresh_token).jti)
     await setClock(graceSeconds * 3)
-    expect(parsed(await refresh(first))).to.deep.equal(
+    expect(parseResponse(await refresh(first))).to.deep.equal(
       invalid('the refresh token was used before; the login has ended'),
     )
-    expect(parsed(await refresh(second))).to.deep.equal(invalid('the login has ended'))
+    expect(parseResponse(await refresh(second))).to.deep.equal(invalid('the login has ended'))
     await eventually(async () => {
       const response = await sendAs(second.access_token, `${replica.url}${platformPath}`)
       expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))

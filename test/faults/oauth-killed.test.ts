@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import { eventually, platformPath, sendAs } from '../e2e/http.ts'
-import { claimsOf, createUser, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
+import { claimsOf, createUser, parseResponse, removeUser, type Tokens } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { setting } from '../e2e/run.ts'
 import { type Replica, startReplica } from './replica.ts'
@@ -101,7 +101,7 @@ describe('pending work of a killed kapis-oauth', function () {
     const agree = { ...hiddenFieldsOf(agreedPage.body), decision: 'allow' }
     expect(await browser.post('/oauth/device', agree)).to.include({ code: 200 })
     const tokens = await exchange(web, codeOf(await browser.get(authorize(web))))
-    expect(parsed(await token(poll(asked)))).to.deep.equal([400, { error: 'authorization_pending' }])
+    expect(parseResponse(await token(poll(asked)))).to.deep.equal([400, { error: 'authorization_pending' }])
     return { browser, newcomer, loginPage, consent, code, entered, agreed, asked, enter, devicePage, tokens }
   }
 

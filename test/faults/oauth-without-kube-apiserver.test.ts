@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { type HttpResponse, sendToKapis, uniqueName } from '../e2e/cluster.ts'
-import { part } from '../e2e/control-plane-process.ts'
+import { component } from '../e2e/control-plane-process.ts'
 import { eventually, platformPath, sendAs } from '../e2e/http.ts'
 import {
   claimsOf,
@@ -9,7 +9,7 @@ import {
   credentials,
   form,
   loginAs,
-  parsed,
+  parseResponse,
   refresh,
   removeUser,
   type Tokens,
@@ -53,10 +53,10 @@ describe('/oauth while kube-apiserver is down', function () {
     stranger = createBrowser({ send })
     loginPage = await stranger.get('/oauth/login?return_to=/oauth/session')
     device_code = JSON.parse((await form('/oauth/device_authorization', own)).body).device_code
-    await part('stop', 'kube-apiserver')
+    await component('stop', 'kube-apiserver')
   })
   after(async () => {
-    await part('start', 'kube-apiserver')
+    await component('start', 'kube-apiserver')
     await removeUser(user.username)
     await removeClient(client.name)
   })
@@ -91,29 +91,28 @@ describe('/oauth while kube-apiserver is down', function () {
   for (const [what, attempt] of refused) {
     it(`returns 503 with Retry-After to ${what}`, async () => {
       const response = await attempt()
-      expect(parsed(response)).to.deep.equal([503, unavailable])
+      expect(parseResponse(response)).to.deep.equal([503, unavailable])
       expect(Number(response.headers['retry-after'])).to.be.above(0)
       expect(response.headers).to.include({ 'cache-control': 'no-store' })
     })
   }
 
   it('introspects a token as before', async () => {
-    expect(parsed(await bearer('/oauth/userinfo'))).to.deep.equal([
+    expect(parseResponse(await bearer('/oauth/userinfo'))).to.deep.equal([
       200,
       { sub: user.username, preferred_username: user.username, email: `${user.username}@e2e.test` },
     ])
     const { access_token } = tokens
     const { sid, uid, groups, token_type, scope, ...claims } = claimsOf(access_token)
-    expect(parsed(await form('/oauth/introspect', { ...credentials, token: access_token }))).to.deep.equal([
-      200,
-      { active: true, token_type: 'Bearer', ...claims },
-    ])
+    expect(
+      parseResponse(await form('/oauth/introspect', { ...credentials, token: access_token })),
+    ).to.deep.equal([200, { active: true, token_type: 'Bearer', ...claims }])
     for (const path of ['/oauth/keys', '/oauth/.well-known/openid-configuration'])
       expect(await sendToKapis(path)).to.include({ code: 200 })
   })
 
   it('rejects an unauthorized client as before', async () => {
-    expect(parsed(await form('/oauth/token', { ...credentials, client_secret: 'x' }))).to.deep.equal([
+    expect(parseResponse(await form('/oauth/token', { ...credentials, client_secret: 'x' }))).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'invalid client credential' },
     ])
@@ -143,7 +142,7 @@ describe('/oauth while kube-apiserver is down', function () {
   })
 
   it('recovers automatically, and no session has ended', async () => {
-    await part('start', 'kube-apiserver')
+    await component('start', 'kube-apiserver')
     await eventually(
       async () => expect(await refresh(tokens.refresh_token)).to.include({ code: 200 }),
       30_000,
@@ -162,6 +161,6 @@ describe('/oauth while kube-apiserver is down', function () {
     expect(await browser.get('/oauth/session')).to.include({ code: 200 })
     const sent = await stranger.post('/oauth/login', { ...hiddenFieldsOf(loginPage.body), ...user })
     expect([sent.code, sent.headers.location]).to.deep.equal([303, '/oauth/session'])
-    expect(parsed(await bearer('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
+    expect(parseResponse(await bearer('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
   })
 })

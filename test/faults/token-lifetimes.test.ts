@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type HttpResponse, sendToKapis, uniqueName } from '../e2e/cluster.ts'
 import { eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
-import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
+import { claimsOf, createUser, credentials, parseResponse, removeUser, type Tokens } from '../e2e/oauth.ts'
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { type Replica, startReplica } from './replica.ts'
 
@@ -95,7 +95,7 @@ describe('token lifetimes', function () {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...tokenReview, spec: { token } }),
     })
-    return parsed(response)
+    return parseResponse(response)
   }
   /** Expects 403: the token is valid, but the user has no permissions. */
   const isTaken = async (tokens: Tokens) =>
@@ -112,7 +112,7 @@ describe('token lifetimes', function () {
     expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
     expect(response.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
     const introspected = await form('/oauth/introspect', { ...client, token: tokens.access_token })
-    expect(parsed(introspected)).to.deep.equal([200, { active: false }])
+    expect(parseResponse(introspected)).to.deep.equal([200, { active: false }])
     expect(await review(tokens)).to.deep.equal([200, { ...tokenReview, status: { authenticated: false } }])
     expectStatus(await bearer(tokens, '/oauth/userinfo'), statusBody(401, 'Unauthorized', 'Unauthorized'))
   }
@@ -124,7 +124,7 @@ describe('token lifetimes', function () {
     await setClock(-skewSeconds - 60)
     const response = await bearer(far, platformPath)
     expectStatus(response, statusBody(401, 'Unauthorized', 'Unauthorized'))
-    expect(parsed(await refresh(credentials, far))).to.deep.equal(expired)
+    expect(parseResponse(await refresh(credentials, far))).to.deep.equal(expired)
     await setClock(0)
     await isTaken(far)
   })
@@ -161,9 +161,9 @@ describe('token lifetimes', function () {
       await setClock(0)
       const another = await logIn(client)
       await setClock(inactivity + skewSeconds + 30)
-      expect(parsed(await refresh(client, another))).to.deep.equal(expired)
+      expect(parseResponse(await refresh(client, another))).to.deep.equal(expired)
       // Only this token has expired.
-      expect(parsed(await refresh(client, another))).to.deep.equal(expired)
+      expect(parseResponse(await refresh(client, another))).to.deep.equal(expired)
       await isTaken(late)
     })
 
@@ -181,9 +181,9 @@ describe('token lifetimes', function () {
       const { exp, iat } = claimsOf(third.refresh_token)
       expect(Number(exp) - Number(iat)).to.be.within(left - 60, left)
       await setClock(longest + skewSeconds / 2)
-      expect(parsed(await refresh(client, third))).to.deep.equal(ended)
+      expect(parseResponse(await refresh(client, third))).to.deep.equal(ended)
       await setClock(longest + skewSeconds + 30)
-      expect(parsed(await refresh(client, third))).to.deep.equal(expired)
+      expect(parseResponse(await refresh(client, third))).to.deep.equal(expired)
       await isExpired(client, third)
     })
   }

@@ -14,7 +14,7 @@ export type WrittenKubeconfig = {
 type Choose = (below: number) => number
 
 /** Generates a configuration in one of the many equivalent spellings. */
-export function written(config: fc.Arbitrary<Json>): fc.Arbitrary<WrittenKubeconfig> {
+export function writeKubeconfig(config: fc.Arbitrary<Json>): fc.Arbitrary<WrittenKubeconfig> {
   return fc
     .tuple(
       config,

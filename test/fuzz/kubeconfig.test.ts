@@ -7,7 +7,7 @@ import type { Kubeconfig } from '../../cmd/kapis/kubeconfig/files.ts'
 import { type ContextSettings, planContext, planRemoval } from '../../cmd/kapis/kubeconfig/plan-changes.ts'
 import { run, scratch } from '../e2e/run.ts'
 import { bounds, propertyTimeoutMs } from './fuzz-parameters.ts'
-import { type WrittenKubeconfig, written } from './kubeconfig-text.ts'
+import { type WrittenKubeconfig, writeKubeconfig } from './kubeconfig-text.ts'
 import { configs, names, usualNames } from './kubeconfigs.ts'
 
 const platform = 'https://kapis.test'
@@ -97,7 +97,10 @@ describe('kubeconfigs that kapis login writes and kubectl reads', function () {
   before(() => void mkdirSync(folder, { recursive: true }))
 
   it('contain the entries of the login, and keep everything else', async () => {
-    const attempt = fc.tuple(written(configs(ours)), fc.array(settings, { minLength: 1, maxLength: 3 }))
+    const attempt = fc.tuple(
+      writeKubeconfig(configs(ours)),
+      fc.array(settings, { minLength: 1, maxLength: 3 }),
+    )
     // Several attempts concurrently, since each comparison starts a kubectl process.
     const attempts = fc.array(attempt, { minLength: 4, maxLength: 4 })
     const property = fc.asyncProperty(attempts, async all => {

@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../pkg/logs/fixtures.ts'
 import { createRowTest } from '../../pkg/logs/logsql/match-row.ts'
 import { parseLogsql } from '../../pkg/logs/logsql/parse/parse.ts'
 import { createPipeline } from '../../pkg/logs/logsql/pipes/pipeline.ts'
-import { createBudget, ended } from '../../pkg/logs/logsql/pipes/stage.ts'
+import { createBudget, endWithoutRows } from '../../pkg/logs/logsql/pipes/stage.ts'
 import type { Query } from '../../pkg/logs/logsql/query.ts'
 import { type Row, toRow } from '../../pkg/logs/logsql/row.ts'
 import { runQuery } from '../../pkg/logs/logsql/run-query.ts'
@@ -78,7 +78,7 @@ function runOnWholeRows(records: readonly LogRecord[], { filter, pipes }: Query)
   const rows: Row[] = []
   // A row without fields is not a result.
   const push = (row: Row) => row.size === 0 || rows.push(row) > 0
-  const first = createPipeline(pipes, { push, end: ended }, createBudget(Infinity))
+  const first = createPipeline(pipes, { push, end: endWithoutRows }, createBudget(Infinity))
   const passes = createRowTest(filter)
   for (const record of records) {
     const row = toRow(record)

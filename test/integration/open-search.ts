@@ -69,7 +69,7 @@ export async function startNode({ toCommand, toUrl, isReady }: NodeKind): Promis
   }
   async function kill(): Promise<void> {
     child?.kill('SIGKILL')
-    if (child) await ended(child)
+    if (child) await waitForExit(child)
   }
   async function stop(): Promise<void> {
     await kill()
@@ -80,7 +80,7 @@ export async function startNode({ toCommand, toUrl, isReady }: NodeKind): Promis
   return { url, pid: () => child?.pid ?? 0, kill, start, stop }
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function waitForExit(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())

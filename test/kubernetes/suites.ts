@@ -16,7 +16,7 @@ import { parseGinkgoReport, parseKubectlSuite, type Results } from './results.ts
 /** A server to run the tests against: kube-apiserver or Kapis. */
 export type Server = { readonly name: string; readonly url: string; readonly token: string }
 
-/** What the suites need, and the folder for their output. */
+/** The programs and environment variables of the suites, and the folder for their output. */
 export type SuiteEnvironment = {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>

@@ -84,7 +84,10 @@ function splitGroup(target: string): Resource {
   return { resource: target.slice(0, dot), group: target.slice(dot + 1) }
 }
 
-/** What can be impersonated, by its API group. Discovery does not have it, or others by that name. */
+/**
+ * API groups of the resources for the verb `impersonate`. Discovery does not contain them, or
+ * contains other resources with these names.
+ */
 const impersonated: Readonly<Record<string, string>> = {
   ...{ users: '', groups: '', serviceaccounts: '' },
   ...{ uids: 'authentication.k8s.io', userextras: 'authentication.k8s.io' },

@@ -13,10 +13,10 @@ export function toText(reports: readonly Report[]): string {
   )
   const all = reports.flatMap(({ findings }) => findings)
   const errors = all.filter(({ severity }) => severity === 'error').length
-  return `${lines.join('\n')}\n\n${counted(errors, 'error')}, ${counted(all.length - errors, 'warning')}\n`
+  return `${lines.join('\n')}\n\n${pluralize(errors, 'error')}, ${pluralize(all.length - errors, 'warning')}\n`
 }
 
-function counted(count: number, word: string): string {
+function pluralize(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 

@@ -79,9 +79,9 @@ const config = fieldsOf({
   kind: only('Config'),
   'current-context': text,
   preferences: fieldsOf({ colors: flag, extensions }),
-  clusters: named(fieldsOf({ name: text, cluster })),
-  contexts: named(fieldsOf({ name: text, context })),
-  users: named(fieldsOf({ name: text, user })),
+  clusters: listWithUniqueNames(fieldsOf({ name: text, cluster })),
+  contexts: listWithUniqueNames(fieldsOf({ name: text, context })),
+  users: listWithUniqueNames(fieldsOf({ name: text, user })),
   extensions,
 })
 
@@ -90,7 +90,7 @@ export function assertLoadable(value: Value): void {
   if (value !== null) config(value, '')
 }
 
-function named(item: Check): Check {
+function listWithUniqueNames(item: Check): Check {
   const list = listOf(item)
   return (value, path) => {
     list(value, path)

@@ -4,7 +4,7 @@ import { kubeconfigFiles, loadKubeconfig } from '../kubeconfig/files.ts'
 import { planRemoval, planUse } from '../kubeconfig/plan-changes.ts'
 import { findTarget, type ServerValues } from '../session/find-login.ts'
 import { listLogins, readCurrent, removeLogin, writeCurrent } from '../session/login-store.ts'
-import { endLogin } from '../session/revoke-login.ts'
+import { revokeLogin } from '../session/revoke-login.ts'
 import { toTable } from '../session/table.ts'
 import type { KubeconfigValues } from './options.ts'
 
@@ -16,7 +16,7 @@ export async function remove(name: string, values: ServerValues & KubeconfigValu
     await applyChanges(paths, config => planRemoval(config, name, login.url), io)
   }
   try {
-    await endLogin(login, server.ca, io)
+    await revokeLogin(login, server.ca, io)
   } catch (error) {
     if (io.signal.aborted) throw error
     const why = error instanceof Error ? error.message : String(error)

@@ -3,7 +3,7 @@ import { toSeconds } from './duration.ts'
 import { provider } from './identity-provider.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { putLifetimes } from './lifetimes.ts'
-import { gone, note, put, type Rule, type Translation, translate } from './translate-keys.ts'
+import { note, notMigrated, put, type Rule, type Translation, translate } from './translate-keys.ts'
 
 /**
  * Returns the rule that converts a duration to seconds, at least `least`. 0 means unlimited in
@@ -70,8 +70,8 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
   // putLifetimes translates it.
   accessTokenMaxAge: () => undefined,
   accessTokenInactivityTimeout: () => undefined,
-  signKey: gone(signing),
-  signKeyData: gone(signing),
+  signKey: notMigrated(signing),
+  signKeyData: notMigrated(signing),
   clients: list(client),
   identityProviders: list(provider),
 }
@@ -96,7 +96,7 @@ const clientOptions: Readonly<Record<string, Rule>> = {
   },
   accessTokenMaxAge: seconds('accessTokenMaxAgeSeconds', 60),
   accessTokenInactivityTimeout: seconds('accessTokenInactivityTimeoutSeconds', 60),
-  respondWithChallenges: gone('Kapis always shows a login page, never a challenge'),
+  respondWithChallenges: notMigrated('Kapis always shows a login page, never a challenge'),
 }
 
 function client(item: Fields, path: string, to: Translation): void {
@@ -116,7 +116,7 @@ function client(item: Fields, path: string, to: Translation): void {
   put(to, 'oauth.clients', [...clients, own.config])
 }
 
-const elsewhere = gone('is not part of Kapis; its component continues to run separately')
+const elsewhere = notMigrated('is not part of Kapis; its component continues to run separately')
 
 const authentication: Readonly<Record<string, Rule>> = {
   authenticateRateLimiterMaxTries: number('authentication.authenticateRateLimiterMaxTries'),
@@ -125,8 +125,8 @@ const authentication: Readonly<Record<string, Rule>> = {
   loginHistoryRetentionPeriod: seconds('authentication.loginHistoryRetentionPeriodSeconds'),
   loginHistoryMaximumEntries: number('authentication.loginHistoryMaximumEntries'),
   multipleLogin: flag('authentication.multipleLogin'),
-  jwtSecret: gone(signing),
-  kubectlImage: gone('Kapis starts no Pods for terminals'),
+  jwtSecret: notMigrated(signing),
+  kubectlImage: notMigrated('Kapis starts no Pods for terminals'),
   oauthOptions(value, path, to) {
     section(oauthOptions)(value, path, to)
     if (isRecord(value)) putLifetimes(value, path, to)
@@ -140,7 +140,9 @@ const authenticationDefaults: Fields = {
   multipleLogin: false,
 }
 
-const tunnel = gone('Kapis opens no tunnel to agents: docs/clusters.md, "Members that cannot be reached"')
+const tunnel = notMigrated(
+  'Kapis opens no tunnel to agents: docs/clusters.md, "Members that cannot be reached"',
+)
 
 const multicluster: Readonly<Record<string, Rule>> = {
   enable(value, path, to) {
@@ -158,9 +160,9 @@ const multicluster: Readonly<Record<string, Rule>> = {
   hostClusterName(value, path, to) {
     if (value !== 'host') note(to, path, 'the name of this cluster is always "host"')
   },
-  clusterRole: gone('a Kapis with multicluster.enabled is the host; a member needs no option'),
-  clusterName: gone('a member does not know its name: the host has it in a Cluster'),
-  clusterControllerResyncPeriod: gone('members are checked about three times a minute'),
+  clusterRole: notMigrated('a Kapis with multicluster.enabled is the host; a member needs no option'),
+  clusterName: notMigrated('a member does not know its name: the host has it in a Cluster'),
+  clusterControllerResyncPeriod: notMigrated('members are checked about three times a minute'),
   proxyPublishService: tunnel,
   proxyPublishAddress: tunnel,
   agentImage: tunnel,
@@ -172,29 +174,29 @@ const logging: Readonly<Record<string, Rule>> = {
     put(to, 'logs.store', 'opensearch')
     put(to, 'logs.opensearch.url', value)
   },
-  basicAuth: gone('a user name is enough: logs.opensearch.username'),
+  basicAuth: notMigrated('a user name is enough: logs.opensearch.username'),
   username: text('logs.opensearch.username'),
   password: text('logs.opensearch.password'),
   indexPrefix: text('logs.opensearch.indexPrefix'),
   exportLogsLimit: number('logs.exportLimit'),
-  version: gone('not needed: Kapis works with all supported versions'),
+  version: notMigrated('not needed: Kapis works with all supported versions'),
 }
 
 /** Rules for all keys of kubesphere.yaml of KubeSphere 3.4. */
 export const rules: Readonly<Record<string, Rule>> = {
   authentication: (value, path, to) =>
     section(authentication)(isRecord(value) ? { ...authenticationDefaults, ...value } : value, path, to),
-  authorization: gone('Kapis always uses Kubernetes RBAC'),
+  authorization: notMigrated('Kapis always uses Kubernetes RBAC'),
   logging: section(logging),
-  kubernetes: gone('Kapis uses the service account of its Pod, unless kubernetes.kubeconfig is set'),
-  cache: gone('Kapis keeps its state in Kubernetes objects and needs no Redis'),
-  ldap: gone('was for the DevOps component; use an LDAPIdentityProvider for logins with a directory'),
-  auditing: gone(
+  kubernetes: notMigrated('Kapis uses the service account of its Pod, unless kubernetes.kubeconfig is set'),
+  cache: notMigrated('Kapis keeps its state in Kubernetes objects and needs no Redis'),
+  ldap: notMigrated('was for the DevOps component; use an LDAPIdentityProvider for logins with a directory'),
+  auditing: notMigrated(
     'audit.path and audit.policyFile configure the audit log of Kapis; searches use the log store of Kapis',
   ),
   multicluster: section(multicluster),
-  terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),
-  events: gone('Kapis collects and searches events with its own log store: logs.events'),
+  terminal: notMigrated('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),
+  events: notMigrated('Kapis collects and searches events with its own log store: logs.events'),
   monitoring: elsewhere,
   alerting: elsewhere,
   notification: elsewhere,

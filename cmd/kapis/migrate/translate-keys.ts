@@ -53,6 +53,6 @@ export function translate(
 }
 
 /** Returns the rule for a key that is not migrated. */
-export function gone(reason: string): Rule {
+export function notMigrated(reason: string): Rule {
   return (_value, path, to) => note(to, path, reason)
 }

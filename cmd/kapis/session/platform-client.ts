@@ -3,7 +3,7 @@ import { assertOutput } from '../usage-options.ts'
 import { findTarget, type ServerValues, tokenFromEnvironment } from './find-login.ts'
 import { Connection, type HttpResponse, parseJson, toError } from './http.ts'
 import { loginNames, type StoredLogin } from './login-store.ts'
-import { ended, refreshLogin } from './refresh-login.ts'
+import { loginEnded, refreshLogin } from './refresh-login.ts'
 import { serverOptions } from './server-address.ts'
 
 export type Members = Readonly<Record<string, unknown>>
@@ -103,5 +103,5 @@ export function itemsOf(value: unknown): readonly Members[] {
 }
 
 function unauthorizedError(response: HttpResponse, login: StoredLogin | undefined): Error {
-  return login === undefined ? toError(response, 'authenticate with KAPIS_TOKEN') : ended(login)
+  return login === undefined ? toError(response, 'authenticate with KAPIS_TOKEN') : loginEnded(login)
 }

@@ -39,7 +39,7 @@ export function loginCommand({ url, name }: LoginKey): string {
 
 async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> {
   const login = readLogin(io.env, key)
-  if (login === undefined) throw ended(key)
+  if (login === undefined) throw loginEnded(key)
   if (isFresh(login)) return login
   // Does not use the signal of the command: an interrupt after the server has replaced the refresh
   // token would lose the new one.
@@ -51,7 +51,7 @@ async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> 
   const response = await issuer.post('token', client, form)
   if (response.status === 400 && parseJson(response).error === 'invalid_grant') {
     removeLogin(io.env, login)
-    throw ended(login)
+    throw loginEnded(login)
   }
   const tokens = toTokens(client, response, 'refresh the login')
   // A server without rotation of refresh tokens omits the refresh token.
@@ -67,7 +67,7 @@ function isFresh({ issuedAtMs, expiresAtMs }: StoredLogin): boolean {
 }
 
 /** Returns the error for a login that has ended, at the server or on this machine. */
-export function ended(key: LoginKey): Error {
+export function loginEnded(key: LoginKey): Error {
   return new Error(`the login at ${key.url} has ended: run \`${loginCommand(key)}\``)
 }
 

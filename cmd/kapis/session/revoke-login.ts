@@ -5,7 +5,7 @@ import { discover } from './issuer.ts'
 import { loginFile, readLogin, removeLogin, type StoredLogin } from './login-store.ts'
 
 /** Revokes a login at its server (RFC 7009) and deletes it. @throws Error if the first fails */
-export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
+export async function revokeLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
   await withFileLock(
     loginFile(io.env, known),
     async () => {

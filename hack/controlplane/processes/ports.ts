@@ -21,8 +21,8 @@ export function createPortFinder() {
   async function find(candidate: (attempt: number) => number, where: string): Promise<number> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const port = candidate(attempt)
-      // Reserved before the test: the test listens on the port briefly, which could collide with the
-      // start of another owner's program.
+      // Reserved first, because isFree() listens on the port for a moment. Otherwise a program of
+      // another control plane could fail to listen on it.
       const unlock = tryLock(join(folder, String(port)))
       if (unlock === undefined) continue
       if (await isFree(port)) {

@@ -81,13 +81,16 @@ export function createProcessRecords(runDir: string) {
       return startOrder.flatMap(name => (all.has(name) ? [`${name}=${all.get(name)?.pid}`] : [])).join(' ')
     },
     writeEnv(variables: Readonly<Record<string, string>>, bin: string): void {
-      const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}\n`)
-      replace(envFile, `${lines.join('')}export PATH=${quoted(bin)}:"$PATH"\n`)
+      const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
+      replace(envFile, `${lines.join('')}export PATH=${shellQuote(bin)}:"$PATH"\n`)
     },
     updateEnvPids(): void {
       if (!existsSync(envFile)) return
       const text = readFileSync(envFile, 'utf8')
-      replace(envFile, text.replace(/^export KAPIS_PIDS=.*$/m, `export KAPIS_PIDS=${quoted(this.pidList())}`))
+      replace(
+        envFile,
+        text.replace(/^export KAPIS_PIDS=.*$/m, `export KAPIS_PIDS=${shellQuote(this.pidList())}`),
+      )
     },
     /** Returns the variables of the env file; undefined if nothing is running. */
     readEnv(): Record<string, string> | undefined {
@@ -111,6 +114,6 @@ function replace(file: string, text: string): void {
   renameSync(`${file}.new`, file)
 }
 
-function quoted(value: string): string {
+function shellQuote(value: string): string {
   return `'${value.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -16,12 +16,13 @@ export function identityProblem(identity: Identity): string | undefined {
   if (username === anonymous.username && !groups.includes(unauthenticatedGroup))
     return `user name ${JSON.stringify(username)} is for requests without a credential`
   const problems = function* () {
-    yield named('user name', username, identityTextProblem(username))
-    if (uid !== '') yield named('uid', uid, contentProblem(uid))
-    for (const group of groups) yield named('group', group, identityTextProblem(group))
+    yield problemOfPart('user name', username, identityTextProblem(username))
+    if (uid !== '') yield problemOfPart('uid', uid, contentProblem(uid))
+    for (const group of groups) yield problemOfPart('group', group, identityTextProblem(group))
     for (const [key, values] of Object.entries(extra)) {
-      yield named('extra key', key, keyProblem(key))
-      for (const value of values) yield named(`value of extra key ${key}`, value, contentProblem(value))
+      yield problemOfPart('extra key', key, keyProblem(key))
+      for (const value of values)
+        yield problemOfPart(`value of extra key ${key}`, value, contentProblem(value))
     }
   }
   for (const problem of problems()) if (problem !== undefined) return problem
@@ -43,6 +44,6 @@ function keyProblem(key: string): string | undefined {
   return key.isWellFormed() ? undefined : 'must be valid Unicode'
 }
 
-function named(part: string, text: string, problem: string | undefined): string | undefined {
+function problemOfPart(part: string, text: string, problem: string | undefined): string | undefined {
   return problem && `${part} ${JSON.stringify(text)} ${problem}`
 }

@@ -20,7 +20,7 @@ export function createBodyArrival(): BodyArrival {
   const waiting = new Map<IncomingMessage, () => void>()
   let timer: NodeJS.Timeout | undefined
 
-  function look(): void {
+  function check(): void {
     for (const [req, arrived] of waiting) {
       if (!isThere(req)) continue
       waiting.delete(req)
@@ -39,7 +39,7 @@ export function createBodyArrival(): BodyArrival {
       setImmediate(() => {
         if (isThere(req)) return resolve()
         waiting.set(req, resolve)
-        timer ??= setInterval(look, lookEveryMs)
+        timer ??= setInterval(check, lookEveryMs)
       })
       return promise
     },

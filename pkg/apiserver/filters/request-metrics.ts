@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../../apirequest/request-info.ts'
-import { tally } from '../../telemetry/hot-counter.ts'
+import { hotCounter } from '../../telemetry/hot-counter.ts'
 import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
 
 export type RequestMetrics = {
@@ -39,7 +39,7 @@ export function createRequestMetrics(
   registry: Registry,
   isKnown: (group: string, resource: string) => boolean,
 ): RequestMetrics {
-  const total = tally(registry, { name: 'apiserver_request_total', help: 'Requests completed.', labels })
+  const total = hotCounter(registry, { name: 'apiserver_request_total', help: 'Requests completed.', labels })
   const duration = histogram(registry, {
     name: 'apiserver_request_duration_seconds',
     help: 'Duration of requests in seconds, without long-running ones.',

@@ -19,14 +19,14 @@ export function createSessionRevocation(
   const open = new Map<Exchange, Identity>()
   let timer: NodeJS.Timeout | undefined
 
-  function look(): void {
+  function check(): void {
     for (const [{ req }, caller] of open) if (hasEnded(caller)) req.socket.destroy()
   }
 
   return {
     follow(exchange, caller) {
       open.set(exchange, caller)
-      timer ??= setInterval(look, everyMs).unref()
+      timer ??= setInterval(check, everyMs).unref()
       return () => {
         open.delete(exchange)
         if (open.size > 0) return

@@ -23,7 +23,7 @@ export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowC
   const followed = new Map<Entry, readonly [IncomingMessage, ServerResponse]>()
   let timer: NodeJS.Timeout | undefined
 
-  function look(): void {
+  function check(): void {
     const now = performance.now()
     for (const [entry, [req, res]] of followed) {
       const { socket } = req
@@ -44,7 +44,7 @@ export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowC
     follow(req, res) {
       const entry: Entry = { seat: undefined, stop, moved: -1, sinceMs: 0 }
       followed.set(entry, [req, res])
-      timer ??= setInterval(look, everyMs).unref()
+      timer ??= setInterval(check, everyMs).unref()
       return entry
 
       function stop(): void {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAnswered } from '../../httpserver/unix-socket.ts'
+import { isListening } from '../../httpserver/unix-socket.ts'
 import type { Check } from './probes.ts'
 
 const everyMs = 100
@@ -35,7 +35,7 @@ export function checkOAuthReadiness({
 async function untilAnswered(socket: string, signal: AbortSignal, patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs
   while (performance.now() < deadline && !signal.aborted) {
-    if (await isAnswered(socket)) return
+    if (await isListening(socket)) return
     await sleep(everyMs, undefined, { ref: false })
   }
 }

@@ -13,7 +13,7 @@ import { forbidden } from '../forbidden.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
 import { type AllowedNamespaces, allowedNamespaces } from '../review/allowed-namespaces.ts'
 import type { RuleResolution } from '../review/rule-completeness.ts'
-import { review } from '../subject-access-review.ts'
+import { reviewAccess } from '../subject-access-review.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from '../visibility/confirm-namespaces.ts'
 import { coalesce, toSetKey } from '../visibility/visibility.ts'
 import type { NarrowingRole } from './narrowing-role.ts'
@@ -140,7 +140,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     const { verb, group, version, resource, name: listed } = attributes
     const mayList = async (namespace: string, name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
-      return (await review(client, info, identity)).isAllowed
+      return (await reviewAccess(client, info, identity)).isAllowed
     }
     // A permission to list all names includes a list of one name.
     const may = async (namespace: string) =>

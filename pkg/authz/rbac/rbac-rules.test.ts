@@ -21,8 +21,13 @@ describe('rulesGrant', () => {
     ],
     ['some resource names only', [{ ...rule, resourceNames: ['web-0'] }], false],
     ['no rules', undefined, false],
-    ['any resource, if any counts', [rule], true, 'any'],
-    ['only URLs, if any resource counts', [{ nonResourceURLs: ['*'], verbs: ['get'] }], false, 'any'],
+    ['a rule for a resource, if the permission is for any resource', [rule], true, 'any'],
+    [
+      'a rule for URLs only, if the permission is for any resource',
+      [{ nonResourceURLs: ['*'], verbs: ['get'] }],
+      false,
+      'any',
+    ],
   ]
   for (const [what, rules, isGranted, permission = logs] of cases) {
     it(`${isGranted ? 'allows' : 'denies'} with ${what}`, () =>

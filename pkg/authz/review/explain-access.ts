@@ -120,17 +120,17 @@ function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | u
   const gaps = [...verb]
   if (!hasResource(rule, attributes)) gaps.push(`the resources are ${rule.resources.join(', ')}, not ${full}`)
   if (!hasGroup(rule, attributes))
-    gaps.push(`the API groups are ${rule.apiGroups.map(quoted).join(', ')}, not ${quoted(group)}`)
+    gaps.push(`the API groups are ${rule.apiGroups.map(quote).join(', ')}, not ${quote(group)}`)
   if (!hasName(rule, attributes)) {
-    const names = rule.resourceNames.map(quoted).join(', ')
+    const names = rule.resourceNames.map(quote).join(', ')
     gaps.push(
-      name === '' ? `it allows only the names ${names}` : `the names are ${names}, not ${quoted(name)}`,
+      name === '' ? `it allows only the names ${names}` : `the names are ${names}, not ${quote(name)}`,
     )
   }
   return gaps
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text)
 }
 

@@ -8,7 +8,7 @@ import { createIdentityKey } from '../authorizer.ts'
 import type { GrantIndex } from '../rbac/rbac-index.ts'
 import type { Permission } from '../rbac/rbac-rules.ts'
 import type { RbacCheck } from '../review/rbac-check.ts'
-import { review } from '../subject-access-review.ts'
+import { reviewAccess } from '../subject-access-review.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
 
 /** The namespaces with a permission; 'everywhere' includes cluster-scoped objects. */
@@ -22,7 +22,7 @@ export type NamespaceFinderOptions = {
   readonly rbac: RbacCheck
 }
 
-/** What RBAC grants to a caller. */
+/** The namespaces in which RBAC grants a permission to a caller. */
 type GrantedNamespaces = {
   readonly isEverywhere: boolean
   readonly names: number
@@ -117,7 +117,7 @@ async function findReach(
   identity: Identity,
 ): Promise<NamespaceAccess> {
   const may = async (namespace: string) =>
-    (await review(client, toResourceInfo({ ...permission, namespace }), identity)).isAllowed
+    (await reviewAccess(client, toResourceInfo({ ...permission, namespace }), identity)).isAllowed
   if (await may('')) return 'everywhere'
   const names = boundNames(index, identity)
   if (names.length > maxReviews && (await confirmSample(names, may))) return names

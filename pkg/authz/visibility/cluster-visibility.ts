@@ -3,7 +3,7 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { createIdentityKey } from '../authorizer.ts'
-import { review } from '../subject-access-review.ts'
+import { reviewAccess } from '../subject-access-review.ts'
 
 export type ClusterVisibilityOptions = {
   readonly client: KubeClient
@@ -61,12 +61,12 @@ export function createClusterVisibility({
     const key = JSON.stringify([identityKey(identity), verb, resource, name])
     const found = cache.get(key)
     if (found !== undefined) return found
-    const { isAllowed } = await review(client, info, identity)
+    const { isAllowed } = await reviewAccess(client, info, identity)
     cache.set(key, isAllowed, cacheMs)
     return isAllowed
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     known = createKnown()
     rounds++
     // Awaited one by one: a thousand watches must not cause a thousand concurrent reviews.
@@ -75,12 +75,12 @@ export function createClusterVisibility({
 
   onClusterChange(() => {
     clearTimeout(late)
-    late = setTimeout(look, lookMs.late).unref()
+    late = setTimeout(check, lookMs.late).unref()
     if (isDue) return
     isDue = true
     setTimeout(() => {
       isDue = false
-      void look()
+      void check()
     }, lookMs.soon).unref()
   })
 

@@ -12,8 +12,8 @@ function isStill(all: ClusterAccess): Promise<boolean> {
   return all.is().catch(() => false)
 }
 
-/** Returns a Visible for all objects; watches learn when the caller loses that permission. */
-export function everything(all: ClusterAccess): ObjectVisibility {
+/** Returns the visibility of all objects; watches learn when the caller loses that permission. */
+export function everythingUntilRevoked(all: ClusterAccess): ObjectVisibility {
   return {
     key: '',
     isAll: true,
@@ -25,7 +25,7 @@ export function everything(all: ClusterAccess): ObjectVisibility {
   }
 }
 
-/** Returns a Visible for `visible` objects, or for all while the caller may see all. */
+/** Returns the visibility of the `visible` objects, or for all while the caller may see all. */
 export function untilAll(
   visible: ObjectVisibility,
   all: ClusterAccess,

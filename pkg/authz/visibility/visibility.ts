@@ -12,7 +12,7 @@ import {
   createClusterVisibility,
   type VisibilityRequest,
 } from './cluster-visibility.ts'
-import { type ClusterAccess, everything, untilAll } from './visibility-watch.ts'
+import { type ClusterAccess, everythingUntilRevoked, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = ClusterVisibilityOptions & {
   /** Finds role bindings that grant any permission. */
@@ -66,7 +66,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
       },
     }
     const isAll = await all.is()
-    if (isAll && name === '') return verb === 'watch' ? everything(all) : undefined
+    if (isAll && name === '') return verb === 'watch' ? everythingUntilRevoked(all) : undefined
     // A permission on one name must not show other objects, even if the request has no name.
     const has = (entry: CachedObject) => name === '' || entry.name === name
     if (isAll && verb !== 'watch') return { key: toSetKey('named', new Set([name])), has, onChange: never }

@@ -10,7 +10,7 @@ import {
   section,
   texts,
 } from '../option.ts'
-import { readDocument } from '../parse-document.ts'
+import { parseDocument } from '../parse-document.ts'
 import { publicKey } from './client-public-key.ts'
 import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'
 
@@ -175,7 +175,7 @@ export const clientFields = members.shape
 
 /** Parses a client from a separate document such as a Secret; undefined if it is invalid. */
 export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
-  return readDocument(client, input, problems)
+  return parseDocument(client, input, problems)
 }
 
 function check(given: ClientSection, { addIssue }: z.core.$RefinementCtx<ClientSection>): void {

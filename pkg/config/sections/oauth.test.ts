@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Problem } from '../config-error.ts'
-import { readDocument } from '../parse-document.ts'
+import { parseDocument } from '../parse-document.ts'
 import { clientFields } from './client.ts'
 import { oauth } from './oauth.ts'
 import { exchangePolicy } from './token-exchange.ts'
 
 function problemsOf(input: unknown): readonly Problem[] {
   const problems: Problem[] = []
-  readDocument(oauth, input, problems, 'oauth')
+  parseDocument(oauth, input, problems, 'oauth')
   return problems
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Problem } from '../config-error.ts'
-import { readDocument } from '../parse-document.ts'
+import { parseDocument } from '../parse-document.ts'
 import { exchangePolicy } from './token-exchange.ts'
 
 describe('exchangePolicy', () => {
@@ -61,7 +61,7 @@ describe('exchangePolicy', () => {
   for (const [input, expected] of cases) {
     it(`reports ${expected.length} problems of ${JSON.stringify(input)}`, () => {
       const problems: Problem[] = []
-      readDocument(exchangePolicy, input, problems)
+      parseDocument(exchangePolicy, input, problems)
       expect(problems).to.deep.equal(expected)
     })
   }

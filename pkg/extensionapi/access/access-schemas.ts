@@ -67,13 +67,13 @@ export const accessSchemas: Schemas = {
   }),
   SubjectAccessReport: object('SubjectAccessReport lists what a user may do, and by which bindings.', {
     spec: ref('SubjectAccessReportSpec', 'The user.'),
-    status: ref('SubjectAccessReportStatus', 'What the user may do. Filled in by the server.'),
+    status: ref('SubjectAccessReportStatus', 'The permissions of the user. Filled in by the server.'),
   }),
   SubjectAccessReportSpec: object('The user.', {
     ...subject,
     namespace: string('Namespace of the report; empty for all namespaces.'),
   }),
-  SubjectAccessReportStatus: object('What a user may do.', {
+  SubjectAccessReportStatus: object('The permissions of a user.', {
     ...evaluated,
     cluster: array('Bindings that apply in the whole cluster.', ref('AccessBinding')),
     namespaces: array('Bindings that apply in one namespace, in addition.', ref('AccessNamespace')),

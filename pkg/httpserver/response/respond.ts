@@ -101,8 +101,8 @@ export async function sendChunks(
 export function waitForDrain(out: Writable, stallMs = 0): Promise<void> {
   return new Promise(resolve => {
     let leftBytes = out.writableLength
-    const timer = stallMs > 0 ? setInterval(look, stallMs) : undefined
-    function look(): void {
+    const timer = stallMs > 0 ? setInterval(check, stallMs) : undefined
+    function check(): void {
       if (out.writableLength >= leftBytes) out.destroy()
       leftBytes = out.writableLength
     }

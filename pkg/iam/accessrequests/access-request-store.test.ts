@@ -68,7 +68,7 @@ describe('AccessRequestStore', () => {
     await store.start()
     return collection
   }
-  const given = (nowMs: number, user = jane) => store.given(user, nowMs)
+  const given = (nowMs: number, user = jane) => store.accessOf(user, nowMs)
 
   it('grants an approved group until its expiry, and returns the request', async () => {
     await follow([request({}, approved)])

@@ -29,7 +29,7 @@ const collectMs = 3_600_000
 export class AccessRequestStore {
   readonly #options: AccessRequestStoreOptions
   readonly #requests = new Map<string, Map<string, AccessRequest>>()
-  /** Results of `given` by user name, until a request of the user changes or expires. */
+  /** Results of `accessOf` by user name, until a request of the user changes or expires. */
   readonly #known = new Map<string, CachedGrants>()
   readonly #reflector: Reflector
   #timer: NodeJS.Timeout | undefined
@@ -79,7 +79,7 @@ export class AccessRequestStore {
   }
 
   /** Returns the groups that approved requests currently grant to a user. */
-  given(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GrantedAccess {
+  accessOf(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GrantedAccess {
     const requests = this.#requests.get(user.name)
     if (requests === undefined) return noAccess
     const known = this.#known.get(user.name)

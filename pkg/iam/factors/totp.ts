@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { readTypedCode } from './typed-code.ts'
 
-/** What every authenticator app supports (RFC 6238): SHA-1, six digits, 30 seconds. */
+/** The parameters that every authenticator app supports (RFC 6238): SHA-1, six digits, 30 seconds. */
 const rules = { algorithm: 'SHA1', digits: 6, period: 30 } as const
 /** Accepted difference in time steps, for clocks and typing (RFC 6238 section 5.2). */
 const window = 1

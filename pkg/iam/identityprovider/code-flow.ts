@@ -101,7 +101,7 @@ export function toProviderError(error: unknown): Status {
   if (error instanceof AuthorizationResponseError)
     return loginError(
       'provider_refused',
-      `the identity provider rejected the login${named(error.error)}`,
+      `the identity provider rejected the login${printableCode(error.error)}`,
       error,
     )
   if (error instanceof ResponseBodyError) {
@@ -119,6 +119,6 @@ export function toProviderError(error: unknown): Status {
   return providerFailed(error)
 }
 
-function named(code: string): string {
+function printableCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''
 }

@@ -10,7 +10,7 @@ import {
   section,
   text,
 } from '../../config/option.ts'
-import { readDocument } from '../../config/parse-document.ts'
+import { parseDocument } from '../../config/parse-document.ts'
 import { fieldsOf } from '../../kubeclient/object/object.ts'
 import { groupProblem } from '../users/user-validation.ts'
 import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
@@ -92,7 +92,7 @@ const document = section({
 
 /** Validates the content of a Secret. @returns undefined if there are `problems` */
 export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
-  const common = readDocument(document, input, problems)
+  const common = parseDocument(document, input, problems)
   const members = fieldsOf(input)
   const type = providerTypes.find(known => known === members.type)
   const byType = type && readByType(type, members.provider ?? {}, problems)
@@ -103,16 +103,16 @@ export function readProviderConfig(input: unknown, problems: Problem[]): Provide
 function readByType(type: ProviderConfig['type'], input: unknown, problems: Problem[]) {
   switch (type) {
     case 'LDAPIdentityProvider':
-      return typed(type, readDocument(ldapProvider, input, problems, 'provider'))
+      return withType(type, parseDocument(ldapProvider, input, problems, 'provider'))
     case 'OIDCIdentityProvider':
-      return typed(type, readDocument(oidcProvider, input, problems, 'provider'))
+      return withType(type, parseDocument(oidcProvider, input, problems, 'provider'))
     case 'GitHubIdentityProvider':
-      return typed(type, readDocument(gitHubProvider, input, problems, 'provider'))
+      return withType(type, parseDocument(gitHubProvider, input, problems, 'provider'))
     case 'GitlabIdentityProvider':
-      return typed(type, readDocument(gitLabProvider, input, problems, 'provider'))
+      return withType(type, parseDocument(gitLabProvider, input, problems, 'provider'))
   }
 }
 
-function typed<const T extends string, P>(type: T, provider: P | undefined) {
+function withType<const T extends string, P>(type: T, provider: P | undefined) {
   return provider && { type, provider }
 }

@@ -1,7 +1,7 @@
 import { Status, tooManyRequests } from '../../apierrors/status.ts'
 import { secondsUntil } from '../lockout/lockout.ts'
 import type { PasswordChecker } from '../passwords/password-check.ts'
-import type { Source } from '../sessions/client-info.ts'
+import type { ClientInfo } from '../sessions/client-info.ts'
 import type { PasswordProvider } from './external-identity.ts'
 import type { AccountLinking, LinkedAccount } from './linking/account-linking.ts'
 import { rejectionReason, withRejectedUser } from './linking/login-error.ts'
@@ -12,7 +12,7 @@ type Passwords = { readonly passwords: Pick<PasswordChecker, 'begin'> }
 export type ProviderLogin = {
   readonly username: string
   readonly password: string
-  readonly source: Source
+  readonly source: ClientInfo
   readonly signal: AbortSignal
 }
 
@@ -32,7 +32,7 @@ export function takesPasswords(provider: Provider): provider is PasswordLoginPro
  * @throws Status, see login-error.ts; 429 for a locked name or address
  */
 export async function logInWithPassword(
-  { admit, linkedTo, passwords }: Pick<AccountLinking, 'admit' | 'linkedTo'> & Passwords,
+  { findOrCreate, findLinked, passwords }: Pick<AccountLinking, 'findOrCreate' | 'findLinked'> & Passwords,
   { config, client }: PasswordLoginProvider,
   { username, password, source, signal }: ProviderLogin,
 ): Promise<LinkedAccount> {
@@ -50,11 +50,11 @@ export async function logInWithPassword(
     const identity = await client.authenticate({ username, password }, signal, uid => {
       foundUid = uid
     })
-    const admitted = await admit(config, identity)
+    const admitted = await findOrCreate(config, identity)
     attempt.passed()
     return admitted
   } catch (error) {
-    const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
+    const user = foundUid === undefined ? undefined : findLinked(config, foundUid)
     // Only a known name is logged: another text may be a password in the wrong field.
     const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
     const named = (rejection: unknown) =>

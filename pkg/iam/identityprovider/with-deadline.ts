@@ -1,5 +1,5 @@
 /** Returns the result of `work`, or throws the reason of the signal as soon as it aborts. */
-export async function within<T>(
+export async function withDeadline<T>(
   timeoutMs: number,
   outer: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { sourceNetwork } from '../../httpserver/request/client-address.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
-import type { Source } from '../sessions/client-info.ts'
+import type { ClientInfo } from '../sessions/client-info.ts'
 import { iamVersion, type User } from '../users/user.ts'
 
 /** A login attempt: a `LoginRecord` of iam.<group domain>/v1alpha2. */
@@ -13,7 +13,7 @@ export type LoginRecord = {
   readonly type: 'Password' | 'OAuth' | 'Token'
   /** The identity provider; '' for a local password. */
   readonly provider: string
-  readonly source: Source
+  readonly source: ClientInfo
   readonly success: boolean
   readonly reason: string
 }

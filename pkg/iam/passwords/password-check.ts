@@ -1,7 +1,7 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { FailedLoginCounter, FailureCount } from '../lockout/failed-login-counter.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from '../lockout/lockout.ts'
-import type { Source } from '../sessions/client-info.ts'
+import type { ClientInfo } from '../sessions/client-info.ts'
 import type { User } from '../users/user.ts'
 import type { PasswordHasher } from './password.ts'
 
@@ -11,7 +11,7 @@ export type PasswordAttempt = {
   /** User name or e-mail address. */
   readonly login: string
   readonly password: string
-  readonly source: Source
+  readonly source: ClientInfo
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal
 }
@@ -87,7 +87,7 @@ export type FailedLogin = {
   readonly user: User | undefined
   /** The identity provider; '' for a local password. */
   readonly provider: string
-  readonly source: Source
+  readonly source: ClientInfo
   readonly reason: 'incorrect password' | 'incorrect second factor'
 }
 
@@ -160,7 +160,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
    * Reports whether a correct password may be revealed. Many users may share an address and fail at
    * any time, so the shared counter is only queried after several failures.
    */
-  async function mayPass(user: User, login: string, { address }: Source): Promise<boolean> {
+  async function mayPass(user: User, login: string, { address }: ClientInfo): Promise<boolean> {
     const { counts, maxTries, maxTriesPerAddress } = options
     const isSuspect = lockout.hasFailures([toKeys.user(user), toKeys.login(login)])
     if (isSuspect && (await counts.countOf(user)) >= maxTries) return false

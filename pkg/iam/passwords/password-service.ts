@@ -9,13 +9,13 @@ import { FailedLoginWatcher } from '../lockout/failed-login-watcher.ts'
 import { createLockout, type LockoutKey } from '../lockout/lockout.ts'
 import { createLockoutReconciler } from '../lockout/lockout-reconciler.ts'
 import { createLoginKeys, toLoginRef } from '../lockout/login-keys.ts'
-import { ensureLoginSecret } from '../lockout/login-name-key.ts'
+import { ensureLoginNameHmacKey } from '../lockout/login-name-hmac-key.ts'
 import { createLastLoginRecorder } from '../loginrecords/last-login.ts'
 import { createLoginMetrics } from '../loginrecords/login-metrics.ts'
 import { loginRecordsPath, toLoginRecord } from '../loginrecords/login-record.ts'
 import { pruneLoginRecords } from '../loginrecords/record-pruner.ts'
 import { createRecordWriter } from '../loginrecords/record-writer.ts'
-import type { Source } from '../sessions/client-info.ts'
+import type { ClientInfo } from '../sessions/client-info.ts'
 import type { User } from '../users/user.ts'
 import type { PasswordHasher } from './password.ts'
 import { createPasswordChecker, type PasswordChecker } from './password-check.ts'
@@ -34,7 +34,7 @@ export type PasswordServiceOptions = {
 }
 
 /** A login that has succeeded. */
-export type LoggedIn = { readonly user: User; readonly provider: string; readonly source: Source }
+export type LoggedIn = { readonly user: User; readonly provider: string; readonly source: ClientInfo }
 
 export type PasswordService = PasswordChecker & {
   /** Whether earlier failures are loaded, so that passwords can be checked. */
@@ -176,7 +176,7 @@ export function createPasswordService(options: PasswordServiceOptions): Password
         keeper.release(users.all()).catch(err => logger.warn({ err }, 'failed to remove locks, retrying'))
       }, releaseEveryMs)
       while (shared === undefined && timer !== undefined) {
-        shared = await ensureLoginSecret(client, namespace).catch(err => {
+        shared = await ensureLoginNameHmacKey(client, namespace).catch(err => {
           logger.warn({ err }, 'failed to read the key for login names, retrying')
           return undefined
         })

@@ -87,7 +87,7 @@ export function createUserWriter({
   const pathOf = (name: string) => userPath(groupDomain, name)
   const dryRun = ({ isDryRun }: Pick<WriteOptions, 'isDryRun'>) => (isDryRun ? '?dryRun=All' : '')
 
-  async function stored(name: string): Promise<KubeObject> {
+  async function readStored(name: string): Promise<KubeObject> {
     const object = await orUndefined(client.call({ path: pathOf(name) }), 404)
     if (object === undefined) throw notFound(resource, name)
     return parseObject(object)
@@ -146,7 +146,7 @@ export function createUserWriter({
   }
 
   async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
-    const before = await stored(draft.name)
+    const before = await readStored(draft.name)
     // The write requires this version: it is the version that the permissions were checked for.
     const { resourceVersion } = before.metadata
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
@@ -196,7 +196,7 @@ export function createUserWriter({
   ): Promise<KubeObject> {
     let hash: string | undefined
     return retryOnConflict(async () => {
-      const before = await stored(name)
+      const before = await readStored(name)
       await permit?.(name, permissionsToSetPassword(before))
       if (isDryRun) return before
       hash ??= await hashOf(password)
@@ -216,7 +216,7 @@ export function createUserWriter({
   }
 
   return {
-    read: async name => withoutSecrets(await stored(name)),
+    read: async name => withoutSecrets(await readStored(name)),
     async create(draft, options) {
       await options.permit(draft.name, permissionsToCreate(draft, groupDomain))
       requireFreeEmail(draft)
@@ -242,13 +242,13 @@ export function createUserWriter({
       return withoutSecrets(state === undefined ? changed : await putState(changed, state, kept))
     },
     setState: (name, state, how) =>
-      retryOnConflict(async () => withoutSecrets(await putState(await stored(name), state, how))),
+      retryOnConflict(async () => withoutSecrets(await putState(await readStored(name), state, how))),
     async setPassword(name, password, { permit, isDryRun }) {
       const how = permit === undefined ? { annotations: { [uninitialized]: null } } : { permit }
       await putPassword(name, password, { ...how, isDryRun })
     },
     async remove(name, { isDryRun, options }) {
-      await stored(name)
+      await readStored(name)
       // kube-apiserver ignores query parameters of a DELETE with a body.
       const tried = isDryRun ? { dryRun: ['All'] } : {}
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...tried }

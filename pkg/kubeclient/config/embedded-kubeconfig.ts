@@ -28,9 +28,9 @@ export function readEmbeddedKubeconfig(source: string): EmbeddedCredential {
   if (token !== undefined && !/^[!-~]+$/.test(token)) throw new Error('the kubeconfig has an invalid token')
   const servername = text(cluster['tls-server-name'])
   const tls: Pems = {
-    ...decoded('ca', cluster['certificate-authority-data']),
-    ...decoded('cert', user['client-certificate-data']),
-    ...decoded('key', user['client-key-data']),
+    ...decodePem('ca', cluster['certificate-authority-data']),
+    ...decodePem('cert', user['client-certificate-data']),
+    ...decodePem('key', user['client-key-data']),
   }
   if (token === undefined && (tls.cert === undefined || tls.key === undefined))
     throw new Error('the kubeconfig has neither a token nor a client certificate with its key')
@@ -65,7 +65,7 @@ function rejectOther(what: string, fields: Fields, known: readonly string[]): vo
 
 type Pems = { readonly ca?: string; readonly cert?: string; readonly key?: string }
 
-function decoded(name: keyof Pems, data: unknown): Pems {
+function decodePem(name: keyof Pems, data: unknown): Pems {
   const value = text(data)
   return value === undefined ? {} : { [name]: Buffer.from(value, 'base64').toString('utf8') }
 }

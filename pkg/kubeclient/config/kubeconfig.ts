@@ -100,15 +100,15 @@ export function readCurrentContext(content: unknown): CurrentContext {
 function contextOf(documents: readonly Document[], given?: string): CurrentContext {
   const currents = documents.map(({ content }) => fieldsOf(content)['current-context'])
   const name = given ?? currents.find(current => text(current) !== undefined)
-  const context = named(documents, 'context', name)
-  const cluster = named(documents, 'cluster', context?.cluster)
-  return { name, context, cluster, user: named(documents, 'user', context?.user) }
+  const context = findEntry(documents, 'context', name)
+  const cluster = findEntry(documents, 'cluster', context?.cluster)
+  return { name, context, cluster, user: findEntry(documents, 'user', context?.user) }
 }
 
 /** The fields with a path of a file. */
 const paths: readonly string[] = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile']
 
-function named(
+function findEntry(
   documents: readonly Document[],
   key: 'context' | 'cluster' | 'user',
   name: unknown,

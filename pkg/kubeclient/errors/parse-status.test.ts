@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { writeVarint } from '../../protobuf/wire.ts'
-import { readStatus } from './parse-status.ts'
+import { parseStatus } from './parse-status.ts'
 
 const field = (number: number, bytes: Buffer | string) =>
   Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(Buffer.byteLength(bytes)), Buffer.from(bytes)])
@@ -17,21 +17,21 @@ function encode(kind: string): Buffer {
   return Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, status), field(3, ''), field(4, '')])
 }
 
-describe('readStatus', () => {
+describe('parseStatus', () => {
   it('parses JSON, with any content in its strings', () => {
     const status = { kind: 'Status', apiVersion: 'v1', message, reason: 'NotFound', details, code: 404 }
-    expect(readStatus(Buffer.from(JSON.stringify(status, null, 2)))).to.deep.equal({
+    expect(parseStatus(Buffer.from(JSON.stringify(status, null, 2)))).to.deep.equal({
       ...{ message, reason: 'NotFound', details, code: 404 },
     })
   })
 
   it('omits fields of another type: an aggregated API may return anything', () => {
     const status = { kind: 'Status', message: { toString: 1 }, reason: [], details: 'x', code: '404' }
-    expect(readStatus(Buffer.from(JSON.stringify(status)))).to.deep.equal({})
+    expect(parseStatus(Buffer.from(JSON.stringify(status)))).to.deep.equal({})
   })
 
   it('parses protobuf', () => {
-    expect(readStatus(encode('Status'))).to.deep.equal({ message, reason: 'NotFound', details, code: 404 })
+    expect(parseStatus(encode('Status'))).to.deep.equal({ message, reason: 'NotFound', details, code: 404 })
   })
 
   const others: Readonly<Record<string, Buffer>> = {
@@ -44,5 +44,5 @@ describe('readStatus', () => {
     null: Buffer.from('null'),
   }
   for (const [what, body] of Object.entries(others))
-    it(`finds no Status in ${what}`, () => expect(readStatus(body)).to.equal(undefined))
+    it(`finds no Status in ${what}`, () => expect(parseStatus(body)).to.equal(undefined))
 })

@@ -18,7 +18,7 @@ const magic = Buffer.from('k8s\0')
  *
  * @returns undefined if the body is not a Status
  */
-export function readStatus(body: Buffer): UpstreamStatus | undefined {
+export function parseStatus(body: Buffer): UpstreamStatus | undefined {
   try {
     return body.subarray(0, magic.length).equals(magic)
       ? readProtobuf(body.subarray(magic.length))

@@ -15,7 +15,7 @@ export type InformerOptions<T, Index extends string = never> = {
   /** Path of the collection, such as /api/v1/nodes; `query` restricts it (a selector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** What is watched, for log messages, such as "users". */
+  /** Name of the watched objects for log messages, such as "users". */
   readonly what: string
   readonly logger: Logger
   /**

@@ -109,7 +109,7 @@ function openStore(
   let freeWhenFull: number | undefined
 
   async function store<Result>(request: WriteRequest): Promise<Result> {
-    if (isClosed()) throw closed()
+    if (isClosed()) throw storeClosed()
     try {
       const { result, committed } = (await writer.request(request)) as WriteResponse<Result>
       freeWhenFull = undefined
@@ -122,13 +122,13 @@ function openStore(
   }
 
   async function read<Result>(query: ReaderQuery, { signal, timeoutMs }: QueryLimits): Promise<Result> {
-    if (isClosed()) throw closed()
+    if (isClosed()) throw storeClosed()
     const request: ReadRequest = { ...query, store: name, timeoutMs }
     return (await reader.request(request, signal)) as Result
   }
 
   /** Adds the retention to a filter, which hides expired lines until they are deleted. */
-  function kept(filter: LogFilter): LogFilter {
+  function withRetention(filter: LogFilter): LogFilter {
     if (namespaces.length === 0) return filter
     const keep = namespaces.map(({ name: pattern, retentionDays: days }) => ({
       name: pattern,
@@ -138,7 +138,7 @@ function openStore(
   }
 
   const readArrivals: ReadArrivals = (filter, ranges, signal) =>
-    read({ kind: 'arrivals', filter: kept(filter), ranges }, { signal, timeoutMs: arrivalsMs })
+    read({ kind: 'arrivals', filter: withRetention(filter), ranges }, { signal, timeoutMs: arrivalsMs })
   const feed = createFeed(readArrivals)
 
   const tidy = (): void => {
@@ -159,13 +159,13 @@ function openStore(
       },
       ingest: async batch => store<IngestResult>({ kind: 'ingest', store: name, batch, nowMs: now() }),
       query: (query, limits) =>
-        read({ kind: 'query', query: { ...query, filter: kept(query.filter) } }, limits),
+        read({ kind: 'query', query: { ...query, filter: withRetention(query.filter) } }, limits),
       rows: (query, limits) =>
-        read({ kind: 'rows', query: { ...query, filter: kept(query.filter) } }, limits),
-      origins: (filter, limits) => read({ kind: 'origins', filter: kept(filter) }, limits),
-      statistics: (filter, limits) => read({ kind: 'statistics', filter: kept(filter) }, limits),
+        read({ kind: 'rows', query: { ...query, filter: withRetention(query.filter) } }, limits),
+      origins: (filter, limits) => read({ kind: 'origins', filter: withRetention(filter) }, limits),
+      statistics: (filter, limits) => read({ kind: 'statistics', filter: withRetention(filter) }, limits),
       histogram: (filter, interval, limits) =>
-        read({ kind: 'histogram', filter: kept(filter), interval }, limits),
+        read({ kind: 'histogram', filter: withRetention(filter), interval }, limits),
       follow: feed.follow,
       check: async () => {
         if (isClosed()) return 'the log store is closed'
@@ -181,6 +181,6 @@ async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize
 }
 
-function closed(): Error {
+function storeClosed(): Error {
   return unavailable('the log store is closed')
 }

@@ -6,7 +6,7 @@ import type { Expression } from './expression.ts'
  */
 export type PermittedNamespace = { readonly namespace: string; readonly sinceNs: bigint }
 
-/** What the caller may read: everything, or up to ten thousand namespaces. */
+/** The lines that the caller may read: everything, or up to ten thousand namespaces. */
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
 /** Hides lines before `fromDay` (UTC, since 1970) in namespaces like `name` (with `*`). */

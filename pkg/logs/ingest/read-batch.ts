@@ -1,4 +1,4 @@
-import { upTo } from './body/limit-parts.ts'
+import { limitParts } from './body/limit-parts.ts'
 import { readBulk } from './elasticsearch/batch.ts'
 import { readDocument } from './elasticsearch/document.ts'
 import { readJsonLines } from './jsonlines/batch.ts'
@@ -11,7 +11,7 @@ export function readBatch(batch: RawBatch): BatchReading {
   const reading = readingOf(batch)
   const encoding = 'encoding' in batch ? batch.encoding : 'json'
   const lines = noteInvalidUnicode(reading.lines, batch.body, encoding)
-  return { ...reading, lines: upTo(batch.limits.batchLines, 'lines', lines) }
+  return { ...reading, lines: limitParts(batch.limits.batchLines, 'lines', lines) }
 }
 
 function readingOf(batch: RawBatch): BatchReading {

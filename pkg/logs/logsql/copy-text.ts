@@ -5,7 +5,7 @@ const leastShared = 13
  * Copies a string that may be a slice or a concatenation. V8 would keep the original strings in
  * memory: a word would retain its whole line, which no memory budget counts.
  */
-export function ownText(text: string): string {
+export function copyText(text: string): string {
   // slice first flattens the concatenation to a new string, and its result refers only to that.
   return text.length < leastShared ? text : ` ${text}`.slice(1)
 }

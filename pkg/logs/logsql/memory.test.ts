@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { collectGarbage } from '../../telemetry/collect-garbage.ts'
 import { parseLogsql } from './parse/parse.ts'
 import { createPipeline } from './pipes/pipeline.ts'
-import { ended } from './pipes/stage.ts'
+import { endWithoutRows } from './pipes/stage.ts'
 import type { Row } from './row.ts'
 
 async function heapUsed(): Promise<number> {
@@ -23,7 +23,7 @@ async function measure(query: string, count: number, make: (i: number) => Row) {
       counted = Math.max(counted, taken)
     },
   }
-  const last = { push: () => true, end: ended }
+  const last = { push: () => true, end: endWithoutRows }
   const first = createPipeline(parseLogsql(query, 0n).pipes, last, budget)
   // Lets the pipeline of the previous test be garbage-collected.
   await setImmediate()

@@ -6,7 +6,7 @@ import type { LogStore, Order, QueryLimits, RowQuery } from '../store.ts'
 import { neededFields } from './pipes/needed-fields.ts'
 import { createPipeline } from './pipes/pipeline.ts'
 import { createLineRow } from './pipes/row-change.ts'
-import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
+import { createBudget, endWithoutRows, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
 import { allFilters, type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
 import { createQueryTimeSlices } from './query-time-slices.ts'
@@ -108,7 +108,7 @@ function readFirst(run: QueryRun, query: Query, leftMs: () => number): First {
   const { order, pipes } = toScanOrder(query.pipes)
   const { filter, test } = planQuery(run.filter, query)
   const count = planStoreCount(filter, test, pipes[0])
-  if (count !== undefined) return { pages: counted(run, count, leftMs), pipes: pipes.slice(1) }
+  if (count !== undefined) return { pages: countRows(run, count, leftMs), pipes: pipes.slice(1) }
   const fields = originFields(test, pipes[0])
   if (filter !== undefined && run.store.origins !== undefined && fields !== undefined)
     return { ...readOrigins(run, run.store.origins, { filter, test, fields }, leftMs), pipes }
@@ -142,7 +142,7 @@ function createOutput(maxBytes: number) {
       budget.take(bytes)
       return true
     },
-    end: ended,
+    end: endWithoutRows,
     take(): readonly Row[] {
       const taken = rows
       rows = []
@@ -180,7 +180,7 @@ async function* scan(
 }
 
 /** Yields the rows that a store has counted. */
-async function* counted(
+async function* countRows(
   { store, limits }: QueryRun,
   count: StoreCount,
   leftMs: () => number,
@@ -198,9 +198,9 @@ function readOrigins(
   const lines = new Map<Row, number>()
   const toLineRow = createLineRow({ ...step, pipes: [] })
   async function* pages(): Pages {
-    for (const counted of await inTime(limits, leftMs, left => origins(filter, left))) {
-      const row = toLineRow({ ...counted.origin, timeNs: 0n, log: '' })
-      if (row !== undefined) lines.set(row, counted.lines)
+    for (const countRows of await inTime(limits, leftMs, left => origins(filter, left))) {
+      const row = toLineRow({ ...countRows.origin, timeNs: 0n, log: '' })
+      if (row !== undefined) lines.set(row, countRows.lines)
     }
     yield lines.keys()
   }

@@ -95,9 +95,9 @@ function toText(node: RegexNode, caseSensitive: boolean): string | undefined {
     case 'set':
       return toSet(node, caseSensitive)
     case 'sequence':
-      return joined(node.items, caseSensitive, '')
+      return joinNodes(node.items, caseSensitive, '')
     case 'choice': {
-      const inner = joined(node.options, caseSensitive, '|')
+      const inner = joinNodes(node.options, caseSensitive, '|')
       return inner === undefined ? undefined : `(${inner})`
     }
     case 'repeat': {
@@ -108,7 +108,11 @@ function toText(node: RegexNode, caseSensitive: boolean): string | undefined {
   }
 }
 
-function joined(nodes: readonly RegexNode[], caseSensitive: boolean, separator: string): string | undefined {
+function joinNodes(
+  nodes: readonly RegexNode[],
+  caseSensitive: boolean,
+  separator: string,
+): string | undefined {
   const inner = nodes.map(node => toText(node, caseSensitive))
   // Lucene requires a group for an empty expression.
   return inner.every(text => text !== undefined) ? inner.map(text => text || '()').join(separator) : undefined

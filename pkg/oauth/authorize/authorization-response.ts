@@ -8,7 +8,7 @@ import type { Target } from './request.ts'
  * the issuer (RFC 9207, mix-up attacks). The status for a POST is 303, so that browsers do not
  * resend the form (RFC 9700 section 4.12).
  */
-export function sendBack(
+export function sendAuthorizationResponse(
   { req, res }: { req: Request; res: Response },
   { redirectUri, state }: Pick<Target, 'redirectUri' | 'state'>,
   response: Readonly<Record<string, string>> & { readonly iss: string },

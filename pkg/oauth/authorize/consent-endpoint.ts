@@ -9,7 +9,7 @@ import { withAuditedErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, parseQuery, readForm } from '../server/form.ts'
-import { sendBack, toResponse } from './authorization-response.ts'
+import { sendAuthorizationResponse, toResponse } from './authorization-response.ts'
 import { toFormTarget } from './csp-form-action.ts'
 import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } from './request.ts'
 import { sendCode } from './send-code.ts'
@@ -79,7 +79,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       const reported = toResponse(error)
       if (reported === undefined) throw error
       audit.failed(req, event, error)
-      sendBack({ req, res }, target, { ...reported, iss: issuer })
+      sendAuthorizationResponse({ req, res }, target, { ...reported, iss: issuer })
     }
   })
 }

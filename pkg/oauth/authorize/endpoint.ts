@@ -14,7 +14,7 @@ import { withAuditedErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { invalidRequest, oauthError } from '../server/error.ts'
 import { type Form, type ReadParameters, readEachParameter } from '../server/form.ts'
-import { sendBack, toResponse } from './authorization-response.ts'
+import { sendAuthorizationResponse, toResponse } from './authorization-response.ts'
 import { needsConsent } from './consent.ts'
 import { sendConsentPage } from './consent-endpoint.ts'
 import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } from './request.ts'
@@ -85,7 +85,7 @@ async function respond(
     const reported = toResponse(error)
     if (reported === undefined) throw error
     options.audit.failed(exchange.req, event, error)
-    sendBack(exchange, target, { ...reported, iss: options.issuer })
+    sendAuthorizationResponse(exchange, target, { ...reported, iss: options.issuer })
   }
 }
 

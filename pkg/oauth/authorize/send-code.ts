@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { BrowserOptions } from '../browser/dependencies.ts'
 import type { BrowserLogin } from '../browser/session.ts'
-import { sendBack } from './authorization-response.ts'
+import { sendAuthorizationResponse } from './authorization-response.ts'
 import { issueCode } from './code.ts'
 import type { AuthorizeRequest, Target } from './request.ts'
 
@@ -30,5 +30,5 @@ export async function sendCode(
     provider: login.provider,
     browserSid: login.sid,
   })
-  sendBack(exchange, target, { code, iss: issuer })
+  sendAuthorizationResponse(exchange, target, { code, iss: issuer })
 }

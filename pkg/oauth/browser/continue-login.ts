@@ -5,11 +5,11 @@ import { hasOwnFactor, missingContextClass } from '../../jwt/authentication-meth
 import { lacksSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { invalidRequest } from '../server/error.ts'
+import { sendChangePasswordPage } from './change-password-page.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import type { LoginProgress } from './login-progress.ts'
 import { readAuthorizationRequest } from './login-proof.ts'
-import { sendPasswordPage } from './password-form.ts'
-import { sendFactorPage, sendSetUpPage } from './second-factor/forms.ts'
+import { sendFactorPage, sendSetUpPage } from './second-factor/factor-pages.ts'
 import { logBrowserIn } from './session.ts'
 
 type PendingStep = 'second_factor_required' | 'password_to_change' | 'second_factor_to_set_up'
@@ -50,7 +50,7 @@ async function sendNextStep(
     return 'second_factor_required'
   }
   if (provider === '' && user.mustChangePassword) {
-    await sendPasswordPage(options, exchange, progress)
+    await sendChangePasswordPage(options, exchange, progress)
     return 'password_to_change'
   }
   // An administrator, or the user in another browser, has removed the factor that this login used.

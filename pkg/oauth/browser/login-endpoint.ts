@@ -9,7 +9,7 @@ import { sendPage } from '../pages/page.ts'
 import { authenticateAtProvider } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { type Form, readForm, readParameters } from '../server/form.ts'
 import { disconnectSignal } from '../tokens/token-endpoint.ts'
 import { continueLogin } from './continue-login.ts'
@@ -97,7 +97,7 @@ async function authenticate(
   const username = form.get('username') ?? ''
   const password = form.get('password') ?? ''
   const provider = form.get('provider') ?? ''
-  const from = { source: sourceOf(req), signal: disconnectSignal(res) }
+  const from = { source: clientInfoOf(req), signal: disconnectSignal(res) }
   if (provider !== '') return authenticateAtProvider(tools, provider, { username, password, ...from })
   const user = requireValidPassword(await tools.passwords.check({ login: username, password, ...from }))
   assertUserEnabled(user)

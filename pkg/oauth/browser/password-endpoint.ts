@@ -5,11 +5,11 @@ import type { User } from '../../iam/users/user.ts'
 import { passwordProblem } from '../../iam/users/user-validation.ts'
 import { hasOwnFactor } from '../../jwt/authentication-methods.ts'
 import { oauthError } from '../server/error.ts'
+import { sendChangePasswordPage } from './change-password-page.ts'
 import { continueLogin } from './continue-login.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import type { LoginProgress } from './login-progress.ts'
 import { createLoginStep } from './login-step.ts'
-import { sendPasswordPage } from './password-form.ts'
 
 /** POST /oauth/password: sets the chosen password, which makes the ticket invalid. */
 export function createPasswordChange(options: BrowserOptions): RequestHandler {
@@ -22,7 +22,7 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
     const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
     if (problem !== undefined) {
       audit.rejected(exchange.req, event, 'new_password_refused')
-      return sendPasswordPage(options, exchange, progress, problem)
+      return sendChangePasswordPage(options, exchange, progress, problem)
     }
     const changed = await changePassword(user, await hasher.hash(password)).catch(toOAuthConflict)
     return continueLogin(options, exchange, { ...progress, user: changed }, event)

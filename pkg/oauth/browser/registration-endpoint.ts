@@ -11,7 +11,7 @@ import { linkPage, registrationPage } from '../pages/registration-page.ts'
 import { toOAuthError } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import { assertNoSecondFactor } from '../second-factor.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readForm } from '../server/form.ts'
 import { disconnectSignal } from '../tokens/token-endpoint.ts'
@@ -99,7 +99,7 @@ export function createLinking(options: BrowserOptions): RequestHandler {
     const attempt = {
       login,
       password: form.get('password') ?? '',
-      source: sourceOf(req),
+      source: clientInfoOf(req),
       signal: disconnectSignal(res),
     }
     const user = requireValidPassword(await tools.passwords.check(attempt))

@@ -7,7 +7,7 @@ import type { User } from '../../iam/users/user.ts'
 import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import { assertPasswordIsOwn } from '../check-user-state.ts'
 import { lacksSecondFactor } from '../second-factor.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { keepIdToken } from './id-token-cookie.ts'
 import type { LoginProgress } from './login-progress.ts'
@@ -104,7 +104,7 @@ async function beginBrowserLogin(
   // The cookie has no Max-Age: it ends with the browser, or when the login expires.
   setCookie(res, loginCookie, value)
   keepIdToken({ req, res }, idToken)
-  tools.recordLogin({ user, provider, source: sourceOf(req) })
+  tools.recordLogin({ user, provider, source: clientInfoOf(req) })
 }
 
 /**

@@ -4,7 +4,7 @@ import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout/
 import { retryOnConflict } from '../../kubeclient/retry.ts'
 import type { EndpointOptions } from '../endpoints/dependencies.ts'
 import { deviceCodeGrantType } from '../grants/device-code.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { endpointBase } from '../server/endpoint-base.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
@@ -56,7 +56,7 @@ export function createDeviceAuthorization({
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
     assertResources(form)
     const scope = grantScope(form.get('scope'), client)
-    await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
+    await limit(`address:${sourceNetwork(clientInfoOf(req).address)}`)
     const userCode = await create(client.name, scope)
     // The device code is valid longer than its DeviceAuthorization, so that the token endpoint can
     // distinguish an expired code from an unknown one.

@@ -12,7 +12,7 @@ import { devicePage, userCodePage } from '../pages/device-page.ts'
 import { withAuditedErrorPage, withErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, readParameters } from '../server/form.ts'
 import { readUserCode, toDeviceName } from './user-code.ts'
@@ -73,7 +73,7 @@ async function findDevice(
   lockout: Lockout,
   { req, login, typed }: UserCodeEntry,
 ): Promise<DeviceAuthorization | undefined> {
-  const keys = [`user:${login.user.name}`, `address:${sourceNetwork(sourceOf(req).address)}`] as const
+  const keys = [`user:${login.user.name}`, `address:${sourceNetwork(clientInfoOf(req).address)}`] as const
   const attempt = await lockout.begin(keys)
   if (typeof attempt === 'number')
     throw oauthError(429, 'slow_down', 'too many wrong codes: try again in ten minutes', {

@@ -5,7 +5,7 @@ import type { User } from '../../iam/users/user.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import { assertNoSecondFactor } from '../second-factor.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { RejectionCause } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { disconnectSignal } from '../tokens/token-endpoint.ts'
@@ -30,11 +30,11 @@ export async function readPasswordCaller(
   if (!isBasic(authorization)) return undefined
   const credential = readBasic(authorization)
   if (credential === undefined)
-    throw rejected('invalid Basic credential', new RejectionCause('broken_credential'))
+    throw rejection('invalid Basic credential', new RejectionCause('broken_credential'))
   const attempt = { login: credential.id, password: credential.secret }
   const verdict = await tools.passwords.check({
     ...attempt,
-    source: sourceOf(req),
+    source: clientInfoOf(req),
     signal: disconnectSignal(res),
   })
   try {
@@ -43,12 +43,12 @@ export async function readPasswordCaller(
     await assertNoSecondFactor(tools.factors, user)
     return { user }
   } catch (error) {
-    if (isStatus(error, 400)) throw rejected(error.message, error.cause)
+    if (isStatus(error, 400)) throw rejection(error.message, error.cause)
     throw error
   }
 }
 
-function rejected(description: string, cause: unknown): Status {
+function rejection(description: string, cause: unknown): Status {
   return new Status(401, 'login_required', description, {
     headers: { 'www-authenticate': basicChallenge },
     cause,

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { passwordGrant } from '../grants/password.ts'
 import { requireProvider } from '../provider-login.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { invalidRequest, oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
@@ -31,7 +31,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     const { user, response } = await passwordGrant.handle(tools, {
       client,
       form,
-      source: sourceOf(req),
+      source: clientInfoOf(req),
       signal: disconnectSignal(res),
     })
     event.user = user

@@ -23,7 +23,7 @@ export const deviceCodeGrant: Grant = {
       throw oauthError(400, 'expired_token', 'the device code has expired or was used')
     if (device.decision === '') throw oauthError(400, 'authorization_pending', '')
     try {
-      return await settle(tools, request, { ...device, isScopeAsked: claims.scope_asked === 1 })
+      return await redeem(tools, request, { ...device, isScopeAsked: claims.scope_asked === 1 })
     } finally {
       // If the deletion fails, the device allows no second login, and is garbage-collected.
       await tools.devices.remove(device.name).catch(() => undefined)
@@ -33,7 +33,7 @@ export const deviceCodeGrant: Grant = {
 
 type AskedDevice = DeviceAuthorization & { readonly isScopeAsked: boolean }
 
-function settle(tools: GrantTools, request: GrantRequest, device: AskedDevice): Promise<GrantOutcome> {
+function redeem(tools: GrantTools, request: GrantRequest, device: AskedDevice): Promise<GrantOutcome> {
   if (device.decision === 'Approved') return exchange(tools, request, device)
   throw oauthError(400, 'access_denied', 'the user denied access', {
     why: 'device_refused',

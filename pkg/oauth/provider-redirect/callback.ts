@@ -11,7 +11,7 @@ import { takesHtml } from '../pages/error-page.ts'
 import { requireProvider, requireUser, toOAuthError } from '../provider-login.ts'
 import { assertNoSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { invalidRequest } from '../server/error.ts'
 import { readParameters } from '../server/form.ts'
 import type { GrantTools } from '../tokens/grant.ts'
@@ -68,7 +68,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     event.user = user.name
     const requestedScope = state.scope === '' ? undefined : state.scope
     await assertNoSecondFactor(tools.factors, user, amr)
-    const login = { user, client, provider: idp, amr, requestedScope, source: sourceOf(req) }
+    const login = { user, client, provider: idp, amr, requestedScope, source: clientInfoOf(req) }
     const { response } = await beginLogin(tools, login)
     audit.succeeded(req, event)
     res.json(response)
@@ -101,7 +101,7 @@ async function identify(
   try {
     const callback = new URL(req.originalUrl, transaction.redirectUri)
     const identity = await client.finish(callback, transaction, disconnectSignal(res))
-    const admitted = await tools.providers.admit(config, identity)
+    const admitted = await tools.providers.findOrCreate(config, identity)
     if (admitted.user !== undefined) assertUserEnabled(admitted.user)
     return { admitted, idToken: identity.idToken, amr: identity.amr ?? '' }
   } catch (error) {

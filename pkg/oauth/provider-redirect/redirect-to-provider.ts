@@ -19,7 +19,7 @@ import { keepState, type LoginState, newTransaction } from './login-state.ts'
  * GET /oauth/login/{idp}: redirects the browser to the provider. With `return_to`, the browser
  * continues there after the login. Otherwise the client `client_id` gets tokens for `scope`.
  */
-export function createRedirectStart(options: BrowserOptions): RequestHandler {
+export function createRedirectToProvider(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName, issuer } = options
   const base = endpointBase(issuer)
 

@@ -23,7 +23,7 @@ import { createRevocation } from '../endpoints/revoke.ts'
 import { createTokenReview } from '../endpoints/token-review.ts'
 import { createUserinfo } from '../endpoints/userinfo.ts'
 import { createCallback } from '../provider-redirect/callback.ts'
-import { createRedirectStart } from '../provider-redirect/redirect-to-provider.ts'
+import { createRedirectToProvider } from '../provider-redirect/redirect-to-provider.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { type AuthorizationCheck, requireValidCredential } from '../tokens/require-valid-credential.ts'
 import { createTokenEndpoint } from '../tokens/token-endpoint.ts'
@@ -140,7 +140,7 @@ export function createOAuthApp(given: AppOptions): Express {
         isHeadRejected: true,
       },
       '/oauth/login/:idp': {
-        get: createRedirectStart(options),
+        get: createRedirectToProvider(options),
         post: createPasswordLogin(options),
         isHeadRejected: true,
       },

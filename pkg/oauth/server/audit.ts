@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { sourceOf } from './client-info.ts'
+import { clientInfoOf } from './client-info.ts'
 import { RejectionCause } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
 
@@ -38,7 +38,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
   const toLine = (req: Request, event: TokenEvent) => ({
     audit: event.endpoint ?? 'token',
     id: req.headers['x-request-id'],
-    sourceIp: sourceOf(req).address,
+    sourceIp: clientInfoOf(req).address,
     client: event.client,
     grant: event.grant,
     user: event.user,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Source } from '../../iam/sessions/client-info.ts'
+import type { ClientInfo } from '../../iam/sessions/client-info.ts'
 
 // Login records store the User-Agent header; this length is enough to recognize a browser.
 const maxUserAgent = 256
@@ -8,7 +8,7 @@ const maxUserAgent = 256
  * Returns the client address. kapis-apiserver replaces X-Forwarded-For by the verified address, and
  * only kapis-apiserver can connect to this socket.
  */
-export function sourceOf(req: IncomingMessage): Source {
+export function clientInfoOf(req: IncomingMessage): ClientInfo {
   const address = req.headers['x-forwarded-for']
   const { 'user-agent': userAgent = '' } = req.headers
   return { address: typeof address === 'string' ? address : '', userAgent: userAgent.slice(0, maxUserAgent) }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolders } from '../../files/make-folders.ts'
 import { http } from '../../httpserver/node-http.ts'
-import { isAnswered } from '../../httpserver/unix-socket.ts'
+import { isListening } from '../../httpserver/unix-socket.ts'
 
 const stopWithinMs = 10_000
 const formWithinMs = 20_000
@@ -23,7 +23,7 @@ export async function listenOnSocket(
   headerKilobytes: number,
 ): Promise<Server> {
   makeFolders(dirname(path))
-  if (await isAnswered(path)) throw new Error(`the socket ${path} is in use by another process`)
+  if (await isListening(path)) throw new Error(`the socket ${path} is in use by another process`)
   await unlink(path).catch(error => {
     if (error.code !== 'ENOENT') throw error
   })

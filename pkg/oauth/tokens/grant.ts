@@ -2,7 +2,7 @@ import type { ClientConfig, GrantType } from '../../config/sections/client.ts'
 import type { FactorService } from '../../iam/factors/factor-service.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
 import type { LoggedIn } from '../../iam/passwords/password-service.ts'
-import type { Source } from '../../iam/sessions/client-info.ts'
+import type { ClientInfo } from '../../iam/sessions/client-info.ts'
 import type { DeviceStore } from '../../iam/sessions/device-authorization.ts'
 import type { NewSession, Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
@@ -63,7 +63,7 @@ export type GrantTools = {
 export type GrantRequest = {
   readonly client: ClientConfig
   readonly form: Form
-  readonly source: Source
+  readonly source: ClientInfo
   /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal
 }

@@ -7,7 +7,7 @@ import { passwordGrant } from '../grants/password.ts'
 import { refreshTokenGrant } from '../grants/refresh-token.ts'
 import { tokenExchangeGrant } from '../grants/token-exchange.ts'
 import type { TokenAudit, TokenEvent } from '../server/audit.ts'
-import { sourceOf } from '../server/client-info.ts'
+import { clientInfoOf } from '../server/client-info.ts'
 import { invalidRequest, oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, GrantOutcome, GrantTools } from './grant.ts'
@@ -44,7 +44,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
     if (!client.grantTypes.includes(grant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
     assertResources(form)
-    return grant.handle(tools, { client, form, source: sourceOf(req), signal: disconnectSignal(res) })
+    return grant.handle(tools, { client, form, source: clientInfoOf(req), signal: disconnectSignal(res) })
   }
 
   return async (req: Request, res: Response): Promise<void> => {

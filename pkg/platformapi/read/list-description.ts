@@ -127,7 +127,7 @@ const kindList = object({
   totalItems: total,
 })
 
-function listed(list: Schema): { readonly 200: ApiResponse } {
+function listResponse(list: Schema): { readonly 200: ApiResponse } {
   return {
     200: {
       description: 'A page of objects; with watch=true, watch events.',
@@ -151,7 +151,7 @@ export function listOperation(
     page?: Schema
   },
 ): Operation {
-  return operation(summary, listed(form === 'items' ? page : kindList), {
+  return operation(summary, listResponse(form === 'items' ? page : kindList), {
     parameters: [...segments, ...listParameters(own)],
     errors: [404, 410],
   })

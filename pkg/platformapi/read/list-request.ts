@@ -66,7 +66,7 @@ async function throughOwners(
     ...{
       uid,
       seniority,
-      entries: store.within(scope),
+      entries: store.entriesInNamespaces(scope),
       timeSlices: timeSlices.of(exchange.identity.username),
     },
     matches: entry => narrowing?.matches(entry) !== false,

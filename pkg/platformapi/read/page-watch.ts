@@ -61,7 +61,7 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
   const { signal } = gone
   out.once('close', () => gone.abort())
   const sender = createSender(out, watch)
-  broadcaster.admit(out, sender.end)
+  broadcaster.register(out, sender.end)
   const timer = setTimeout(sender.end, options.timeoutMs)
   const changes = followStore(store, signal)
   const unsubscribe = visible?.onChange(() => sender.fail(expired(visibilityChanged)))

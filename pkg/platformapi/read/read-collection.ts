@@ -171,7 +171,11 @@ async function watch(
   const request = await toListRequest(store, tools, exchange, style)
   const { key, matches, namespaces } = toListPredicate(store.served.kind, request)
   if (request.query.fieldSelector.text !== '' || request.query.columns.text !== '')
-    await matchInSlices(store.within(namespaces), matches, tools.timeSlices.of(exchange.identity.username))
+    await matchInSlices(
+      store.entriesInNamespaces(namespaces),
+      matches,
+      tools.timeSlices.of(exchange.identity.username),
+    )
   if (options.resourceVersion !== '') await waitForVersion(store, options.resourceVersion)
   const form = toForm(request.query, style.form)
   await serveWatch(store, tools.broadcaster, {

@@ -16,7 +16,7 @@ import type { CollectedPart, CollectList } from './subrequest.ts'
 /** A list as a member cluster has sent it, with the JSON text of each item. */
 export type ReceivedList = { readonly list: unknown; readonly sources: readonly string[] }
 
-/** Which list to read in a member cluster, and how much of it. */
+/** The list to read in a member cluster, and the maximum size. */
 export type MemberCall = {
   readonly cluster: string
   readonly url: string
@@ -48,7 +48,7 @@ export type ClusterError = { readonly cluster: string; readonly rejection: Statu
 
 export type ClusterReader = (cluster: string) => Promise<ClusterPart | ClusterError>
 
-/** What the lists of all clusters have in common. */
+/** The parameters that the lists of all clusters share. */
 export type ClusterRequest = {
   /** The path of the list in one cluster, with its parameters. */
   readonly url: string

@@ -55,7 +55,7 @@ export async function restrictToOwner(
     try {
       const { store, request } = (await collect(exchange, toPath(exchange, kind))).list
       const { matches, namespaces } = toListPredicate(store.served.kind, request)
-      return await readOwners(store.within(namespaces), { matches, timeSlices, children })
+      return await readOwners(store.entriesInNamespaces(namespaces), { matches, timeSlices, children })
     } catch (error) {
       warnings.push(`owners of kind ${name} are skipped: ${toStatus(error).message}`)
       return []

@@ -17,7 +17,7 @@ export type SubscriptionsOptions = {
   readonly readLine: (method: string, url: string) => RequestLine
   /** Audits, authorizes and serves a watch like a request. @throws Status 400, 403, 404, 503 */
   readonly serveWatch: Handler
-  readonly broadcaster: Pick<WatchBroadcaster, 'admit' | 'stallMs'>
+  readonly broadcaster: Pick<WatchBroadcaster, 'register' | 'stallMs'>
   /** Timeout for the start of a watch. */
   readonly startMs: () => number
 }
@@ -76,7 +76,7 @@ function carry(
         })
   const out = stream.open()
   const connection = createConnection(stream, { out, start, startMs, stallMs: broadcaster.stallMs })
-  broadcaster.admit(out, connection.end)
+  broadcaster.register(out, connection.end)
   for (const message of first) void connection.receive(() => message)
   opened.resolve(connection)
   return new Promise(resolve => out.once('close', resolve))

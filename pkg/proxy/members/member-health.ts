@@ -63,8 +63,8 @@ export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines
     return {
       conditions: [...passed.conditions, ...(service?.conditions ?? [])],
       fields: {
-        ...known('kubernetesVersion', version.gitVersion),
-        ...known('uid', uid),
+        ...knownField('kubernetesVersion', version.gitVersion),
+        ...knownField('uid', uid),
         ...nodeFields(nodes),
         ...service?.fields,
       },
@@ -107,13 +107,13 @@ async function checkKapis(
   try {
     const version = fieldsOf(await get(kapis, '/kapis/version'))
     const condition = { type, status: 'True', reason: 'Passed', message: 'its Kapis responds' } as const
-    return { conditions: [condition], fields: known('kubeSphereVersion', version.gitVersion) }
+    return { conditions: [condition], fields: knownField('kubeSphereVersion', version.gitVersion) }
   } catch (error) {
     return failed(describe(error))
   }
 }
 
-function known(name: string, value: unknown): Health['fields'] {
+function knownField(name: string, value: unknown): Health['fields'] {
   return typeof value === 'string' && value !== '' ? { [name]: value.slice(0, maxText) } : {}
 }
 
@@ -124,7 +124,7 @@ function nodeFields({ items, metadata }: Readonly<Record<string, unknown>>): Hea
   const nodeCount = itemsOf(items).length + (Number.isSafeInteger(rest) ? Math.max(0, Number(rest)) : 0)
   return {
     nodeCount,
-    ...known('region', fieldsOf(fieldsOf(fieldsOf(first).metadata).labels)[regionLabel]),
+    ...knownField('region', fieldsOf(fieldsOf(fieldsOf(first).metadata).labels)[regionLabel]),
   }
 }
 

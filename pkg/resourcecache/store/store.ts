@@ -134,7 +134,7 @@ export class ObjectStore {
   }
 
   /** The objects in some namespaces, of which only these are visited, or all. */
-  within(namespaces: ReadonlySet<string> | undefined): Iterable<CachedObject> {
+  entriesInNamespaces(namespaces: ReadonlySet<string> | undefined): Iterable<CachedObject> {
     return namespaces === undefined ? this.entries() : entriesWithin(this.#index.chunks, namespaces)
   }
 
@@ -148,7 +148,7 @@ export class ObjectStore {
     const found = this.#views.get(query.key)
     // Re-inserting keeps the map ordered by last use.
     if (found) this.#views.delete(query.key)
-    const view = found ?? new View(query, this.within(query.namespaces), matches)
+    const view = found ?? new View(query, this.entriesInNamespaces(query.namespaces), matches)
     view.usedAt = performance.now()
     this.#views.set(query.key, view)
     for (const [key, old] of this.#views) {

@@ -19,7 +19,7 @@ export function buildViewInSlices(
   rank?: (entry: CachedObject) => unknown,
 ): View | Promise<View> {
   if (store.hasView(query.key)) return store.view(query)
-  const entries = query.namespaces && [...store.within(query.namespaces)]
+  const entries = query.namespaces && [...store.entriesInNamespaces(query.namespaces)]
   const { size, bytes } = entries ? measure(entries) : store
   if (size <= few.objects && bytes <= few.bytes) return store.view(query)
   return matchInSlices(entries ?? store.entries(), query.matches, timeSlices, rank).then(known =>

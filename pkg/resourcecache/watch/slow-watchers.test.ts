@@ -33,11 +33,11 @@ describe('LagGuard', () => {
     const channels = [stuck, quiet, slow].map(({ channel }) => channel)
     for (const client of [stuck, slow]) for (let i = 0; i < 9; i++) client.send(100)
     for (let second = 0; second < 59; second += 10) {
-      guard.look(channels, second * 1_000)
+      guard.check(channels, second * 1_000)
       slow.read()
     }
     expect([stuck, quiet, slow].map(client => client.isCut())).to.deep.equal([false, false, false])
-    guard.look(channels, 61_000)
+    guard.check(channels, 61_000)
     expect([stuck, quiet, slow].map(client => client.isCut())).to.deep.equal([true, false, false])
   })
 
@@ -48,7 +48,7 @@ describe('LagGuard', () => {
       client.send(bytes)
       return client
     })
-    guard.look(
+    guard.check(
       clients.map(({ channel }) => channel),
       0,
     )

@@ -22,7 +22,7 @@ export class LagGuard {
   }
 
   /** Must be called about once per second. */
-  look(channels: Iterable<Channel>, now = performance.now()): void {
+  check(channels: Iterable<Channel>, now = performance.now()): void {
     const behind: { readonly channel: Channel; readonly bytes: number }[] = []
     let total = 0
     for (const channel of channels) {

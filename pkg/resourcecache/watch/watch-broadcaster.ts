@@ -64,7 +64,7 @@ export class WatchBroadcaster {
    *
    * @param end ends the watch, but not within an event
    */
-  admit(out: Writable, end: () => void): void {
+  register(out: Writable, end: () => void): void {
     if (this.#open.has(out)) return
     this.#open.set(out, end)
     out.once('close', () => this.#open.delete(out))
@@ -83,9 +83,9 @@ export class WatchBroadcaster {
       ...{ isOpened: false, writtenBytes: 0 },
     }
     channel.members.add(member)
-    this.admit(out, end)
+    this.register(out, end)
     this.#watchers++
-    this.#timer ??= setInterval(() => this.#guard.look(this.#all()), lookEveryMs).unref()
+    this.#timer ??= setInterval(() => this.#guard.check(this.#all()), lookEveryMs).unref()
     return {
       begin: events => begin(member, events),
       write: (event, make) => {

@@ -84,7 +84,7 @@ export async function serveWatch(
   if (stream.isGone()) return
   const out = stream.open()
   const watchEnd = createWatchEnd(out)
-  broadcaster.admit(out, watchEnd.end)
+  broadcaster.register(out, watchEnd.end)
   const gone = new AbortController()
   out.once('close', () => gone.abort())
   const endAtMs = performance.now() + watchMs(options)
@@ -188,7 +188,10 @@ function firstEvents(
   const { resourceVersion } = options
   if (beginsWithState(options)) {
     const { version } = store
-    const state = stepsWhile(goesOn, added(entriesWithin(store.snapshot(), visible?.namespaces), matches))
+    const state = stepsWhile(
+      goesOn,
+      addedEvents(entriesWithin(store.snapshot(), visible?.namespaces), matches),
+    )
     // Clients that accept bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, encodeInitial, () =>
       options.allowWatchBookmarks && goesOn() ? encodeInitial.bookmark(version, true) : undefined,
@@ -197,7 +200,9 @@ function firstEvents(
   // Without a version, sendInitialEvents=false starts with the next change.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = store.since(Number(resourceVersion))
-  return missed && encodeAll(stepsWhile(goesOn, changed(missed, matches)), encodeInitial, () => undefined)
+  return (
+    missed && encodeAll(stepsWhile(goesOn, changedEvents(missed, matches)), encodeInitial, () => undefined)
+  )
 }
 
 function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): boolean {
@@ -209,11 +214,14 @@ type Event = { readonly type: EventType; readonly entry: CachedObject }
 /** An event; undefined for an object that is not selected. There may be very many of these. */
 type Step = Event | undefined
 
-function* added(entries: Iterable<CachedObject>, matches: (entry: CachedObject) => boolean): Generator<Step> {
+function* addedEvents(
+  entries: Iterable<CachedObject>,
+  matches: (entry: CachedObject) => boolean,
+): Generator<Step> {
   for (const entry of entries) yield matches(entry) ? { type: 'ADDED', entry } : undefined
 }
 
-function* changed(
+function* changedEvents(
   changes: readonly WatchChange[],
   matches: (entry: CachedObject) => boolean,
 ): Generator<Step> {

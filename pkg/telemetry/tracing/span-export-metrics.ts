@@ -36,7 +36,7 @@ export function countSpans(
     logger.warn({ err, spans: lost }, 'failed to export spans to the collector; they are lost')
     lost = 0
   }
-  function sent(spans: number, { code, error }: ExportResult): void {
+  function countExport(spans: number, { code, error }: ExportResult): void {
     waiting -= spans
     if (code === ExportResultCode.SUCCESS) count('exported', spans)
     else lose('failed', spans, error)
@@ -46,7 +46,7 @@ export function countSpans(
     exporter: {
       export(spans, done) {
         inner.export(spans, result => {
-          sent(spans.length, result)
+          countExport(spans.length, result)
           done(result)
         })
       },

@@ -3,7 +3,7 @@ import { isAlias, isCollection, isMap, isScalar, isSeq, Scalar, YAMLMap, YAMLSeq
 import { indentJson } from '../../json/indent.ts'
 import { toEscape, toScalar } from '../write-scalar.ts'
 import { isMerge, itemNodes, keyNode, keyText, type Node, readSource, toNode, valueNode } from './source.ts'
-import { changed, isFields, isList, type Step, type Value, type ValueChange, valueAt } from './value.ts'
+import { applyChange, isFields, isList, type Step, type Value, type ValueChange, valueAt } from './value.ts'
 
 /**
  * Edits the first document of a YAML text, and keeps its comments, quotes and order. Each result is
@@ -18,7 +18,7 @@ export function editYaml(text: string, changes: readonly ValueChange[]): string 
 
 function edit(text: string, { path, value }: ValueChange): string {
   const before = readSource(text).value ?? new Map()
-  const expected = changed(before, { path, ...(value === undefined ? {} : { value }) }) ?? null
+  const expected = applyChange(before, { path, ...(value === undefined ? {} : { value }) }) ?? null
   if (isDeepStrictEqual(expected, before)) return text
   for (let depth = path.length; depth >= 0; depth--) {
     const next = attempt(() => replaced(text, path.slice(0, depth), expected))

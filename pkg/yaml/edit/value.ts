@@ -45,11 +45,11 @@ export function valueAt(value: Value | undefined, path: Path): Value | undefined
 }
 
 /** Returns the value after a change, or the identical value if the change has no effect. */
-export function changed(value: Value | undefined, change: ValueChange): Value | undefined {
+export function applyChange(value: Value | undefined, change: ValueChange): Value | undefined {
   const [step, ...path] = change.path
   if (step === undefined) return change.value
   const old = child(value, step)
-  const next = changed(old, { ...change, path })
+  const next = applyChange(old, { ...change, path })
   if (next === old) return value
   if (typeof step === 'string') return withField(value, step, next)
   return withItem(value, step.name, next)

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../apirequest/request-context.ts'
 import type { RbacIndex } from '../../../authz/rbac/rbac-index.ts'
 import { createRuleResolution } from '../../../authz/review/rule-completeness.ts'
-import { review } from '../../../authz/subject-access-review.ts'
+import { reviewAccess } from '../../../authz/subject-access-review.ts'
 import type { Config } from '../../../config/config.ts'
 import { type AccessOptions, serveAccess } from '../../../extensionapi/access/serve-access.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
@@ -22,7 +22,7 @@ export function createAccessReviews(parts: {
     reader: bindings.reader(),
     authorize: access.authorize,
     resolution: createRuleResolution(client),
-    review: (identity, attributes) => review(client, attributes, identity),
+    review: (identity, attributes) => reviewAccess(client, attributes, identity),
     userGroup: `iam.${config.groupDomain}`,
     groupsOfUser: name => access.users.get(name)?.groups,
   }

@@ -1,5 +1,5 @@
 import { toResourceInfo } from '../../../apirequest/request-info.ts'
-import { review } from '../../../authz/subject-access-review.ts'
+import { reviewAccess } from '../../../authz/subject-access-review.ts'
 import { isForHost } from '../../../certs/renewal-reason.ts'
 import type { ServingCertificates } from '../../../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
@@ -108,7 +108,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     ...{ groupDomain, callAs, callAsKapis, searches },
     ownNamespace: config.kubernetes.namespace,
     isAllowedNow: async (identity, permission) =>
-      (await review(client, toResourceInfo(permission), identity)).isAllowed,
+      (await reviewAccess(client, toResourceInfo(permission), identity)).isAllowed,
     created: (exchange, where) => iam.giveIn(exchange, where),
     addManager: (exchange, of) => iam.addManager(exchange, of),
     narrowed: resources.narrowed,

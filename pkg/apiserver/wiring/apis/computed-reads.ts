@@ -12,7 +12,7 @@ import { ObjectStore } from '../../../resourcecache/store/store.ts'
  *
  * @param byPlural returns the store of a plural; undefined if kube-apiserver does not serve it
  */
-export function createViews(
+export function createComputedReads(
   tools: ReadTools,
   byPlural: (plural: string) => ObjectStore | undefined | Promise<ObjectStore | undefined>,
 ): Pick<RoleTools, 'latest' | 'show'> {

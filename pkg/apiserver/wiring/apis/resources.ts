@@ -36,7 +36,7 @@ import type { Check } from '../../health/probes.ts'
 import { createExtensionDocuments } from '../documents/extension-documents.ts'
 import type { DocumentRoute } from '../path-router.ts'
 import { observeCache } from './cache-metrics.ts'
-import { createViews } from './computed-reads.ts'
+import { createComputedReads } from './computed-reads.ts'
 import { createRegistries } from './registries.ts'
 import { createResourceStores } from './resource-stores.ts'
 import { createVisibleReads, type VisibleReads } from './visible-reads.ts'
@@ -194,7 +194,7 @@ export function createResources(options: ResourcesOptions): Resources {
       if (store === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
       await readCollection(store, tools, exchange, { list: 'items', ...how })
     },
-    views: createViews(tools, byPlural),
+    views: createComputedReads(tools, byPlural),
     narrowed: createVisibleReads({ visible, tools, storeOf: ownStore }),
     documents: extension.documents,
     selects({ prefix, group, version, resource }) {

@@ -29,7 +29,7 @@ import type { UserStore } from '../../../iam/users/user-store.ts'
 import { isMultiFactor } from '../../../jwt/authentication-methods.ts'
 import { createTokenVerifier } from '../../../jwt/verify.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { tallyPairs } from '../../../telemetry/hot-counter.ts'
+import { hotCounterOfPairs } from '../../../telemetry/hot-counter.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'
 import type { Authenticate, Impersonate } from '../../filters/handler-chain.ts'
@@ -92,12 +92,12 @@ export function createAuth(options: AuthOptions): Auth {
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
   const basic = createBasicAuthentication({ client, config, live, clientAddress, users: syncedUsers })
   const kapisTokens = createKapisTokenAuthenticator({
-    given(user, sid) {
+    findAccess(user, sid) {
       const login = sessions.findLogin(sid)
       if (login === undefined) return noAccess
-      const given = accessRequests.given(user)
-      const isRequired = isFactorRequired(live().authentication.secondFactorGroups, given)
-      return isRequired && !isMultiFactor(login.amr) ? noAccess : given
+      const findAccess = accessRequests.accessOf(user)
+      const isRequired = isFactorRequired(live().authentication.secondFactorGroups, findAccess)
+      return isRequired && !isMultiFactor(login.amr) ? noAccess : findAccess
     },
     ...{ verifier, keys, users: syncedUsers, sessions, clockSkewSeconds },
   })
@@ -109,7 +109,7 @@ export function createAuth(options: AuthOptions): Auth {
       kapisTokens,
       createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
     ],
-    tallyPairs(registry, {
+    hotCounterOfPairs(registry, {
       name: 'kapis_authentication_attempts_total',
       help: 'Credentials checked, by method and result.',
       labels: ['method', 'result'],
@@ -122,7 +122,7 @@ export function createAuth(options: AuthOptions): Auth {
     explain: options.explain,
     narrowingRole: options.narrowingRole,
     rbac: options.rbacCheck,
-    observe: tallyPairs(registry, {
+    observe: hotCounterOfPairs(registry, {
       name: 'kapis_authorization_decisions_total',
       help: 'Authorization decisions, by result and source.',
       labels: ['decision', 'source'],

@@ -12,7 +12,7 @@ import type { Check } from '../../health/probes.ts'
 /** Called with a User before and after a change; undefined if it did not or does not exist. */
 export type UserListener = (before: User | undefined, after: User | undefined) => void
 
-/** What the tokens of a login are checked against, each watched at kube-apiserver. */
+/** The stores that tokens are checked against. Each watches kube-apiserver. */
 export type LoginStores = {
   readonly users: UserStore
   /** Finds users by name. @throws Status 503 before the first list */

@@ -5,7 +5,7 @@ import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { loginError } from '../linking/login-error.ts'
 import type { AppConfig } from '../oauth-app-config.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
-import { within } from '../with-deadline.ts'
+import { withDeadline } from '../with-deadline.ts'
 import type { GitConfig } from './git-config.ts'
 
 /** Calls the API of the provider with the token of the user who has just logged in. */
@@ -41,7 +41,7 @@ export function createGitProvider(
     begin: (transaction, _signal, prompt) => toAuthorizationUrl(client, transaction, config.scopes, prompt),
     async finish(callback, transaction, outer) {
       try {
-        return await within(config.timeoutMs, outer, async signal => {
+        return await withDeadline(config.timeoutMs, outer, async signal => {
           const { access_token: token } = await exchangeCode(client, callback, transaction)
           const identity = await identify(createApi({ fetch, token, signal }), config)
           if (config.memberOf.length > 0 && identity.groups?.length === 0)

@@ -45,7 +45,7 @@ export async function withDirectory<T>(
 }
 
 async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
-  await opened(raw, 'connect')
+  await waitForConnection(raw, 'connect')
   if (config.security === 'none') return raw
   if (config.security === 'starttls') await requestStartTls(raw)
   const { ca, isVerified } = config.trust
@@ -59,11 +59,11 @@ async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
   })
   socket.on('error', () => undefined)
   raw.once('close', () => socket.destroy())
-  await opened(socket, 'secureConnect')
+  await waitForConnection(socket, 'secureConnect')
   return socket
 }
 
-function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+function waitForConnection(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const closed = () => reject(new Error('the LDAP server closed the connection'))
   socket.once(event, resolve).once('error', reject).once('close', closed)

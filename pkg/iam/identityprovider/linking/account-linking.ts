@@ -38,9 +38,9 @@ export type AccountLinking = {
    * Returns the user who is linked to the account. Otherwise creates a user, or returns a pending
    * registration. Equal names or addresses do not link a user.
    */
-  readonly admit: (config: ProviderConfig, identity: Identity) => Promise<LinkedAccount>
+  readonly findOrCreate: (config: ProviderConfig, identity: Identity) => Promise<LinkedAccount>
   /** Returns the user who is linked to an account; undefined for none or several. */
-  readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
+  readonly findLinked: (config: ProviderConfig, uid: string) => User | undefined
   /** Creates the user that a new account has confirmed, with the chosen name. */
   readonly register: (registration: PendingRegistration, name: string) => Promise<User>
   /** Links a new account to an existing user, after a check of the password. */
@@ -103,7 +103,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
   }
 
   return {
-    async admit(config, identity) {
+    async findOrCreate(config, identity) {
       // Invalid groups are rejected before anything is created.
       if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
@@ -112,7 +112,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
       if (found.state === 'Disabled') return { user: found }
       return { user: await withGroups(found, config, identity) }
     },
-    linkedTo({ name: provider }, uid) {
+    findLinked({ name: provider }, uid) {
       const [user, ...others] = users.findLinked({ provider, uid })
       return others.length === 0 ? user : undefined
     },

@@ -71,7 +71,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
    * @returns `known` after an update, `refused` if the entry was rejected, `down` if the server is
    * not responding or not an LDAP server
    */
-  async function ask(
+  async function readProviderGroups(
     bond: ProviderAccount,
     { config, client }: Provider,
     uid: string,
@@ -106,7 +106,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
       return
     }
     if (provider !== undefined && !down.has(name) && provider.client.kind === 'password') {
-      const outcome = await ask(bond, provider, link.uid, signal)
+      const outcome = await readProviderGroups(bond, provider, link.uid, signal)
       if (outcome === 'known') return
       if (outcome === 'down') down.add(name)
     }

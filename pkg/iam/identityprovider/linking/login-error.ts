@@ -112,10 +112,10 @@ function comparisonOf({ cause }: Error): readonly string[] {
   if (name === undefined) return []
   const members = isCallback ? Object.fromEntries(parameters) : (body ?? claims)
   return [
-    `${name}: expected ${written(expected)}, got ${written(isRecord(members) ? members[name] : undefined)}`,
+    `${name}: expected ${printValue(expected)}, got ${printValue(isRecord(members) ? members[name] : undefined)}`,
   ]
 }
 
-function written(value: unknown): string {
+function printValue(value: unknown): string {
   return value === undefined ? 'none' : JSON.stringify(value).slice(0, 256)
 }

@@ -70,7 +70,7 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
       'provider_groups_incomplete',
       'the identity provider omitted the groups of this account: there are too many',
       new Error(
-        `the claim ${key} is ${written(value)}, but the token has ${sign}: configure the provider to send fewer groups`,
+        `the claim ${key} is ${printValue(value)}, but the token has ${sign}: configure the provider to send fewer groups`,
       ),
     )
   if (value === undefined) return 'unknown'
@@ -101,11 +101,11 @@ function findOverage(claims: Claims, key: string): string | undefined {
 }
 
 function shapeOf(value: unknown): string {
-  if (!Array.isArray(value)) return `${written(value)} (${typeof value})`
+  if (!Array.isArray(value)) return `${printValue(value)} (${typeof value})`
   const other = value.find(each => typeof each !== 'string')
-  return `a list with ${written(other)} (${typeof other})`
+  return `a list with ${printValue(other)} (${typeof other})`
 }
 
-function written(value: unknown): string {
+function printValue(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 256)
 }

@@ -19,7 +19,7 @@ import {
 } from '../code-flow.ts'
 import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from '../external-identity.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
-import { within } from '../with-deadline.ts'
+import { withDeadline } from '../with-deadline.ts'
 import type { OidcConfig } from './oidc-config.ts'
 import { toIdentity, toMethods } from './oidc-identity.ts'
 
@@ -96,7 +96,7 @@ export function createOidcProvider(
     logoutUrl: config.endpoint.endSessionURL === '' ? undefined : logout => toLogoutUrl(config, logout),
     async begin(transaction, signal, prompt) {
       try {
-        return await within(config.timeoutMs, signal, async () => {
+        return await withDeadline(config.timeoutMs, signal, async () => {
           const client = toClient((await find()).server, config, fetch)
           return toAuthorizationUrl(client, transaction, config.scopes, prompt)
         })
@@ -106,7 +106,7 @@ export function createOidcProvider(
     },
     async finish(callback, transaction, signal) {
       try {
-        return await within(config.timeoutMs, signal, () => identify(callback, transaction))
+        return await withDeadline(config.timeoutMs, signal, () => identify(callback, transaction))
       } catch (error) {
         throw toProviderError(error)
       }

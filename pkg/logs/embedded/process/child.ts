@@ -65,12 +65,12 @@ export function createChild(given: ChildSettings): Child {
     if (child.pid !== undefined) setPriority(child.pid, lowered(nice))
     child.on('message', message => receive(started, message as FromChild))
     child.on('error', error => started.ready.reject(error))
-    child.on('exit', (code, signal) => ended(started, `ended with ${signal ?? code}`))
+    child.on('exit', (code, signal) => reportExit(started, `ended with ${signal ?? code}`))
     started.ready.promise.catch(() => undefined)
     return started
   }
 
-  function ended(one: Running, how: string): void {
+  function reportExit(one: Running, how: string): void {
     if (running === one) running = undefined
     const error = new Error(`the ${name} process of the log store ${how}`)
     one.ready.reject(error)

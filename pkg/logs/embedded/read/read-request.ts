@@ -14,7 +14,7 @@ export type ReaderSettings = {
 
 export type ReadRequest = ReaderQuery & { readonly store: string; readonly timeoutMs: number }
 
-/** What is read, with its parameters. */
+/** A query of the reader process, with its parameters. */
 export type ReaderQuery =
   | { readonly kind: 'query'; readonly query: LogQuery }
   | { readonly kind: 'rows'; readonly query: RowQuery }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ownText } from '../../logsql/copy-text.ts'
+import { copyText } from '../../logsql/copy-text.ts'
 import type { LogRecord } from '../../record.ts'
 import type { Hit } from '../../store.ts'
 import { listBits } from '../partition/bitmap.ts'
@@ -95,7 +95,7 @@ export function firstWithin(locations: readonly LineLocation[], maxChars: number
   return count === -1 ? locations : locations.slice(0, Math.max(count, 1))
 }
 
-/** What is read of each line. Unread fields are missing, an unread text is empty. */
+/** The parts of each line to read. Unread fields are missing, an unread text is empty. */
 export type LineParts = {
   readonly text: boolean
   /** Names of the fields; undefined for all. */
@@ -149,7 +149,7 @@ function recordAt(open: OpenBlock, location: LineLocation, parts: LineParts): Lo
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
   // Copied: a substring would keep its whole block in memory, and a page may use many.
-  const log = parts.text ? ownText(lineText(open, index)) : ''
+  const log = parts.text ? copyText(lineText(open, index)) : ''
   const record = { timeNs: toTimeNs(day, time), log, ...stream }
   const fields = parts.fields?.length === 0 ? undefined : lineFields(open, index, parts.fields)
   return fields === undefined ? record : { ...record, fields }

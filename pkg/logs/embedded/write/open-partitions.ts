@@ -29,14 +29,14 @@ export class OpenPartitions {
     this.#folder = folder
     // Maximum size of a partition, a small part of the total: retention deletes whole ones.
     this.#maxBytes = Math.min(Math.max(storeBytes / 16, partitionBytes.min), partitionBytes.max)
-    for (const id of this.stored()) {
+    for (const id of this.listStored()) {
       const { day, part } = parsePartitionId(id)
       this.#lastPart.set(day, part)
     }
   }
 
   /** Lists the stored partitions, sorted by day and part. */
-  stored(): readonly PartitionId[] {
+  listStored(): readonly PartitionId[] {
     return partitionsAmong(readdirSync(this.#folder))
   }
 

@@ -149,9 +149,9 @@ export class StoreWriter {
    */
   tidy(nowMs: number): void {
     this.#partitions.closeBefore(Math.floor((nowMs - lateMs) / dayMs), this.#isChanged)
-    const stored = this.#partitions.stored().map(id => ({ id, bytes: this.#partitions.sizeOf(id) }))
+    const stored = this.#partitions.listStored().map(id => ({ id, bytes: this.#partitions.sizeOf(id) }))
     for (const id of findExpired(stored, this.#retention, nowMs)) this.#partitions.delete(id)
-    this.#candidates = { ids: this.#expiry.candidates(this.#partitions.stored(), nowMs), nowMs }
+    this.#candidates = { ids: this.#expiry.candidates(this.#partitions.listStored(), nowMs), nowMs }
   }
 
   /** Returns why a line is rejected, if it is. @param key day of the line and name of the batch */
@@ -192,7 +192,7 @@ export class StoreWriter {
 
   /** Moves a damaged partition to the folder `set-aside` and reports it. */
   setAside(id: PartitionId, error: unknown): void {
-    if (!this.#partitions.stored().includes(id)) return
+    if (!this.#partitions.listStored().includes(id)) return
     this.#partitions.closeId(id)
     const target = setPartitionAside(this.#folder, id)
     this.#report(`partition ${id} of the log store is damaged; it was moved to ${target}`, error)
@@ -207,7 +207,7 @@ export class StoreWriter {
 
   #rememberBatches(): void {
     const names: string[] = []
-    for (const id of this.#partitions.stored().toReversed()) {
+    for (const id of this.#partitions.listStored().toReversed()) {
       const { day } = parsePartitionId(id)
       if (names.length >= rememberedBatches) break
       if (!this.#partitions.isRecent(id)) continue

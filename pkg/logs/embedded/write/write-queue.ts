@@ -45,7 +45,7 @@ export function createWriteQueue(
       const [next] = queue
       if (next !== undefined) {
         if (isWrite(next)) await transaction()
-        else tend(next)
+        else runMaintenance(next)
       }
       const hasMore = [...writers.values()].map(writer => writer.maintain()).includes(true)
       if (queue.length === 0 && !hasMore) break
@@ -53,7 +53,7 @@ export function createWriteQueue(
     working = undefined
   }
 
-  function tend(request: Exclude<QueuedRequest, Write>): void {
+  function runMaintenance(request: Exclude<QueuedRequest, Write>): void {
     queue.shift()
     try {
       const writer = writerOf(request)

@@ -7,7 +7,7 @@ import { Status } from '../../../apierrors/status.ts'
  * @param what the parts in plural, for the error message
  * @throws Status 413 for more parts
  */
-export function* upTo<T>(limit: number, what: string, parts: Iterable<T>): Generator<T> {
+export function* limitParts<T>(limit: number, what: string, parts: Iterable<T>): Generator<T> {
   let count = 0
   for (const part of parts) {
     count += 1

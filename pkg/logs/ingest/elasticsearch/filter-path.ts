@@ -2,7 +2,7 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import { createNamePattern } from '../../name-pattern.ts'
 
-/** What to keep of a response: a match of `includes`, and none of `excludes`. */
+/** The parts of a response to keep: a match of `includes`, and none of `excludes`. */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
 
 /** Field names, outermost first. `*` matches any characters, the name `**` any number of levels. */

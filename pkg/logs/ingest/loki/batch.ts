@@ -2,7 +2,7 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
 import { parseBounded } from '../body/bounded-json.ts'
-import { upTo } from '../body/limit-parts.ts'
+import { limitParts } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { type Line, putMembers } from '../line/document.ts'
 import { type FlatFields, flatten, formatMember } from '../line/flatten.ts'
@@ -54,7 +54,7 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
   try {
     const streams = encoding === 'json' ? readPushJson(body, limits) : readPush(body)
     const share = createSharing(limits)
-    for (const { labels, entries } of upTo(limits.batchLines, 'streams', streams)) {
+    for (const { labels, entries } of limitParts(limits.batchLines, 'streams', streams)) {
       const [flat, notes]: [FlatFields, LineNotes] = [new Map(), createNotes()]
       addAll(flat, labels, notes, limits)
       const shared = share(flat, notes)

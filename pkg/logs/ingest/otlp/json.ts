@@ -2,7 +2,7 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import { type FieldScalar, isScalar } from '../../field-values.ts'
 import { parseBody } from '../body/bounded-json.ts'
-import { upTo } from '../body/limit-parts.ts'
+import { limitParts } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { tooDeep } from '../line/flatten.ts'
 import { createNotes, type LineNotes } from '../line/line-notes.ts'
@@ -32,7 +32,7 @@ export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Gene
   if (!isRecord(parsed)) throw badRequest('the body must be an ExportLogsServiceRequest')
   const list = member(parsed, 'resourceLogs') ?? (Object.keys(parsed).length === 0 ? [] : undefined)
   if (!Array.isArray(list)) throw badRequest(`resourceLogs: ${notList}`)
-  for (const [i, logs] of upTo(limits.batchLines, 'resources', list.entries()))
+  for (const [i, logs] of limitParts(limits.batchLines, 'resources', list.entries()))
     yield* readResourceLogs(logs, `resourceLogs[${i}]`)
 }
 

@@ -7,7 +7,7 @@ import {
   WireError,
   writeVarint,
 } from '../../../protobuf/wire.ts'
-import { upTo } from '../body/limit-parts.ts'
+import { limitParts } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { tooDeep } from '../line/flatten.ts'
 import { createNotes, type LineNotes, type Notes } from '../line/line-notes.ts'
@@ -57,7 +57,8 @@ export function* readExportRequest(
   body: Buffer,
   { batchLines }: Pick<IngestLimits, 'batchLines'>,
 ): Generator<OtlpGroup> {
-  for (const message of upTo(batchLines, 'resources', resourcesOf(body))) yield* readResourceLogs(message)
+  for (const message of limitParts(batchLines, 'resources', resourcesOf(body)))
+    yield* readResourceLogs(message)
 }
 
 function* resourcesOf(body: Buffer): Generator<Buffer> {

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../kubeclient/object/object.ts'
-import { upTo } from '../body/limit-parts.ts'
+import { limitParts } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import type { Line } from '../line/document.ts'
 import { type FlatFields, flatten, formatMember, put } from '../line/flatten.ts'
@@ -17,7 +17,7 @@ import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger 
 export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Generator<Line> {
   const share = createSharing(limits)
   const flatOf = createResourceReader(limits)
-  for (const { attributes, scope, records, notes } of upTo(limits.batchLines, 'scopes', groups)) {
+  for (const { attributes, scope, records, notes } of limitParts(limits.batchLines, 'scopes', groups)) {
     const flat = flatOf(attributes, notes)
     addText(flat, 'scope.name', scope.name)
     addText(flat, 'scope.version', scope.version)

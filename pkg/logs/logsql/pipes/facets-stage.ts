@@ -1,4 +1,4 @@
-import { ownText } from '../copy-text.ts'
+import { copyText } from '../copy-text.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { createTopItems, type Steps, sortInSteps } from './sort-in-steps.ts'
@@ -24,7 +24,7 @@ export function createFacetsStage(
       if (fields.has(name)) return
       budget.take(sizeOf([name]))
       counts = new Map()
-      fields.set(ownText(name), counts)
+      fields.set(copyText(name), counts)
     }
     const known = counts.get(value)
     if (known !== undefined) {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ownText } from '../copy-text.ts'
+import { copyText } from '../copy-text.ts'
 
 /** A form of log lines, with `<*>` for the parts that differ, and the number of its lines. */
 export type PatternCount = { readonly pattern: string; readonly count: number }
@@ -36,7 +36,7 @@ export function createPatterns(): {
     add(text) {
       const { words, separators, key } = split(text)
       const shapes = leaves.get(key) ?? []
-      if (shapes.length === 0) leaves.set(ownText(key), shapes)
+      if (shapes.length === 0) leaves.set(copyText(key), shapes)
       const similar = findSimilar(shapes, words)
       if (similar !== undefined) join(similar, words)
       else if (shapes.length < maxShapes) shapes.push(keep({ words, separators, count: 1 }))
@@ -83,7 +83,7 @@ function split(text: string): { words: string[]; separators: string[]; key: stri
 
 /** Copies the words, so that they do not retain the line in memory. */
 function keep({ words, separators, count }: Shape): Shape {
-  return { words: words.map(ownText), separators: separators.map(ownText), count }
+  return { words: words.map(copyText), separators: separators.map(copyText), count }
 }
 
 function findSimilar(shapes: readonly Shape[], words: readonly string[]): Shape | undefined {

@@ -1,5 +1,5 @@
 import { formatJson, parseExactJson, quoteNonNumbers } from '../../field-values.ts'
-import { ownText } from '../copy-text.ts'
+import { copyText } from '../copy-text.ts'
 import { createRowTest } from '../match-row.ts'
 import { evaluate } from '../math.ts'
 import { formatNumber } from '../numbers.ts'
@@ -63,7 +63,7 @@ function onlyIf(condition: Filter | undefined, change: (row: Row) => void): (row
 
 function write(row: Row, field: string, value: string, { keepOriginal, skipEmpty }: OverwriteMode): void {
   if ((keepOriginal && row.has(field)) || (skipEmpty && value === '')) return
-  setField(row, ownText(field), ownText(value))
+  setField(row, copyText(field), copyText(value))
 }
 
 export function addFormat(pipe: PipeOf<'format'>): (row: Row) => Row {

@@ -16,7 +16,7 @@ export type Stage = {
 }
 
 /** The `end` of a stage without remaining results. */
-export function* ended(): Steps {}
+export function* endWithoutRows(): Steps {}
 
 /** Counts the memory that a query uses. Negative amounts are released. */
 export type Budget = { readonly take: (bytes: number) => void }

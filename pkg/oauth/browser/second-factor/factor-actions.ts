@@ -1,4 +1,4 @@
-/** What POST /oauth/factors can do. */
+/** The actions of POST /oauth/factors. */
 export const factorActions: readonly string[] = [
   ...['set-up-totp', 'remove-totp', 'set-up-passkey', 'rename-passkey', 'remove-passkey', 'renew-codes'],
 ]

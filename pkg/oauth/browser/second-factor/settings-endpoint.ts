@@ -16,7 +16,7 @@ import { newProgress } from '../login-progress.ts'
 import { factorsPath, toLoginPath } from '../return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../session.ts'
 import { factorActions } from './factor-actions.ts'
-import { sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './forms.ts'
+import { sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './factor-pages.ts'
 import { readPasskeyName } from './passkey-parameters.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }

@@ -4,7 +4,7 @@ import { hasFactors } from '../../../iam/factors/factors.ts'
 import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { endLoginsWithoutFactor } from '../../../iam/sessions/revoke-session.ts'
 import { type FactorMethod, hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
-import { sourceOf } from '../../server/client-info.ts'
+import { clientInfoOf } from '../../server/client-info.ts'
 import type { Form } from '../../server/form.ts'
 import { disconnectSignal } from '../../tokens/token-endpoint.ts'
 import { continueLogin } from '../continue-login.ts'
@@ -13,8 +13,8 @@ import { explainLock } from '../login-failure.ts'
 import type { LoginProgress } from '../login-progress.ts'
 import { createLoginStep, type Exchange, type LoginStep } from '../login-step.ts'
 import { readBrowserLogin } from '../session.ts'
+import { type NewFactor, sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './factor-pages.ts'
 import { explainFactor, type FactorProblem } from './factor-problem.ts'
-import { type NewFactor, sendFactorPage, sendRecoveryCodes, sendSetUpPage } from './forms.ts'
 import { readAssertion, readPasskeyName, readRegistration } from './passkey-parameters.ts'
 
 type FactorCheck = {
@@ -62,7 +62,7 @@ async function checkFactor(
   { user, challenge = '' }: LoginProgress,
   entered: EnteredFactor,
 ): Promise<FactorCheck> {
-  const attempt = { user, source: sourceOf(req), signal: disconnectSignal(res) }
+  const attempt = { user, source: clientInfoOf(req), signal: disconnectSignal(res) }
   if ('passkey' in entered) {
     const checked = await tools.factors.checkPasskey(attempt, { response: entered.passkey, challenge })
     return { ...checked, methods: passkeyMethods }

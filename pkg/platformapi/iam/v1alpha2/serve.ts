@@ -4,7 +4,7 @@ import type { AuthenticatedExchange, Handler } from '../../../apirequest/request
 import { isPlatformPrefix } from '../../../apirequest/request-info.ts'
 import type { RequirePermission } from '../../../authz/authorizer.ts'
 import type { PasswordChecker } from '../../../iam/passwords/password-check.ts'
-import type { Source } from '../../../iam/sessions/client-info.ts'
+import type { ClientInfo } from '../../../iam/sessions/client-info.ts'
 import type { User } from '../../../iam/users/user.ts'
 import type { UserWriter } from '../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
@@ -105,7 +105,7 @@ export function createIamApi(options: IamOptions): IamApi {
     else logger.info({ ...line, outcome: 'failure', reason: rejection }, 'user not changed')
   }
 
-  function sourceOf({ req }: AuthenticatedExchange): Source {
+  function sourceOf({ req }: AuthenticatedExchange): ClientInfo {
     return { address: clientAddress(req), userAgent: String(req.headers['user-agent'] ?? '').slice(0, 256) }
   }
 

@@ -35,7 +35,7 @@ export async function rerunJob(
   const path = `${jobs}/${encodeURIComponent(name)}`
   const read = async () => parseObject(parseExactly((await callAs(exchange, { path })).text))
   const job = await read()
-  if (job.metadata.resourceVersion !== resourceVersion) throw changed(name)
+  if (job.metadata.resourceVersion !== resourceVersion) throw jobChanged(name)
   const again = withoutRun(job)
   const tried = { ...again, metadata: { ...again.metadata, name: undefined, generateName: 'rerun-' } }
   await callAs(exchange, { method: 'POST', path: `${jobs}?dryRun=All`, body: tried })
@@ -126,7 +126,7 @@ function withoutOwn(labels: Readonly<Record<string, unknown>>): Readonly<Record<
 }
 
 /** Returns the 409 of kube-apiserver for a modified object. */
-function changed(name: string): Status {
+function jobChanged(name: string): Status {
   const why = 'the object has been modified; please apply your changes to the latest version and try again'
   const message = `Operation cannot be fulfilled on jobs.batch ${JSON.stringify(name)}: ${why}`
   return new Status(409, 'Conflict', message, { details: { name, group: 'batch', kind: 'jobs' } })

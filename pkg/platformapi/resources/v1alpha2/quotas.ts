@@ -7,7 +7,7 @@ type Amounts = Readonly<Record<string, string>>
 export type Quotas = {
   readonly hard: Amounts
   readonly used: Amounts
-  /** What remains of each limit of a namespace, at least 0. */
+  /** The remaining amount of each limit of a namespace, at least 0. */
   readonly left?: Amounts
 }
 

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { toStatus } from '../../../apierrors/status.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
-import { readStatus } from '../../../kubeclient/errors/parse-status.ts'
+import { parseStatus } from '../../../kubeclient/errors/parse-status.ts'
 import { channels } from '../../../kubeclient/pod-channels.ts'
 import { formatTerminalOutput, parseTerminalInput } from './message.ts'
 
@@ -127,6 +127,6 @@ type Failure = { readonly message: string; readonly isExitCode: boolean }
 
 /** Parses the result of a command. @returns undefined for success */
 function failureOf(body: Buffer): Failure | undefined {
-  const { message = '', reason } = readStatus(body) ?? {}
+  const { message = '', reason } = parseStatus(body) ?? {}
   return message === '' ? undefined : { message, isExitCode: String(reason) === 'NonZeroExitCode' }
 }

@@ -59,14 +59,14 @@ export function toMembers(
   const annotation = `iam.${groupDomain}/${memberKinds[scope].role}`
   return [...roles].map(([name, role]) => {
     const entry = userOf(name)
-    const user = entry === undefined ? unknown(groupDomain, name) : shown(entry)
+    const user = entry === undefined ? unknown(groupDomain, name) : toShownObject(entry)
     const annotations = { ...user.metadata.annotations, [annotation]: role }
     return { ...user, metadata: { ...user.metadata, annotations } }
   })
 }
 
 /** Returns a stored User without the fields that callers must not read. */
-function shown(entry: CachedObject): KubeObject {
+function toShownObject(entry: CachedObject): KubeObject {
   return parseObject(JSON.parse(objectBytes(entry, platformForm).toString('utf8')))
 }
 

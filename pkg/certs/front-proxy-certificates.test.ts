@@ -4,7 +4,7 @@ import { Status } from '../apierrors/status.ts'
 import type { Call, KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object/object.ts'
 import { createLogger } from '../telemetry/logger.ts'
-import { FrontProxyCertificates } from './front-proxy.ts'
+import { FrontProxyCertificates } from './front-proxy-certificates.ts'
 import { createCa, issueCertificate } from './issue.ts'
 
 const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })

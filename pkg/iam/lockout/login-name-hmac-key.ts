@@ -5,7 +5,7 @@ import { readSecret, secretData, writeSecret } from '../../kubeclient/object/sec
 const name = 'kapis-login-names'
 
 /** Returns the HMAC key for entered login names, which the first replica creates. */
-export async function ensureLoginSecret(client: KubeClient, namespace: string): Promise<Buffer> {
+export async function ensureLoginNameHmacKey(client: KubeClient, namespace: string): Promise<Buffer> {
   const secretRef = { namespace, name }
   const secret =
     (await readSecret(client, secretRef)) ??

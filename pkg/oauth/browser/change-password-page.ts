@@ -7,7 +7,7 @@ import type { BrowserOptions } from './dependencies.ts'
 import { issueProgressTicket, type LoginProgress } from './login-progress.ts'
 
 /** Sends the page on which a user replaces a password that an administrator has set. */
-export async function sendPasswordPage(
+export async function sendChangePasswordPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: { readonly req: Request; readonly res: Response },
   progress: LoginProgress,

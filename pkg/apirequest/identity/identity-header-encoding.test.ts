@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { decodeExtraKey, decodeHeaderText, encodeExtraKey, encodeHeaderText } from './identity-header.ts'
+import {
+  decodeExtraKey,
+  decodeHeaderText,
+  encodeExtraKey,
+  encodeHeaderText,
+} from './identity-header-encoding.ts'
 
 describe('an extra key in a header name', () => {
   const cases: readonly (readonly [key: string, encoded: string])[] = [
