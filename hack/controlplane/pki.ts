@@ -72,10 +72,15 @@ export function toKubeconfig(
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'kapis', cluster: { server, 'certificate-authority': caFile } }],
-    users: [{ name: 'kapis', user: credential }],
-    contexts: [{ name: 'kapis', context: { cluster: 'kapis', user: 'kapis', namespace: 'default' } }],
-    'current-context': 'kapis',
+    clusters: [{ name: 'control-plane', cluster: { server, 'certificate-authority': caFile } }],
+    users: [{ name: 'control-plane', user: credential }],
+    contexts: [
+      {
+        name: 'control-plane',
+        context: { cluster: 'control-plane', user: 'control-plane', namespace: 'default' },
+      },
+    ],
+    'current-context': 'control-plane',
   }
   return `${JSON.stringify(config, null, 2)}\n`
 }
