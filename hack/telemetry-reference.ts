@@ -83,14 +83,14 @@ function isCall(node: object): node is CallExpression {
 
 /** Returns the metric that a call creates. @throws Error for an unknown function */
 function toMetric({ callee, arguments: args }: CallExpression, text: string): string | undefined {
-  const given = args[1]?.expression
-  if (callee.type !== 'Identifier' || given?.type !== 'ObjectExpression') return undefined
-  const name = textOf(fieldOf(given, 'name'))
-  const help = textOf(fieldOf(given, 'help'))
+  const expression = args[1]?.expression
+  if (callee.type !== 'Identifier' || expression?.type !== 'ObjectExpression') return undefined
+  const name = textOf(fieldOf(expression, 'name'))
+  const help = textOf(fieldOf(expression, 'help'))
   if (name === undefined || help === undefined) return undefined
   const type = declarers.get(callee.value)
   if (type === undefined) throw new Error(`${name} is declared with the unknown function ${callee.value}`)
-  const labels = fieldOf(given, 'labels')
+  const labels = fieldOf(expression, 'labels')
   return row([`\`${name}\``, type, labels === undefined ? '' : labelsOf(labels, text).join(', '), help])
 }
 
@@ -117,8 +117,11 @@ function toMessages({ callee, arguments: args }: CallExpression): readonly Messa
 }
 
 function choicesOf(argument: Argument | undefined): readonly string[] {
-  const given = argument?.expression
-  const choices = given?.type === 'ConditionalExpression' ? [given.consequent, given.alternate] : [given]
+  const expression = argument?.expression
+  const choices =
+    expression?.type === 'ConditionalExpression'
+      ? [expression.consequent, expression.alternate]
+      : [expression]
   return choices.map(textOf).filter(text => text !== undefined)
 }
 

@@ -29,8 +29,8 @@ ${serverUsage}`,
 
 /** Prints an ExecCredential. kubectl runs the command again when the token has expired. */
 export async function printToken(values: ServerValues, io: Io): Promise<number> {
-  const given = tokenFromEnvironment(io, serverOf(values))
-  const status = given === undefined ? await storedToken(values, io) : { token: given }
+  const token = tokenFromEnvironment(io, serverOf(values))
+  const status = token === undefined ? await storedToken(values, io) : { token: token }
   io.out(`${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}\n`)
   return 0
 }

@@ -86,8 +86,8 @@ async function listAll(
   const items: Members[] = []
   let next = ''
   do {
-    const given = Object.entries({ ...filters, continue: next }).filter(([, value]) => value !== '')
-    const query = new URLSearchParams([['limit', String(maxPage)], ...given])
+    const parameters = Object.entries({ ...filters, continue: next }).filter(([, value]) => value !== '')
+    const query = new URLSearchParams([['limit', String(maxPage)], ...parameters])
     const list = await platform.call('list the recordings', `${path}?${query}`)
     items.push(...itemsOf(list.items))
     next = String(Object(list.metadata).continue ?? '')

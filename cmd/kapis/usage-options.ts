@@ -82,10 +82,10 @@ export function readAction<Action extends string>(
   positionals: readonly string[],
   actions: Readonly<Record<Action, string>>,
 ): { readonly action: Action; readonly argument: string } {
-  const [given, argument = '', ...more] = positionals
-  const action = actionsOf(actions).find(name => name === given)
+  const [requested, argument = '', ...more] = positionals
+  const action = actionsOf(actions).find(name => name === requested)
   if (action === undefined) {
-    const what = given === undefined ? 'missing action' : `unknown action ${JSON.stringify(given)}`
+    const what = requested === undefined ? 'missing action' : `unknown action ${JSON.stringify(requested)}`
     throw new UsageError(`${what}; supported: ${actionsOf(actions).join(', ')}`)
   }
   const takes = actions[action]

@@ -34,8 +34,8 @@ export const engineNames = Object.keys(known)
 export const defaultEngine = 'opensearch-3.8'
 
 /** Returns the engine with this name. @throws Error for an unknown name */
-export function findEngine(given = process.env.STORE): Engine {
-  const name = given || defaultEngine
+export function findEngine(storeName = process.env.STORE): Engine {
+  const name = storeName || defaultEngine
   const found = Object.entries(known).find(([each]) => each === name)
   if (found === undefined) throw new Error(`STORE=${name}: must be one of ${engineNames.join(', ')}`)
   const { pom, checksums } = filesOf(name)

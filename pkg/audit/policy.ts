@@ -104,12 +104,12 @@ function parseRule(value: unknown, { at, problems, omitsAll }: ParseContext): Po
 }
 
 function parseGroup(value: unknown, at: string, problems: string[]): GroupResources {
-  const given = members(value, at, problems, ['group', 'resources', 'resourceNames'])
-  const resources = texts(given.resources, `${at}.resources`, problems)
-  const resourceNames = texts(given.resourceNames, `${at}.resourceNames`, problems)
+  const fields = members(value, at, problems, ['group', 'resources', 'resourceNames'])
+  const resources = texts(fields.resources, `${at}.resources`, problems)
+  const resourceNames = texts(fields.resourceNames, `${at}.resourceNames`, problems)
   if (resourceNames.length > 0 && resources.length === 0)
     problems.push(`${at}.resourceNames: requires resources`)
-  return { group: typeof given.group === 'string' ? given.group : '', resources, resourceNames }
+  return { group: typeof fields.group === 'string' ? fields.group : '', resources, resourceNames }
 }
 
 function parseStages(value: unknown, at: string, problems: string[]): readonly Stage[] {

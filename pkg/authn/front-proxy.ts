@@ -85,12 +85,12 @@ function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Ident
   const username = values(config.usernameHeaders).find(value => value !== '')
   if (username === undefined) return null
   const extra = new Map<string, string[]>()
-  for (const [name, given = []] of Object.entries(req.headersDistinct)) {
+  for (const [name, values = []] of Object.entries(req.headersDistinct)) {
     const prefix = config.extraHeaderPrefixes.find(candidate => name.startsWith(candidate))
     if (prefix === undefined) continue
     const key = decodeExtraKey(name.slice(prefix.length))
     if (key === undefined) throw invalidUtf8(`the name of the header ${name}`)
-    extra.set(key, [...(extra.get(key) ?? []), ...given.map(value => decode(name, value))])
+    extra.set(key, [...(extra.get(key) ?? []), ...values.map(value => decode(name, value))])
   }
   return {
     username,

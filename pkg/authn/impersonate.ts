@@ -145,8 +145,8 @@ function toRequest(target: Target): RequestInfo {
 }
 
 /** Returns the groups that a user name implies; groups of the request replace them. */
-function groupsOf(username: string, given: readonly string[]): readonly string[] {
-  if (given.length > 0) return given
+function groupsOf(username: string, groups: readonly string[]): readonly string[] {
+  if (groups.length > 0) return groups
   const account = splitServiceAccount(username)
   if (account !== undefined) return ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
   return username === anonymous.username ? anonymous.groups : []

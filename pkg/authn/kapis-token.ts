@@ -41,11 +41,11 @@ type VerifiedToken = {
   readonly claims: Claims
   readonly keys: object
   user: User
-  given: GrantedAccess
+  access: GrantedAccess
   identity: Identity
 }
 /** The claims and temporary groups of an identity. */
-type Origin = { readonly claims: Claims; readonly given: GrantedAccess }
+type Origin = { readonly claims: Claims; readonly access: GrantedAccess }
 
 export type KapisTokenAuthenticator = Authenticator & {
   /**
@@ -81,11 +81,11 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
     const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
-    const given = findAccess(user, claims.sid)
-    const identity = identify(user, { claims, given })
+    const access = findAccess(user, claims.sid)
+    const identity = identify(user, { claims, access })
     verified.set(
       key,
-      { claims, keys: verifiedWith, user, given, identity },
+      { claims, keys: verifiedWith, user, access, identity },
       (claims.exp + options.clockSkewSeconds) * 1000 - Date.now(),
     )
     return identity
@@ -118,11 +118,11 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
       if (known === undefined || known.keys !== keys.current())
         return verifier.isOurs(token) ? verify(token, key) : null
       const user = findUser(known.claims)
-      const given = findAccess(user, known.claims.sid)
-      if (user !== known.user || given !== known.given) {
+      const access = findAccess(user, known.claims.sid)
+      if (user !== known.user || access !== known.access) {
         known.user = user
-        known.given = given
-        known.identity = identify(user, { claims: known.claims, given })
+        known.access = access
+        known.identity = identify(user, { claims: known.claims, access })
       }
       return known.identity
     },
@@ -130,10 +130,10 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
     hasEnded({ extra }) {
       const origin = originOf.get(extra)
       if (origin === undefined) return false
-      const { claims, given } = origin
+      const { claims, access } = origin
       try {
         const { groups } = findAccess(findUser(claims), claims.sid)
-        return given.groups.some(group => !groups.includes(group))
+        return access.groups.some(group => !groups.includes(group))
       } catch (error) {
         // Only a 401 means that the login has ended; any other failed check does not end it.
         return isStatus(error, 401)
@@ -142,10 +142,10 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
   }
 }
 
-function toIdentity(user: User, { claims: { jti, scope }, given }: Origin): Identity {
+function toIdentity(user: User, { claims: { jti, scope }, access }: Origin): Identity {
   // The standard key of credential IDs (KEP-4193).
-  const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`], ...given.extra }
-  const groups = given === noAccess ? user.groups : [...new Set([...user.groups, ...given.groups])]
+  const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`], ...access.extra }
+  const groups = access === noAccess ? user.groups : [...new Set([...user.groups, ...access.groups])]
   const identity = { username: user.name, uid: user.uid, groups, extra }
   return isReadOnly(scope) ? { ...identity, isReadOnly: true } : identity
 }

@@ -30,8 +30,8 @@ export function toReviewSpec(info: ReviewedAttributes, identity: Identity): Revi
   }
   const { verb, group, version = '', resource, subresource, namespace, name } = info
   const named = { verb, group, version, resource, subresource, namespace, name }
-  const given = Object.entries(named).filter(([, value]) => value !== '')
-  const resourceAttributes = { ...Object.fromEntries(given), ...toSelectors(info) }
+  const present = Object.entries(named).filter(([, value]) => value !== '')
+  const resourceAttributes = { ...Object.fromEntries(present), ...toSelectors(info) }
   return { user, uid, groups, extra, resourceAttributes }
 }
 

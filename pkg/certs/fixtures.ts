@@ -22,8 +22,8 @@ export function createSecretStore(): SecretStore {
   const writes: string[] = []
   let version = 10
 
-  function store(name: string, given: unknown): KubeObject {
-    const { metadata, ...rest } = fieldsOf(given)
+  function store(name: string, content: unknown): KubeObject {
+    const { metadata, ...rest } = fieldsOf(content)
     const type = secrets.has(name) ? 'MODIFIED' : 'ADDED'
     const object = parseObject({
       ...rest,

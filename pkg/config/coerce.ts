@@ -22,9 +22,9 @@ export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
 }
 
 function coerceMembers(members: Readonly<Record<string, z.core.$ZodType>>, value: object): object {
-  const given = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined)
+  const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined)
   return Object.fromEntries(
-    given.map(([key, inner]) => {
+    present.map(([key, inner]) => {
       const member = Object.hasOwn(members, key) ? members[key] : undefined
       return [key, member === undefined ? inner : coerce(member, inner)]
     }),

@@ -158,15 +158,15 @@ const usualClients: readonly RegisteredClient[] = [
 export function parseConfig(input: unknown): { readonly config: Config; readonly secrets: Secrets } {
   const read = document.safeParse(coerce(document, input))
   if (!read.success) throw new ConfigError(toProblems(document, read.error))
-  const { oauth: given, logs: logsGiven, ...rest } = read.data
-  const { clients: registered = usualClients, ...ofIssuer } = given
+  const { oauth: oauthSection, logs: logsGiven, ...rest } = read.data
+  const { clients: registered = usualClients, ...ofIssuer } = oauthSection
   const { logs: ofLogs, secrets: logStore } = withoutSecrets(logsGiven)
   const config: Config = {
     ...rest,
     oauth: {
       ...ofIssuer,
-      issuer: given.issuer ?? `https://localhost:${rest.listen.port}/oauth`,
-      audience: given.audience ?? rest.groupDomain,
+      issuer: oauthSection.issuer ?? `https://localhost:${rest.listen.port}/oauth`,
+      audience: oauthSection.audience ?? rest.groupDomain,
       clients: registered.map(({ client }) => client),
     },
     logs: ofLogs,

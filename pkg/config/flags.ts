@@ -85,10 +85,10 @@ export function readFlags(argv: readonly string[], program: Program): Call {
     if (name === '--version') return { print: `${program.name} ${program.version}\n` }
     const flag = known.find(({ names }) => names.includes(name))
     if (flag === undefined) throw new FlagError(`${name}: unknown; supported: ${describeFlags(known)}`)
-    const given = rest.length > 0 ? rest.join('=') : argv[++i]
-    if (!given) throw new FlagError(`flag needs an argument: ${name} ${flag.value}`)
-    const value = flag.toVariable === undefined ? given : flag.toVariable(given)
-    if (value === undefined) throw new FlagError(`${name} ${given}: must be a ${flag.value.toLowerCase()}`)
+    const argument = rest.length > 0 ? rest.join('=') : argv[++i]
+    if (!argument) throw new FlagError(`flag needs an argument: ${name} ${flag.value}`)
+    const value = flag.toVariable === undefined ? argument : flag.toVariable(argument)
+    if (value === undefined) throw new FlagError(`${name} ${argument}: must be a ${flag.value.toLowerCase()}`)
     values[flag.variable] = value
   }
   const { [configFile]: file, ...rest } = values

@@ -38,8 +38,8 @@ export function optionalText(rule: TextRule) {
 
 /** A required string that is not empty. */
 export function requiredText({ pattern, is, isSecret, ...notes }: TextRule) {
-  const given = string({ ...notes }).min(1, { error: 'is required', abort: true })
-  return withPattern(given, { pattern, is, isSecret }).meta(notesOf(notes))
+  const required = string({ ...notes }).min(1, { error: 'is required', abort: true })
+  return withPattern(required, { pattern, is, isSecret }).meta(notesOf(notes))
 }
 
 /** A list of strings; in the environment a comma-separated string. */
@@ -118,8 +118,8 @@ function string(rule: TextRule) {
 
 function withPattern(type: z.ZodString, { pattern, is, isSecret }: Pattern) {
   if (pattern === undefined) return type
-  const given = (input: unknown) => (isSecret ? '' : `, not ${JSON.stringify(input)}`)
-  return type.regex(pattern, { error: ({ input }) => `must be ${is}${given(input)}` })
+  const quoteInput = (input: unknown) => (isSecret ? '' : `, not ${JSON.stringify(input)}`)
+  return type.regex(pattern, { error: ({ input }) => `must be ${is}${quoteInput(input)}` })
 }
 
 function whole({ min, max }: IntegerRule) {

@@ -59,8 +59,8 @@ function isProxied(url: URL, matchers: readonly Matcher[]): boolean {
   return !matchers.some(matches => matches(host, port, isIP(host) !== 0))
 }
 
-function parseProxy(name: string, given: string): URL | undefined {
-  const text = given.trim()
+function parseProxy(name: string, proxyText: string): URL | undefined {
+  const text = proxyText.trim()
   if (text === '') return undefined
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`
   // The message does not quote the URL, which may contain a password.

@@ -28,15 +28,15 @@ type StoreDependencies = { readonly logger: Logger; readonly timeSlices: TimeSli
 export async function openLogStore(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  means: StoreDependencies,
+  dependencies: StoreDependencies,
 ): Promise<LogStreams | undefined> {
   switch (config.store) {
     case 'none':
       return undefined
     case 'embedded':
-      return openEmbedded(config, means)
+      return openEmbedded(config, dependencies)
     case 'opensearch':
-      return openOpenSearch(config, secrets, means)
+      return openOpenSearch(config, secrets, dependencies)
   }
 }
 
@@ -77,7 +77,7 @@ type RetentionConfig = { readonly retentionDays: number; readonly retentionMegab
 async function openOpenSearch(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  means: StoreDependencies,
+  dependencies: StoreDependencies,
 ): Promise<LogStreams> {
   const { url, username, caFile, indexPrefix } = config.opensearch
   const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }
@@ -85,7 +85,7 @@ async function openOpenSearch(
   const { createOpenSearchStore } = await import('./opensearch/store.ts')
   const open = (prefix: string, retentionDays?: number) =>
     createOpenSearchStore({
-      ...{ engine, credentials: secrets, prefix, ...means },
+      ...{ engine, credentials: secrets, prefix, ...dependencies },
       ...(retentionDays === undefined ? {} : { retentionDays }),
     })
   const stores = {

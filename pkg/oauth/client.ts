@@ -67,9 +67,9 @@ export function createClientAuthentication(
   }
 }
 
-function isRight({ client, secret: expected }: RegisteredClient, given: readonly string[]): boolean {
-  if (client.public) return given.length === 0
-  return expected !== undefined && given.some(secret => isEqual(secret, expected))
+function isRight({ client, secret: expected }: RegisteredClient, secrets: readonly string[]): boolean {
+  if (client.public) return secrets.length === 0
+  return expected !== undefined && secrets.some(secret => isEqual(secret, expected))
 }
 
 function tooManyGuesses(untilMs: number): Status {

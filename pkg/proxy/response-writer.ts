@@ -69,8 +69,8 @@ export function createResponseWriter(
   }
 
   return {
-    begin(given) {
-      head = given
+    begin(responseHead) {
+      head = responseHead
       schedule()
     },
     write(bytes) {

@@ -119,16 +119,16 @@ export function relay(outgoing: UpstreamRequest, { req, res }: Pair): Promise<vo
   }
 
   const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(given) {
+    onRequestStart(current) {
       // The client disconnected while the request was waiting for a connection.
       if (gone !== undefined) throw gone
-      controller = given
+      controller = current
     },
-    onResponseStart(given, code, _headers, message = '') {
+    onResponseStart(current, code, _headers, message = '') {
       // Informational responses (1xx) are hop-by-hop and not passed on.
       if (code >= 100 && code < 200 && code !== 101) return
       isRepeatable = false
-      const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
+      const { lines: all, ...rest } = readHead(code, message, current.rawHeaders)
       const lines = forwardableResponseHeaders(all, withheld)
       if (outgoing.added !== undefined) lines.push(...outgoing.added)
       if (upgrade !== undefined) lines.push('Connection', 'close')
@@ -136,7 +136,7 @@ export function relay(outgoing: UpstreamRequest, { req, res }: Pair): Promise<vo
       const rejection = outgoing.rejection?.(code, lines)
       if (rejection !== undefined) {
         finish(rejection)
-        given.abort(rejection)
+        current.abort(rejection)
       } else if (isHeld(code)) held = { head, chunks: [], size: 0 }
       else {
         if (code < 300) outgoing.begun?.()
@@ -150,9 +150,9 @@ export function relay(outgoing: UpstreamRequest, { req, res }: Pair): Promise<vo
       held.size += chunk.length
       if (held.size > maxHeldBytes) release()
     },
-    onResponseEnd(given) {
+    onResponseEnd(current) {
       if (gone !== undefined) return
-      const trailers = forwardableResponseHeaders(readHeaders(given.rawTrailers), noTrailers)
+      const trailers = forwardableResponseHeaders(readHeaders(current.rawTrailers), noTrailers)
       const passOn = () => {
         release()
         response.end(trailers)
@@ -168,12 +168,12 @@ export function relay(outgoing: UpstreamRequest, { req, res }: Pair): Promise<vo
       if (rejection === undefined) passOn()
       else finish(rejection)
     },
-    onRequestUpgrade(given, _code, _headers, peer) {
+    onRequestUpgrade(current, _code, _headers, peer) {
       if (upgrade === undefined) throw invalidResponse('a protocol that was not requested')
       res.off('close', abandon)
       gone = new Error('the connection speaks another protocol')
       const lines = withoutHeaders(
-        readHeaders(given.rawHeaders),
+        readHeaders(current.rawHeaders),
         name => outgoing.withheld?.has(name) === true,
       )
       upgrade.join(lines, peer).then(resolve, reject)

@@ -94,8 +94,8 @@ const impersonated: Readonly<Record<string, string>> = {
 }
 
 async function findResource(platform: Platform, verb: string, target: string): Promise<Resource | undefined> {
-  const given = splitGroup(target)
-  if (given.resource === '*') return given
+  const exact = splitGroup(target)
+  if (exact.resource === '*') return exact
   if (verb === 'impersonate' && Object.hasOwn(impersonated, target))
     return { resource: target, group: impersonated[target] ?? '' }
   const requested = splitGroup(target.toLowerCase())

@@ -24,8 +24,8 @@ async function throughService(
   const signal = AbortSignal.timeout(respondsWithinMs)
   try {
     let code = 0
-    const onResponse = (given: number) => {
-      code = given
+    const onResponse = (status: number) => {
+      code = status
     }
     const body = await client.stream({ path: proxied, signal, onResponse })
     return { code, body: Buffer.concat(await body.toArray()).toString('utf8') }

@@ -85,9 +85,9 @@ const clientOptions: Readonly<Record<string, Rule>> = {
   scopeRestrictions: keep,
   redirectURIs(value, path, to) {
     // KubeSphere also reads a text with commas as a list.
-    const given = typeof value === 'string' ? value.split(',') : value
-    const uris = Array.isArray(given) ? given.filter(uri => typeof uri === 'string') : []
-    if (!Array.isArray(given) || uris.length < given.length)
+    const uriList = typeof value === 'string' ? value.split(',') : value
+    const uris = Array.isArray(uriList) ? uriList.filter(uri => typeof uri === 'string') : []
+    if (!Array.isArray(uriList) || uris.length < uriList.length)
       note(to, path, 'is not a list of strings; everything else is omitted')
     if (uris.includes('*'))
       note(to, path, 'Kapis rejects *: list each URI, otherwise browser logins at this client fail')

@@ -61,14 +61,14 @@ const groupKeys = ['groupSearchBase', 'groupSearchFilter', 'userMemberAttribute'
 /** Returns the settings of a directory. In KubeSphere, startTLS means LDAPS. */
 function ldap(item: Fields, path: string, to: Translation): unknown {
   if (!isRecord(item.provider)) return item.provider
-  const { startTLS, ...given } = item.provider
-  for (const key of groupKeys.filter(key => given[key] !== undefined))
+  const { startTLS, ...provider } = item.provider
+  for (const key of groupKeys.filter(key => provider[key] !== undefined))
     note(
       to,
       `${path}.provider.${key}`,
       'is omitted: KubeSphere ignores it, but Kapis would assign groups from it',
     )
-  const settings = Object.fromEntries(Object.entries(given).filter(([key]) => !groupKeys.includes(key)))
+  const settings = Object.fromEntries(Object.entries(provider).filter(([key]) => !groupKeys.includes(key)))
   if (startTLS === undefined) return settings
   return startTLS === true ? { ...settings, ldaps: true } : { ...settings, startTLS }
 }

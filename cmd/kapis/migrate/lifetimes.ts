@@ -12,15 +12,15 @@ const refresh = { most: 31_536_000, default: 14_400 }
  * accessTokenInactivityTimeout, in Kapis for `oauth.refreshTokenSeconds`.
  */
 export function putLifetimes(options: Fields, path: string, to: Translation): void {
-  const given = read(options, 'accessTokenMaxAge', { path, to })
+  const seconds = read(options, 'accessTokenMaxAge', { path, to })
   const timeout = read(options, 'accessTokenInactivityTimeout', { path, to })
-  if (given === 0)
+  if (seconds === 0)
     note(
       to,
       `${path}.accessTokenMaxAge`,
       'Kapis has no unlimited lifetimes: oauth.accessTokenSeconds keeps its default',
     )
-  const maxAge = given === 0 ? undefined : given
+  const maxAge = seconds === 0 ? undefined : seconds
   const accessSeconds = clamp(maxAge ?? kubeSphereSeconds, access.least, access.most)
   if (maxAge !== undefined) {
     put(to, 'oauth.accessTokenSeconds', accessSeconds)

@@ -48,9 +48,9 @@ export async function connectPlatform(values: PlatformValues, io: Io): Promise<P
   assertOutput(values.output)
   const target = findTarget(values, io)
   const { url } = target.server
-  const given = tokenFromEnvironment(io, url)
-  const login = given === undefined ? await refreshLogin(target, io) : undefined
-  const authorization = `Bearer ${given ?? login?.accessToken ?? ''}`
+  const fromEnvironment = tokenFromEnvironment(io, url)
+  const login = fromEnvironment === undefined ? await refreshLogin(target, io) : undefined
+  const authorization = `Bearer ${fromEnvironment ?? login?.accessToken ?? ''}`
   const connection = new Connection(target.server, io)
   async function send(what: string, path: string, request: PlatformRequest = {}): Promise<HttpResponse> {
     const { method, headers, body } = request

@@ -67,7 +67,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
 
   /** Returns the first value of a parameter, which is the one that kube-apiserver uses. */
   first(name: string): string | null {
-    return this.#pairs.find(([given]) => given === name)?.[1] ?? null
+    return this.#pairs.find(([key]) => key === name)?.[1] ?? null
   }
 
   /** Returns whether kube-apiserver parses a parameter as true: all but `0` and `false`. */
@@ -77,11 +77,11 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   }
 
   getAll(name: string): readonly string[] {
-    return this.#pairs.filter(([given]) => given === name).map(([, value]) => value)
+    return this.#pairs.filter(([key]) => key === name).map(([, value]) => value)
   }
 
   has(name: string): boolean {
-    return this.#pairs.some(([given]) => given === name)
+    return this.#pairs.some(([key]) => key === name)
   }
 
   /** Reports whether a parameter is repeated. Ignores case, like some parsers of queries. */
@@ -89,8 +89,8 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     if (this.#repeated === undefined) return false
     const lowerName = name.toLowerCase()
     let isGiven = false
-    for (const [given] of this.#pairs) {
-      if (given.length !== name.length || given.toLowerCase() !== lowerName) continue
+    for (const [key] of this.#pairs) {
+      if (key.length !== name.length || key.toLowerCase() !== lowerName) continue
       if (isGiven) return true
       isGiven = true
     }

@@ -8,11 +8,11 @@ const requestId = /^[\w.:/+=-]{1,128}$/
  * An X-Request-Id that the caller sent is returned.
  */
 export function withAuditId(req: Pick<IncomingMessage, 'headers'>, res: ServerResponse, id: string): void {
-  const { 'x-request-id': given, upgrade } = req.headers
-  const isGiven = typeof given === 'string' && requestId.test(given)
+  const { 'x-request-id': sentId, upgrade } = req.headers
+  const isGiven = typeof sentId === 'string' && requestId.test(sentId)
   // The header of an upstream server replaces this one. A WebSocket handshake is written with the
   // headers that are set here.
-  if (isGiven) res.setHeader('x-request-id', given)
+  if (isGiven) res.setHeader('x-request-id', sentId)
   if (isGiven || upgrade !== undefined) res.setHeader('audit-id', id)
   else hooksOf(res).addToHead('audit-id', id)
 }

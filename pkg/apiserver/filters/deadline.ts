@@ -37,11 +37,11 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 /** Returns the deadline, which `?timeout=` (a Go duration) may shorten; handlers validate it. */
 function deadlineMs(query: QueryParameters, seconds: number): number {
-  const given = query.first('timeout')
+  const timeout = query.first('timeout')
   const most = seconds * 1_000
-  if (given === null || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(given)) return most
+  if (timeout === null || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(timeout)) return most
   let requestedMs = 0
-  for (const [, amount, unit = ''] of given.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+  for (const [, amount, unit = ''] of timeout.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
     requestedMs += Number(amount) * (units[unit] ?? 0)
   }
   return requestedMs > 0 ? Math.min(requestedMs, most) : most

@@ -62,8 +62,11 @@ export type HandlerChain = {
  * routes, audit, authentication, impersonation, max-in-flight, deadline, session revocation,
  * authorization, routing, error rendering.
  */
-export function createHandlerChain(given: HandlerChainOptions): HandlerChain {
-  const options = { ...given, readLine: createLineReader(given.maxParameterLength, given.clusters) }
+export function createHandlerChain(chainOptions: HandlerChainOptions): HandlerChain {
+  const options = {
+    ...chainOptions,
+    readLine: createLineReader(chainOptions.maxParameterLength, chainOptions.clusters),
+  }
   const upgrading = { ...options, route: options.upgrade }
   return {
     request: (req, res) => void handle(options, req, res, undefined),
@@ -218,6 +221,6 @@ function logRequest({ accessLog, logger }: HandlerChainOptions, record: object):
 
 /** Returns the Audit-ID that kube-apiserver sent with the request, or a new one. */
 function auditId(req: IncomingMessage): string {
-  const given = req.headers['audit-id']
-  return typeof given === 'string' && uuid.test(given) ? given : randomUUID()
+  const sentId = req.headers['audit-id']
+  return typeof sentId === 'string' && uuid.test(sentId) ? sentId : randomUUID()
 }

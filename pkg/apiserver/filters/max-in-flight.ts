@@ -109,7 +109,7 @@ export function createMaxInFlight({ limits, onRejected }: MaxInFlightOptions): M
       const take = () => {
         const seat = queues[kind].take(user, res)
         return seat instanceof Promise
-          ? seat.then(given => stay(given, user, mayBeLong))
+          ? seat.then(acquired => stay(acquired, user, mayBeLong))
           : stay(seat, user, mayBeLong)
       }
       const arrived = bodies.of(req)

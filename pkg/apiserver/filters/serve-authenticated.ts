@@ -30,14 +30,14 @@ export type RequestScope = {
 /** Runs max-in-flight, authorization and the handler. Starts timers only if it has to wait. */
 export async function serveAuthenticated(
   options: ServeOptions,
-  given: AuthenticatedExchange,
+  authenticated: AuthenticatedExchange,
   { onFinish, allowed, lasted, slowClient, caller }: RequestScope,
 ): Promise<void> {
-  const { res } = given
-  const mayBeLong = mayBeLongRunning(given)
+  const { res } = authenticated
+  const mayBeLong = mayBeLongRunning(authenticated)
   // No deadline for a log that is followed: kube-apiserver sends its headers with the first line,
   // which may take hours.
-  const isUntimed = mayBeLong && options.isProxied(given)
+  const isUntimed = mayBeLong && options.isProxied(authenticated)
   let seat: RequestSeat | undefined
   let stopDeadline: (() => void) | undefined
   let isFollowed = false
@@ -46,12 +46,12 @@ export async function serveAuthenticated(
   function followSession(): void {
     if (isFollowed) return
     isFollowed = true
-    onFinish(options.sessionRevocation.follow(given, caller))
+    onFinish(options.sessionRevocation.follow(authenticated, caller))
   }
   function startTimers(): void {
-    if (mayBeLong || mayStream(given)) followSession()
+    if (mayBeLong || mayStream(authenticated)) followSession()
     if (isUntimed || isLasting || stopDeadline !== undefined) return
-    stopDeadline = withDeadline(given, options.requestSeconds())
+    stopDeadline = withDeadline(authenticated, options.requestSeconds())
     onFinish(stopDeadline)
   }
   function markLongRunning(): void {
@@ -63,7 +63,7 @@ export async function serveAuthenticated(
     followSession()
   }
 
-  const entered = options.maxInFlight.enter(given, isUntimed)
+  const entered = options.maxInFlight.enter(authenticated, isUntimed)
   if (entered instanceof Promise) startTimers()
   seat = entered instanceof Promise ? await entered : entered
   onFinish(seat.leave)
@@ -71,7 +71,7 @@ export async function serveAuthenticated(
   // The client disconnected or the deadline passed while the request was waiting for a seat.
   if (res.writableEnded || res.destroyed) return
 
-  const exchange = withLongRunning(given, markLongRunning)
+  const exchange = withLongRunning(authenticated, markLongRunning)
   const decided = options.authorize(exchange)
   const isDecided = !(decided instanceof Promise)
   if (!isDecided) startTimers()

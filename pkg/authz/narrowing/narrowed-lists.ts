@@ -92,7 +92,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
   const { client, reader, resolution, role, tasks } = options
   const narrowed = new WeakMap<ServerResponse, ObjectVisibility>()
   // 8 bytes per name: the strings are shared with the bindings.
-  const given = createBoundedCache<CachedAccess>({
+  const accessCache = createBoundedCache<CachedAccess>({
     maxBytes: 4 * mebibyte,
     sizeOf: ({ namespaces }) => 8 * namespaces.length,
   })
@@ -115,11 +115,11 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
   }
 
   function givenTo({ key, identity, attributes }: AccessQuery): CachedAccess {
-    const known = given.get(key)
+    const known = accessCache.get(key)
     if (known?.generation === generation) return known
     const allowed = allowedNamespaces(reader, identity, { ...attributes, isResource: true })
     const found = { ...allowed, generation, key: toGivenKey(allowed) }
-    given.set(key, found)
+    accessCache.set(key, found)
     return found
   }
 

@@ -99,9 +99,10 @@ function nearMissOf(
 }
 
 function placeText({ namespace }: Binding, attributes: AccessAttributes): string {
-  const given = `the binding applies in the namespace ${JSON.stringify(namespace)}`
-  if (!attributes.isResource || attributes.namespace === '') return `${given} only, not at the cluster scope`
-  return `${given}, not in ${JSON.stringify(attributes.namespace)}`
+  const scopeText = `the binding applies in the namespace ${JSON.stringify(namespace)}`
+  if (!attributes.isResource || attributes.namespace === '')
+    return `${scopeText} only, not at the cluster scope`
+  return `${scopeText}, not in ${JSON.stringify(attributes.namespace)}`
 }
 
 /** Returns what a rule does not allow of a request; undefined for other resources. */
@@ -115,7 +116,7 @@ function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | u
   }
   const { resource, subresource, group, name } = attributes
   const full = subresource === '' ? resource : `${resource}/${subresource}`
-  const isRelated = rule.resources.some(given => given === '*' || given.split('/')[0] === resource)
+  const isRelated = rule.resources.some(pattern => pattern === '*' || pattern.split('/')[0] === resource)
   if (!isRelated && !hasResource(rule, attributes)) return undefined
   const gaps = [...verb]
   if (!hasResource(rule, attributes)) gaps.push(`the resources are ${rule.resources.join(', ')}, not ${full}`)

@@ -34,7 +34,7 @@ export function whoCan(reader: Reader, attributes: AccessAttributes): WhoCan {
   if (!grants.has(superusers)) grants.set(superusers, [])
   const subjects = [...grants]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, given]) => ({ ...toSubject(key), grants: given }))
+    .map(([key, subjectGrants]) => ({ ...toSubject(key), grants: subjectGrants }))
   return { subjects, notes: [superuserNote, ...escalationNotes(reader, attributes)] }
 }
 
@@ -48,9 +48,9 @@ function subjectsWith(reader: Reader, attributes: AccessAttributes): Map<string,
     if (rule === undefined) continue
     const grant = toGrant(binding, rule)
     for (const key of new Set(binding.subjects)) {
-      const given = grants.get(key) ?? []
-      given.push(grant)
-      grants.set(key, given)
+      const subjectGrants = grants.get(key) ?? []
+      subjectGrants.push(grant)
+      grants.set(key, subjectGrants)
     }
   }
   return grants

@@ -65,15 +65,15 @@ export const authentication = section({
       'Number of login records kept for each user. 100 by default, and at least the number of wrong passwords that lock a user.',
   }),
 })
-  .transform(({ authenticateRateLimiterMaxTries: maxTries, ...given }) => ({
-    ...given,
+  .transform(({ authenticateRateLimiterMaxTries: maxTries, ...options }) => ({
+    ...options,
     authenticateRateLimiterMaxTries: maxTries,
     authenticateRateLimiterMaxTriesPerAddress:
-      given.authenticateRateLimiterMaxTriesPerAddress ?? Math.max(100, maxTries),
-    loginHistoryMaximumEntries: given.loginHistoryMaximumEntries ?? Math.max(100, maxTries),
+      options.authenticateRateLimiterMaxTriesPerAddress ?? Math.max(100, maxTries),
+    loginHistoryMaximumEntries: options.loginHistoryMaximumEntries ?? Math.max(100, maxTries),
   }))
   // Replicas count failures by the login records, so enough records must be kept.
-  .refine(given => given.authenticateRateLimiterMaxTries <= given.loginHistoryMaximumEntries, {
+  .refine(options => options.authenticateRateLimiterMaxTries <= options.loginHistoryMaximumEntries, {
     path: ['authenticateRateLimiterMaxTries'],
     error: 'must not be more than authentication.loginHistoryMaximumEntries',
   })

@@ -178,32 +178,32 @@ export function parseClientDocument(input: unknown, problems: Problem[]): Regist
   return parseDocument(client, input, problems)
 }
 
-function check(given: ClientSection, { addIssue }: z.core.$RefinementCtx<ClientSection>): void {
+function check(client: ClientSection, { addIssue }: z.core.$RefinementCtx<ClientSection>): void {
   const problem = (path: readonly (string | number)[], message: string) =>
     addIssue({ code: 'custom', path: [...path], message })
-  const isPublic = given.public
+  const isPublic = client.public
   for (const key of ['redirectURIs', 'postLogoutRedirectURIs'] as const) {
-    for (const [i, uri] of given[key].entries()) {
+    for (const [i, uri] of client[key].entries()) {
       const wrong = redirectProblem(uri, isPublic)
       if (wrong !== undefined) problem([key, i], `${wrong}, not ${JSON.stringify(uri)}`)
     }
   }
-  for (const [key, message] of backchannelProblems(given)) problem([key], message)
-  for (const [i, origin] of given.allowedOrigins.entries()) {
+  for (const [key, message] of backchannelProblems(client)) problem([key], message)
+  for (const [i, origin] of client.allowedOrigins.entries()) {
     if (!isOrigin(origin))
       problem(
         ['allowedOrigins', i],
         `must be an origin such as https://app.example.org, not ${JSON.stringify(origin)}`,
       )
   }
-  for (const [key, message] of grantProblems(given)) problem([key], message)
-  if (isPublic && given.secret !== undefined)
+  for (const [key, message] of grantProblems(client)) problem([key], message)
+  if (isPublic && client.secret !== undefined)
     problem(['secret'], 'must not be set: a public client cannot keep a secret')
-  const others = assertionMembers.filter(key => given[key] !== undefined)
+  const others = assertionMembers.filter(key => client[key] !== undefined)
   for (const key of isPublic ? others : []) problem([key], 'is not for a public client')
-  if (given.jwks !== undefined && given.jwksURI !== undefined)
+  if (client.jwks !== undefined && client.jwksURI !== undefined)
     problem(['jwksURI'], 'must not be set together with jwks')
-  if (!isPublic && !given.secret && others.length === 0) problem(['secret'], 'is required')
+  if (!isPublic && !client.secret && others.length === 0) problem(['secret'], 'is required')
 }
 
 const assertionMembers = ['jwks', 'jwksURI', 'serviceAccounts'] as const
@@ -211,12 +211,12 @@ const assertionMembers = ['jwks', 'jwksURI', 'serviceAccounts'] as const
 function grantProblems({
   grantTypes: configured = [],
   user,
-  ...given
+  ...settings
 }: ClientSection): [keyof ClientSection, string][] {
   const problems: [keyof ClientSection, string][] = []
-  if (configured.includes('password') && (given.public || !given.trusted))
+  if (configured.includes('password') && (settings.public || !settings.trusted))
     problems.push(['grantTypes', 'password is only for clients that are trusted and not public'])
-  if (configured.includes('client_credentials') && given.public)
+  if (configured.includes('client_credentials') && settings.public)
     problems.push(['grantTypes', 'client_credentials is not for a public client, which cannot prove itself'])
   if (configured.includes('client_credentials') && !user)
     problems.push(['user', 'is required: the User that the client acts as with client_credentials'])
@@ -234,11 +234,16 @@ function backchannelProblems({
   return wrong === undefined ? [] : [['backchannelLogoutURI', `${wrong}, not ${JSON.stringify(uri)}`]]
 }
 
-function toRegistered({ secret, user, grantTypes: configured, ...given }: ClientSection): RegisteredClient {
-  const usual = usualGrantTypes.filter(type => type !== 'password' || (given.trusted && !given.public))
+function toRegistered({
+  secret,
+  user,
+  grantTypes: configured,
+  ...settings
+}: ClientSection): RegisteredClient {
+  const usual = usualGrantTypes.filter(type => type !== 'password' || (settings.trusted && !settings.public))
   return {
     client: {
-      ...given,
+      ...settings,
       ...(user ? { user } : {}),
       grantTypes: configured === undefined ? usual : grantTypes.filter(type => configured.includes(type)),
     },

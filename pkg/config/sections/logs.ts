@@ -169,10 +169,10 @@ export type LogsConfig = Readonly<Omit<LogsSection, 'opensearch'>> & {
   readonly opensearch: Readonly<Omit<LogsSection['opensearch'], keyof LogStoreSecrets>>
 }
 
-export function withoutSecrets(given: LogsSection): {
+export function withoutSecrets(section: LogsSection): {
   readonly logs: LogsConfig
   readonly secrets: LogStoreSecrets
 } {
-  const { password, apiKey, ...opensearch } = given.opensearch
-  return { logs: { ...given, opensearch }, secrets: { password, apiKey } }
+  const { password, apiKey, ...opensearch } = section.opensearch
+  return { logs: { ...section, opensearch }, secrets: { password, apiKey } }
 }

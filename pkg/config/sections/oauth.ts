@@ -70,10 +70,10 @@ export const oauth = section({
     description:
       'Policies of token exchange (RFC 8693): a list with the fields below. The first matching policy applies. Without a policy, no token can be exchanged.',
   }),
-}).superRefine((given, { issues, addIssue }) => {
+}).superRefine((section, { issues, addIssue }) => {
   // An invalid entry may lack fields that its type requires.
   if (issues.length > 0) return
-  const { issuer, accessTokenSeconds, refreshTokenSeconds, clients = [], tokenExchange } = given
+  const { issuer, accessTokenSeconds, refreshTokenSeconds, clients = [], tokenExchange } = section
   const problem = (path: readonly (string | number)[], message: string) =>
     addIssue({ code: 'custom', path: [...path], message })
   if (refreshTokenSeconds < accessTokenSeconds)

@@ -61,9 +61,9 @@ export function parseReviewMetadata(
   metadata: unknown,
   kind: SpecForm['kind'],
 ): Readonly<Record<string, unknown>> {
-  const given = recordOf(metadata ?? {}, 'metadata')
-  rejectUnknown(given, [...emptyMetadata.keys(), ...allowedMetadata], 'metadata.')
-  for (const [key, value] of Object.entries(given)) {
+  const fields = recordOf(metadata ?? {}, 'metadata')
+  rejectUnknown(fields, [...emptyMetadata.keys(), ...allowedMetadata], 'metadata.')
+  for (const [key, value] of Object.entries(fields)) {
     const empty = emptyMetadata.get(key)
     if (empty === undefined || value === null) continue
     if (typeof value !== typeof empty || Array.isArray(value) !== Array.isArray(empty))
@@ -73,7 +73,7 @@ export function parseReviewMetadata(
         { reason: 'FieldValueInvalid', message: 'Invalid value: must be empty', field: `metadata.${key}` },
       ])
   }
-  return given
+  return fields
 }
 
 function nameOfType(value: unknown): string {
@@ -86,8 +86,8 @@ function parseAttributes(
   form: SpecForm,
 ): AccessAttributes | undefined {
   const allowed = form.fields.filter(field => field.endsWith('Attributes'))
-  const given = allowed.filter(field => spec[field] !== undefined && spec[field] !== null)
-  const [field, second] = given
+  const present = allowed.filter(field => spec[field] !== undefined && spec[field] !== null)
+  const [field, second] = present
   if (allowed.length === 0) return undefined
   if (field === undefined || second !== undefined)
     throw invalid(form.kind, [

@@ -55,9 +55,9 @@ export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf, 
 
 function writeSchema(schema: Schema, dialect: Dialect): Json {
   const { ref, properties, items, additionalProperties, oneOf, ...own } = schema
-  const { preserveUnknownFields, extensions, limits, default: given, nullable, ...plain } = own
+  const { preserveUnknownFields, extensions, limits, default: defaultValue, nullable, ...plain } = own
   const values = dialect.values({
-    ...(given === undefined ? {} : { default: given }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
     ...(nullable && { nullable }),
   })
   if (ref !== undefined) return dialect.ref(ref, { ...plain, ...values, ...extensions })

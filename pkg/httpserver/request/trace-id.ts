@@ -8,8 +8,8 @@ const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$
  * pkg/telemetry/tracing has replaced it by its own span.
  */
 export function traceId(req: Pick<IncomingMessage, 'headers'>): string | undefined {
-  const { traceparent: given } = req.headers
-  if (typeof given !== 'string' || given.startsWith('ff')) return undefined
-  const id = traceparent.exec(given)?.[1]
+  const { traceparent: header } = req.headers
+  if (typeof header !== 'string' || header.startsWith('ff')) return undefined
+  const id = traceparent.exec(header)?.[1]
   return id === undefined || /^0+$/.test(id) ? undefined : id
 }

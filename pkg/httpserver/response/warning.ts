@@ -15,6 +15,6 @@ export function addWarning(res: ServerResponse, text: string): void {
 /** Adds a complete Warning header, once, unless the headers were already sent. */
 export function passWarning(res: ServerResponse, header: string): void {
   // A read that is repeated because the permissions of the caller have changed warns again.
-  const given = [res.getHeader('warning') ?? []].flat()
-  if (!res.headersSent && !given.includes(header)) res.appendHeader('warning', header)
+  const warnings = [res.getHeader('warning') ?? []].flat()
+  if (!res.headersSent && !warnings.includes(header)) res.appendHeader('warning', header)
 }

@@ -18,10 +18,10 @@ export function isWebSocket({ method, headers }: Handshake): boolean {
  */
 export function splitSubprotocols(header: string | undefined): { offered: string[]; bearers: string[] } {
   const members = (header ?? '').split(',').map(member => member.trim())
-  const given = members.filter(member => member !== '')
+  const protocols = members.filter(member => member !== '')
   return {
-    offered: given.filter(member => !member.startsWith(bearerPrefix)),
-    bearers: given
+    offered: protocols.filter(member => !member.startsWith(bearerPrefix)),
+    bearers: protocols
       .filter(member => member.startsWith(bearerPrefix))
       .map(member => member.slice(bearerPrefix.length)),
   }

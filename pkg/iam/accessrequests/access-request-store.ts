@@ -19,7 +19,7 @@ export type GrantedAccess = {
 
 export const noAccess: GrantedAccess = { groups: [], extra: {} }
 
-type CachedGrants = { readonly uid: string; readonly untilMs: number; readonly given: GrantedAccess }
+type CachedGrants = { readonly uid: string; readonly untilMs: number; readonly access: GrantedAccess }
 
 // Ended requests are kept for a week as a record; the audit log is the permanent record.
 const keptMs = 7 * 86_400_000
@@ -83,15 +83,15 @@ export class AccessRequestStore {
     const requests = this.#requests.get(user.name)
     if (requests === undefined) return noAccess
     const known = this.#known.get(user.name)
-    if (known?.uid === user.uid && nowMs < known.untilMs) return known.given
+    if (known?.uid === user.uid && nowMs < known.untilMs) return known.access
     const active = [...requests.values()].filter(
       ({ userUid, isApproved, expiresAtMs }) => userUid === user.uid && isApproved && nowMs < expiresAtMs,
     )
-    const given =
+    const access =
       active.length === 0 ? noAccess : toGiven(active, `iam.${this.#options.groupDomain}/access-request`)
     const untilMs = Math.min(...active.map(({ expiresAtMs }) => expiresAtMs))
-    this.#known.set(user.name, { uid: user.uid, untilMs, given })
-    return given
+    this.#known.set(user.name, { uid: user.uid, untilMs, access })
+    return access
   }
 
   /** Deletes requests that ended a week ago, but none that replaced them meanwhile. */

@@ -83,11 +83,11 @@ const document = section({
     description: 'How long groups are used without a new login, in seconds.',
   }),
   provider: anything({ description: 'Settings of the provider type.' }),
-}).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
+}).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...fields }, { addIssue }) => {
   // The prefix is validated with one more character, as in real groups, so it may end in a space.
-  const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)
+  const problem = fields.groupsPrefix === '' ? undefined : groupProblem(`${fields.groupsPrefix}x`)
   if (problem !== undefined) createIssueReporter(addIssue)('groupsPrefix', problem)
-  return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
+  return { ...fields, displayName: fields.displayName ?? fields.name, groupsMaxAgeSeconds }
 })
 
 /** Validates the content of a Secret. @returns undefined if there are `problems` */

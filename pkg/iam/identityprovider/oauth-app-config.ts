@@ -53,18 +53,18 @@ type ProviderSection = Parameters<typeof readTrust>[0] & {
 
 /** @param defaults default values for the type of the provider */
 export function readAppConfig(
-  given: ProviderSection,
+  section: ProviderSection,
   defaults: { readonly scopes: readonly string[]; readonly endpoint: Partial<Record<EndpointKey, string>> },
   reportIssue: ReportIssue,
 ): AppConfig {
-  const trust = readTrust(given, reportIssue)
+  const trust = readTrust(section, reportIssue)
   const at = (key: EndpointKey) =>
-    url(given.endpoint[key] || (defaults.endpoint[key] ?? ''), `endpoint.${key}`, reportIssue, trust)
+    url(section.endpoint[key] || (defaults.endpoint[key] ?? ''), `endpoint.${key}`, reportIssue, trust)
   return {
-    clientId: given.clientID,
-    clientSecret: given.clientSecret,
-    redirectUrl: url(given.redirectURL, 'redirectURL', reportIssue),
-    scopes: given.scopes ?? defaults.scopes,
+    clientId: section.clientID,
+    clientSecret: section.clientSecret,
+    redirectUrl: url(section.redirectURL, 'redirectURL', reportIssue),
+    scopes: section.scopes ?? defaults.scopes,
     endpoint: {
       authURL: at('authURL'),
       tokenURL: at('tokenURL'),
@@ -73,18 +73,18 @@ export function readAppConfig(
       endSessionURL: at('endSessionURL'),
     },
     trust,
-    timeoutMs: given.readTimeout,
+    timeoutMs: section.readTimeout,
   }
 }
 
 /** Validates a URL; with `trust`, of a server whose TLS certificate must be verifiable. */
-export function url(given: string, key: string, reportIssue: ReportIssue, trust?: Trust): string {
-  if (given === '') return ''
-  const parsed = URL.parse(given)
+export function url(text: string, key: string, reportIssue: ReportIssue, trust?: Trust): string {
+  if (text === '') return ''
+  const parsed = URL.parse(text)
   const isPlain = parsed?.protocol === 'http:' && trust?.isVerified !== true
   if (parsed === null || parsed.hash !== '' || parsed.username !== '' || parsed.password !== '')
     reportIssue(key, 'must be a URL without a user or a fragment')
   else if (parsed.protocol !== 'https:' && !isPlain)
     reportIssue(key, 'must begin with https://, unless insecureSkipVerify is true')
-  return given
+  return text
 }

@@ -44,21 +44,21 @@ export function parseUserDraft(body: unknown, groupDomain: string, name?: string
   const metadata = member(body, 'metadata')
   const spec = member(body, 'spec')
   const status = member(body, 'status')
-  const given = metadata.name ?? name
-  if (name !== undefined && given !== name)
+  const bodyName = metadata.name ?? name
+  if (name !== undefined && bodyName !== name)
     throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
   const causes = [
     ...unknownCauses(body, '', ['apiVersion', 'kind', 'metadata', 'spec', 'status']),
-    ...textCauses('metadata.name', given, nameProblem),
+    ...textCauses('metadata.name', bodyName, nameProblem),
     ...mapCauses('metadata.labels', metadata.labels),
     ...mapCauses('metadata.annotations', metadata.annotations),
     ...specCauses(spec),
     ...stateCauses(status.state),
   ]
-  if (causes.length > 0) throw invalidUser(groupDomain, typeof given === 'string' ? given : '', causes)
+  if (causes.length > 0) throw invalidUser(groupDomain, typeof bodyName === 'string' ? bodyName : '', causes)
   const { password, ...rest } = spec
   return {
-    name: String(given),
+    name: String(bodyName),
     resourceVersion: typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : '',
     labels: toMap(metadata.labels),
     annotations: toMap(metadata.annotations),

@@ -139,8 +139,8 @@ function inexact(expression: Expression | undefined): NecessaryFilter {
 }
 
 /** Returns the condition that a value contains a text; undefined if that is unknown. */
-function part(field: Field, given: string, caseSensitive = true): Expression | undefined {
-  const text = isOwn(field) ? partOfValue(given) : given
+function part(field: Field, searched: string, caseSensitive = true): Expression | undefined {
+  const text = isOwn(field) ? partOfValue(searched) : searched
   return text === '' ? undefined : match(field, { kind: 'contains', text, caseSensitive })
 }
 

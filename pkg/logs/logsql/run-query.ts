@@ -67,10 +67,10 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
  *
  * @throws Status 400 if it needs too much memory, 504 if it takes too long; errors of the store
  */
-export async function* runQuery(run: QueryRun, given: Query): AsyncGenerator<readonly Row[]> {
+export async function* runQuery(run: QueryRun, parsedQuery: Query): AsyncGenerator<readonly Row[]> {
   const output = createOutput(run.maxBytes)
   const slices = createQueryTimeSlices(run)
-  const { pages, pipes, linesOf = () => 1 } = readFirst(run, withFirstFilters(given), slices.leftMs)
+  const { pages, pipes, linesOf = () => 1 } = readFirst(run, withFirstFilters(parsedQuery), slices.leftMs)
   const first = createPipeline(pipes, output, createBudget(run.maxBytes))
   let wantsMore = true
   while (wantsMore) {

@@ -18,9 +18,9 @@ export function toDocument(record: LogRecord): object {
     host,
     docker_id: dockerId,
   }
-  const given = Object.fromEntries(Object.entries(names).filter(([, value]) => value !== ''))
+  const present = Object.fromEntries(Object.entries(names).filter(([, value]) => value !== ''))
   const pairs = labels && Object.entries(labels).map(([key, value]) => `${key}=${value}`)
-  const kubernetes = { ...given, ...(labels ? { labels, label_pairs: pairs } : {}) }
+  const kubernetes = { ...present, ...(labels ? { labels, label_pairs: pairs } : {}) }
   return {
     '@timestamp': time,
     time,

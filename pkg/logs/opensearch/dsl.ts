@@ -52,8 +52,8 @@ export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
  * latest valid time.
  */
 function toBound(timeNs: bigint): string {
-  const given = timeNs > latestNs ? latestNs : timeNs
-  return formatTime(given).replace(/(\.\d+)?Z$/, (_, fraction = '.') => `${fraction.padEnd(10, '0')}Z`)
+  const boundNs = timeNs > latestNs ? latestNs : timeNs
+  return formatTime(boundNs).replace(/(\.\d+)?Z$/, (_, fraction = '.') => `${fraction.padEnd(10, '0')}Z`)
 }
 
 /**
@@ -122,10 +122,10 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
   const onWhole = (query: (name: string) => Dsl) => anyOf(whole.map(query))
   switch (test.kind) {
     case 'in': {
-      const given = test.values.filter(value => value !== '')
-      const isEmpty = test.values.length > given.length
+      const values = test.values.filter(value => value !== '')
+      const isEmpty = test.values.length > values.length
       const absent = { bool: { must_not: [{ exists: { field: text } }] } }
-      const terms = given.length > 0 ? [onWhole(name => ({ terms: { [name]: given } }))] : []
+      const terms = values.length > 0 ? [onWhole(name => ({ terms: { [name]: values } }))] : []
       return anyOf([...terms, ...(isEmpty ? [absent] : [])])
     }
     case 'words':

@@ -53,32 +53,32 @@ export function readParameters(query: QueryParameters, known: readonly string[],
       return members.length > 0 ? members : undefined
     },
     boolean(name, fallback) {
-      const given = text(name)
-      if (given !== '' && given !== 'true' && given !== 'false') throw refuse(name, 'true or false')
-      return given === '' ? fallback : given === 'true'
+      const value = text(name)
+      if (value !== '' && value !== 'true' && value !== 'false') throw refuse(name, 'true or false')
+      return value === '' ? fallback : value === 'true'
     },
     choice(name, allowed) {
-      const given = text(name)
-      const found = given === '' ? allowed[0] : allowed.find(option => option === given)
+      const value = text(name)
+      const found = value === '' ? allowed[0] : allowed.find(option => option === value)
       if (found === undefined) throw refuse(name, `one of ${allowed.join(', ')}`)
       return found
     },
     integer(name, { fallback, max }) {
-      const given = text(name)
-      if (given === '') return fallback
-      const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
+      const parameter = text(name)
+      if (parameter === '') return fallback
+      const value = /^\d+$/.test(parameter) ? Number(parameter) : Number.NaN
       if (!(value <= (max ?? Infinity)))
         throw refuse(name, max === undefined ? 'a whole number' : `a whole number from 0 to ${max}`)
       return value
     },
     seconds(name) {
-      const given = text(name)
-      if (given === '') return undefined
-      if (/^\d{11,}$/.test(given)) {
+      const value = text(name)
+      if (value === '') return undefined
+      if (/^\d{11,}$/.test(value)) {
         throw refuse(name, 'a Unix timestamp in whole seconds (milliseconds and finer are not accepted)')
       }
-      if (!/^\d{1,10}$/.test(given)) throw refuse(name, 'a whole number of seconds since 1970')
-      return Number(given)
+      if (!/^\d{1,10}$/.test(value)) throw refuse(name, 'a whole number of seconds since 1970')
+      return Number(value)
     },
   }
 }

@@ -40,11 +40,11 @@ export function findTarget(registry: ClientRegistry, params: Form): Target {
   const client = registry.find(params.get('client_id') ?? '')?.client
   if (client === undefined)
     throw oauthError(400, 'invalid_client', 'the OAuth client was not found', { why: 'unknown_client' })
-  const given = params.get('redirect_uri')
+  const requestedUri = params.get('redirect_uri')
   return {
     client,
-    redirectUri: chooseRedirectUri(client, given),
-    givenRedirectUri: given ?? '',
+    redirectUri: chooseRedirectUri(client, requestedUri),
+    givenRedirectUri: requestedUri ?? '',
     state: readState(params),
   }
 }

@@ -28,12 +28,12 @@ export function issueCsrfToken(req: IncomingMessage, res: Response): string {
  */
 export function requireOwnForm(req: IncomingMessage, form: Form, issuer: string): void {
   const expected = readCookie(req, cookie)
-  const given = form.get(csrfField)
+  const token = form.get(csrfField)
   const isSame =
     expected !== undefined &&
     syntax.test(expected) &&
-    given?.length === expected.length &&
-    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+    token?.length === expected.length &&
+    timingSafeEqual(Buffer.from(token), Buffer.from(expected))
   if (isSame && isFromHere(req, issuer)) return
   throw oauthError(
     403,

@@ -19,12 +19,12 @@ export const maxReturnTo = 8 * 1024
  * the login page could lead to another site (open redirect). Any other value is replaced by the
  * path of the session page.
  */
-export function readReturnTo(given: string | undefined): string {
+export function readReturnTo(target: string | undefined): string {
   // Browsers treat \ as /, and remove tabs and line breaks from a URL, so such paths are rejected.
-  if (given === undefined || given.length > maxReturnTo || !/^\/oauth\/[\x21-\x5b\x5d-\x7e]*$/.test(given))
+  if (target === undefined || target.length > maxReturnTo || !/^\/oauth\/[\x21-\x5b\x5d-\x7e]*$/.test(target))
     return defaultReturnTo
-  const [path = '', ...query] = given.split('?')
-  if (!destinations.has(path) || given.includes('#')) return defaultReturnTo
+  const [path = '', ...query] = target.split('?')
+  if (!destinations.has(path) || target.includes('#')) return defaultReturnTo
   return query.length === 0 ? path : `${path}?${query.join('?')}`
 }
 

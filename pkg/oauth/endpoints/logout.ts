@@ -131,8 +131,8 @@ const needsClient =
 type Exchange = { readonly req: Request; readonly res: Response }
 
 function readFlag(form: Form, name: string): boolean {
-  const given = form.get(name) ?? 'false'
-  if (given !== 'true' && given !== 'false')
+  const value = form.get(name) ?? 'false'
+  if (value !== 'true' && value !== 'false')
     throw invalidRequest(`the parameter ${name} must be true or false`)
-  return given === 'true'
+  return value === 'true'
 }

@@ -41,8 +41,8 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     const idp = String(req.params.idp)
     // Only a known provider is logged: other text in the path may be anything.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
-    const given = readParameters(req).get('state') ?? ''
-    const state = await takeState(tools.internalJwts, { req, res }, given)
+    const stateText = readParameters(req).get('state') ?? ''
+    const state = await takeState(tools.internalJwts, { req, res }, stateText)
     if (state === undefined || state.provider !== idp) {
       const what = 'the login was not started in this browser, or more than ten minutes ago; start again'
       throw invalidRequest(what, { why: 'state_mismatch' })

@@ -57,9 +57,9 @@ export async function keepState(internalJwts: InternalJwts, res: Response, state
 export async function takeState(
   internalJwts: InternalJwts,
   { req, res }: { req: Request; res: Response },
-  given: string,
+  state: string,
 ): Promise<LoginState | undefined> {
-  const cookie = cookieOf(given)
+  const cookie = cookieOf(state)
   const value = readCookie(req, cookie)
   if (value === undefined) return undefined
   clearCookie(res, cookie)
@@ -67,14 +67,14 @@ export async function takeState(
   if (claims === undefined) return undefined
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
   // The cookie name contains a hash of the state too, but only the signed value is trusted.
-  if (text('state') !== given) return undefined
+  if (text('state') !== state) return undefined
   return {
     provider: text('idp'),
     returnTo: text('return_to'),
     clientId: text('client_id'),
     scope: text('scope'),
     transaction: {
-      state: given,
+      state: state,
       nonce: text('nonce'),
       codeVerifier: text('verifier'),
       redirectUri: text('redirect'),

@@ -69,10 +69,10 @@ function discoveryPaths(issuer: string): string[] {
 const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization']
 
 /** Creates the app with the routes of kapis-oauth. */
-export function createOAuthApp(given: AppOptions): Express {
+export function createOAuthApp(appOptions: AppOptions): Express {
   const options = {
-    ...given,
-    authenticateClient: createClientAuthentication(given.registry, given.assertions),
+    ...appOptions,
+    authenticateClient: createClientAuthentication(appOptions.registry, appOptions.assertions),
   }
   const { issuer, keys, keysMaxAgeSeconds, metricsRegistry, isReady } = options
   const app = express()
@@ -96,7 +96,7 @@ export function createOAuthApp(given: AppOptions): Express {
     res.type(metricsRegistry.contentType).send(await metricsRegistry.metrics())
   })
 
-  const profile = createProfileHandler('kapis-oauth', given.logger)
+  const profile = createProfileHandler('kapis-oauth', appOptions.logger)
   for (const kind of profileKinds) {
     // Not authorized here: kapis-apiserver has already authorized the caller.
     app.get(listenerProfilePrefix + kind, (req, res) => {

@@ -87,8 +87,8 @@ function isFor({ subjects }: ExchangePolicy, subject: string): boolean {
 
 function hasClaims({ claims: required }: ExchangePolicy, claims: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(required).every(([name, value]) => {
-    const given = Object.hasOwn(claims, name) ? claims[name] : undefined
-    return ['string', 'number', 'boolean'].includes(typeof given) && String(given) === value
+    const claim = Object.hasOwn(claims, name) ? claims[name] : undefined
+    return ['string', 'number', 'boolean'].includes(typeof claim) && String(claim) === value
   })
 }
 

@@ -69,14 +69,14 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
     text,
     all: name => query.getAll(name).filter(value => value !== ''),
     count(name) {
-      const given = text(name)
-      if (!/^\d{0,9}$/.test(given)) throw invalidParameter(name, 'a whole number')
-      return Number(given)
+      const value = text(name)
+      if (!/^\d{0,9}$/.test(value)) throw invalidParameter(name, 'a whole number')
+      return Number(value)
     },
     flag(name) {
-      const given = text(name).toLowerCase()
-      if (!['', '0', '1', 'false', 'true'].includes(given)) throw invalidParameter(name, '1 or 0')
-      return given === '1' || given === 'true'
+      const value = text(name).toLowerCase()
+      if (!['', '0', '1', 'false', 'true'].includes(value)) throw invalidParameter(name, '1 or 0')
+      return value === '1' || value === 'true'
     },
     duration(name, fallback) {
       const duration = parseDuration(text(name) || fallback)
@@ -113,8 +113,8 @@ export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: 
   const timeNs = time('time') ?? endNs ?? nowNs
   const limits = createLimits()
   const { filter, pipes } = parseLogsql(text('query'), timeNs, limits)
-  const extra = [...all('extra_filters'), ...all('extra_stream_filters')].map(given =>
-    parseExtra(given, timeNs, limits),
+  const extra = [...all('extra_filters'), ...all('extra_stream_filters')].map(filterText =>
+    parseExtra(filterText, timeNs, limits),
   )
   const span = align({ startNs: time('start'), endNs }, bucket)
   const filters = allFilters([filter, ...extra, ...toTimeFilter(span)])
@@ -145,8 +145,8 @@ function toTimeFilter({ startNs, endNs }: Times): readonly Filter[] {
 function parseExtra(text: string, nowNs: bigint, limits: Limits): Filter {
   if (!text.startsWith('{"')) return parseLogsqlFilter(text, nowNs, limits)
   const object = parseObject(text)
-  const filters = Object.entries(object).map(([field, given]): Filter => {
-    const values: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const filters = Object.entries(object).map(([field, filterValue]): Filter => {
+    const values: readonly unknown[] = Array.isArray(filterValue) ? filterValue : [filterValue]
     const texts = values.filter(value => typeof value === 'string')
     if (texts.length < values.length) throw invalidExtra()
     return { op: 'field', field, test: { kind: 'in', values: texts } }

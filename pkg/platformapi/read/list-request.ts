@@ -20,11 +20,11 @@ export async function toListRequest(
 ): Promise<ListRequest> {
   const { info, query: parameters, res } = exchange
   const { kind } = store.served
-  const given = parseListQuery(parameters, watchParameters)
-  const narrowed = await narrow?.(given)
+  const listQuery = parseListQuery(parameters, watchParameters)
+  const narrowed = await narrow?.(listQuery)
   const { query, restriction: impossible } = withoutImpossibleFilters(
     kind,
-    toSupportedQuery(kind, narrowed?.query ?? given),
+    toSupportedQuery(kind, narrowed?.query ?? listQuery),
   )
   const cells = await toColumnRestriction(kind, query, tools.printerColumns)
   // Restricts the list by the attributes with which the request was authorized.

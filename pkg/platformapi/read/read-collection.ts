@@ -48,7 +48,7 @@ export async function readCollection(
   store: ObjectStore,
   shared: ReadTools,
   exchange: AuthenticatedExchange,
-  given: ReadStyle,
+  style: ReadStyle,
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
@@ -69,8 +69,8 @@ export async function readCollection(
     )
   const read = isPageWatch(exchange) ? watchOnePage : reads.get(info.verb)
   if (read === undefined) throw badRequest(`${info.verb} is not supported here`)
-  return readCurrent(given.visible ?? shared.narrowed(exchange), visible =>
-    read(store, tools, exchange, { ...given, visible }),
+  return readCurrent(style.visible ?? shared.narrowed(exchange), visible =>
+    read(store, tools, exchange, { ...style, visible }),
   )
 }
 

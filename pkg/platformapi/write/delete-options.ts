@@ -33,12 +33,12 @@ export async function readDeleteOptions(
  */
 export function toDeleteBody(
   exchange: Pick<AuthenticatedExchange, 'query'>,
-  given: Awaited<ReturnType<typeof readDeleteOptions>>,
+  deleteOptions: Awaited<ReturnType<typeof readDeleteOptions>>,
 ): { body?: object } {
   const isTried = isDryRun(exchange)
-  if (given === undefined) return {}
-  const dryRun = isTried || given.isDryRun ? { dryRun: ['All'] } : {}
-  return { body: { kind: 'DeleteOptions', apiVersion: 'v1', ...given.options, ...dryRun } }
+  if (deleteOptions === undefined) return {}
+  const dryRun = isTried || deleteOptions.isDryRun ? { dryRun: ['All'] } : {}
+  return { body: { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions.options, ...dryRun } }
 }
 
 /** @throws Status 400 */

@@ -168,8 +168,8 @@ export class MemberClusters {
       old?.close()
       return
     }
-    const given = JSON.stringify([fieldsOf(cluster.spec).connection, secret?.data])
-    const key = createHash('sha256').update(given).digest('base64')
+    const fingerprint = JSON.stringify([fieldsOf(cluster.spec).connection, secret?.data])
+    const key = createHash('sha256').update(fingerprint).digest('base64')
     if (old?.key === key) return
     old?.close()
     const made = { key, ...(name === hostCluster ? this.#host() : this.#member(cluster, secret)) }

@@ -44,8 +44,8 @@ export function readMember(cluster: KubeObject, secret: KubeObject | undefined):
   }
   try {
     const kube = readEmbeddedKubeconfig(kubeconfig)
-    const given = textOf(connection.kubernetesAPIEndpoint)
-    if (given !== '' && !isSameUrl(given, kube.url.href))
+    const endpointText = textOf(connection.kubernetesAPIEndpoint)
+    if (endpointText !== '' && !isSameUrl(endpointText, kube.url.href))
       throw new Error('spec.connection.kubernetesAPIEndpoint is not the server of the kubeconfig')
     const endpoint = toRestConfig(kube)
     return { name, kube: endpoint, kapis: readKapis(kube, textOf(connection.kubesphereAPIEndpoint), secret) }

@@ -68,14 +68,14 @@ export function withoutImpossibleFilters(
 /** Returns the parameters that a list without selectors and projections ignores, for a warning. */
 export function ignoredSelections(query: ListQuery, plural: string): readonly string[] {
   const { labelSelector, fieldSelector, columns, shards, fields } = query
-  const given = {
+  const requested = {
     labelSelector: labelSelector.text !== '',
     fieldSelector: fieldSelector.text !== '',
     columnSelector: columns.text !== '',
     shardSelector: shards.length > 0,
     fields: fields !== '',
   }
-  return Object.entries(given)
+  return Object.entries(requested)
     .filter(([, isGiven]) => isGiven)
     .map(([name]) => `ignored ${name}: not supported for ${plural}`)
 }

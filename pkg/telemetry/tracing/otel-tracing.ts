@@ -73,9 +73,9 @@ export function traceWith(options: TracingOptions): Tracing {
           ...(child.context
             ? { headers: [...(call.headers ?? []), 'traceparent', toTraceParent(child.context)] }
             : {}),
-          onResponse(given, headers) {
-            code = given
-            call.onResponse?.(given, headers)
+          onResponse(status, headers) {
+            code = status
+            call.onResponse?.(status, headers)
           },
         }
         try {

@@ -61,15 +61,15 @@ export function createRequestTrace(
 
   function begin(identity: Identity | undefined): Span {
     if (server !== undefined) return server
-    const given = readContext(req)
-    const isParent = given !== undefined && isContinued(identity)
-    const links = given !== undefined && !isParent ? [{ context: given }] : []
+    const parentContext = readContext(req)
+    const isParent = parentContext !== undefined && isContinued(identity)
+    const links = parentContext !== undefined && !isParent ? [{ context: parentContext }] : []
     const path = line === undefined ? {} : { 'url.path': toPathAttribute(line.info) }
     const attributes = { ...serverAttributes(req), ...path }
     server = tracer.startSpan(
       method,
       { kind: SpanKind.SERVER, startTime, attributes, links },
-      isParent ? trace.setSpanContext(ROOT_CONTEXT, given) : ROOT_CONTEXT,
+      isParent ? trace.setSpanContext(ROOT_CONTEXT, parentContext) : ROOT_CONTEXT,
     )
     writeContext(req, server.spanContext())
     for (const join of early) join()

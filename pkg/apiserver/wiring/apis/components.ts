@@ -97,8 +97,8 @@ export function createComponents({
       if (upstream === undefined) return false
       requireOneMethod(exchange)
       assertMayUpgrade(info, exchange.identity)
-      const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
-        forwardUpgrade(componentUpgrade(upstream, given), given),
+      const forward = tracing.upstream(toPeer(upstream), (exchange: AuthenticatedExchange) =>
+        forwardUpgrade(componentUpgrade(upstream, exchange), exchange),
       )
       await forward(exchange)
       return true

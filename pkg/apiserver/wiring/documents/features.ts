@@ -14,6 +14,6 @@ export function featuresOf({ logs, audit }: Pick<Config, 'logs' | 'audit'>): Rea
     events: isKept && logs.events.enabled,
     auditing: isKept && logs.auditing.enabled && audit.path !== '',
   }
-  const given = Object.entries(optional).flatMap(([name, isHere]) => (isHere ? [name] : []))
-  return new Set(['authentication', 'authorization', 'kubernetes', ...given])
+  const enabled = Object.entries(optional).flatMap(([name, isHere]) => (isHere ? [name] : []))
+  return new Set(['authentication', 'authorization', 'kubernetes', ...enabled])
 }

@@ -20,8 +20,8 @@ export const gitHubProvider = section({
   organizations: texts({
     description: 'Only members of these organizations may log in; memberships become groups.',
   }),
-}).transform((given, { addIssue }): GitConfig => {
-  const { organizations: memberOf } = given
+}).transform((section, { addIssue }): GitConfig => {
+  const { organizations: memberOf } = section
   const defaults = {
     scopes: memberOf.length > 0 ? ['user:email', 'read:org'] : ['user:email'],
     endpoint: {
@@ -30,7 +30,7 @@ export const gitHubProvider = section({
       userInfoURL: 'https://api.github.com/user',
     },
   }
-  return { ...readAppConfig(given, defaults, createIssueReporter(addIssue)), memberOf }
+  return { ...readAppConfig(section, defaults, createIssueReporter(addIssue)), memberOf }
 })
 
 export const gitLabProvider = section({
@@ -40,8 +40,8 @@ export const gitLabProvider = section({
     description: 'OAuth client secret of Kapis at the provider.',
   }),
   groups: texts({ description: 'Only members of these groups may log in; memberships become groups.' }),
-}).transform((given, { addIssue }): GitConfig => {
-  const { groups: memberOf } = given
+}).transform((section, { addIssue }): GitConfig => {
+  const { groups: memberOf } = section
   const defaults = {
     scopes: memberOf.length > 0 ? ['read_user', 'read_api'] : ['read_user'],
     endpoint: {
@@ -50,5 +50,5 @@ export const gitLabProvider = section({
       userInfoURL: 'https://gitlab.com/api/v4/user',
     },
   }
-  return { ...readAppConfig(given, defaults, createIssueReporter(addIssue)), memberOf }
+  return { ...readAppConfig(section, defaults, createIssueReporter(addIssue)), memberOf }
 })

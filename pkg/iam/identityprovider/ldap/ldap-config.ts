@@ -80,32 +80,33 @@ export const ldapProvider = section({
     '',
     'Attribute of a user that lists the DNs of their groups, such as memberOf.',
   ),
-}).transform((given, { addIssue }): LdapConfig => {
+}).transform((section, { addIssue }): LdapConfig => {
   const reportIssue = createIssueReporter(addIssue)
-  const { managerDN: managerDn, managerPassword } = given
+  const { managerDN: managerDn, managerPassword } = section
   // The server would treat an empty password as an anonymous bind (RFC 4513 section 5.1.2).
   if (managerDn !== '' && managerPassword === '') reportIssue('managerPassword', 'is required with managerDN')
   const attributeOf = (key: AttributeKey, fallback: string) => {
-    if (given[key] !== '' && !attributeName.test(given[key]))
+    if (section[key] !== '' && !attributeName.test(section[key]))
       reportIssue(key, 'must be the name of an attribute')
-    return given[key] || fallback
+    return section[key] || fallback
   }
-  const filterOf = (key: 'userSearchFilter' | 'groupSearchFilter') => readFilter(given[key], key, reportIssue)
+  const filterOf = (key: 'userSearchFilter' | 'groupSearchFilter') =>
+    readFilter(section[key], key, reportIssue)
   const loginAttribute = attributeOf('loginAttribute', 'uid')
   return {
-    ...readServer(given, reportIssue),
-    trust: readTrust(given, reportIssue),
-    timeoutMs: given.readTimeout,
+    ...readServer(section, reportIssue),
+    trust: readTrust(section, reportIssue),
+    timeoutMs: section.readTimeout,
     managerDn,
     managerPassword,
-    userSearchBase: given.userSearchBase,
+    userSearchBase: section.userSearchBase,
     userSearchFilter: filterOf('userSearchFilter'),
     loginAttribute,
     uidAttribute: attributeOf('uidAttribute', loginAttribute),
     mailAttribute: attributeOf('mailAttribute', 'mail'),
     displayNameAttribute: attributeOf('displayNameAttribute', 'displayName'),
     groups: {
-      searchBase: given.groupSearchBase,
+      searchBase: section.groupSearchBase,
       searchFilter: filterOf('groupSearchFilter'),
       memberAttribute: attributeOf('groupMemberAttribute', 'member'),
       memberValueAttribute: attributeOf('groupMemberValueAttribute', ''),
@@ -127,14 +128,14 @@ type AttributeKey =
 
 /** Parses `host`: a host name with an optional port, or a URL (RFC 4516) without other parts. */
 function readServer(
-  given: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
+  section: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
   reportIssue: ReportIssue,
 ): Pick<LdapConfig, 'host' | 'port' | 'security'> {
   const [, scheme, name = '', digits] =
-    /^(?:(ldaps?):\/\/)?(\[[0-9a-fA-F:.]+\]|[-\w.]+)(?::(\d{1,5}))?\/?$/.exec(given.host) ?? []
+    /^(?:(ldaps?):\/\/)?(\[[0-9a-fA-F:.]+\]|[-\w.]+)(?::(\d{1,5}))?\/?$/.exec(section.host) ?? []
   if (name === '') reportIssue('host', 'must be host:port, or an ldaps:// or ldap:// URL')
-  const { startTLS: isStartTls } = given
-  const isLdaps = given.ldaps || scheme === 'ldaps'
+  const { startTLS: isStartTls } = section
+  const isLdaps = section.ldaps || scheme === 'ldaps'
   const port = Number(digits ?? (isLdaps ? 636 : 389))
   if (port === 0 || port > 65_535) reportIssue('host', 'must have a port from 1 to 65535')
   if (isStartTls && isLdaps) reportIssue('startTLS', 'must not be true with LDAPS, which uses TLS already')
@@ -146,9 +147,9 @@ function readServer(
 }
 
 function readFilter(text: string, key: string, reportIssue: ReportIssue): string {
-  const given = text.trim()
-  if (given === '') return ''
-  const whole = given.startsWith('(') ? given : `(${given})`
+  const filter = text.trim()
+  if (filter === '') return ''
+  const whole = filter.startsWith('(') ? filter : `(${filter})`
   try {
     FilterParser.parseString(whole)
   } catch {

@@ -22,12 +22,12 @@ export async function withDirectory<T>(
   signal.addEventListener('abort', abort, { once: true })
   try {
     const socket = await secure(raw, config)
-    const given = [socket]
+    const sockets = [socket]
     const client = new Client({
       url: 'ldap://directory',
       timeout: config.timeoutMs,
       createConnection: () => {
-        const [next] = given.splice(0)
+        const [next] = sockets.splice(0)
         // The library reconnects when a connection is lost, but without TLS.
         if (next === undefined) throw new Error('lost the connection to the LDAP server')
         return next

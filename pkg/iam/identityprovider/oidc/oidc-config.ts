@@ -30,15 +30,15 @@ export const oidcProvider = section({
     of: publicKeyAlgorithms,
     description: 'Signature algorithm that the client is registered with at the provider.',
   }),
-}).transform((given, { addIssue }): OidcConfig => {
+}).transform((section, { addIssue }): OidcConfig => {
   const reportIssue = createIssueReporter(addIssue)
-  const app = readAppConfig(given, { scopes: ['openid', 'profile', 'email'], endpoint: {} }, reportIssue)
-  const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = given
+  const app = readAppConfig(section, { scopes: ['openid', 'profile', 'email'], endpoint: {} }, reportIssue)
+  const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = section
   return {
     ...app,
     // Always requested, since providers only issue ID tokens for this scope.
     scopes: [...new Set(['openid', ...app.scopes])],
-    issuer: url(given.issuer, 'issuer', reportIssue, app.trust),
+    issuer: url(section.issuer, 'issuer', reportIssue, app.trust),
     ...{ getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg },
   }
 })

@@ -46,8 +46,8 @@ const youngMegabytes = 16
 // Environment variables that the process inherits. Others may contain secrets.
 const passedOn = /^(NODE_.*|MALLOC_.*|LD_LIBRARY_PATH|PATH|TMPDIR|TZ)$/
 
-export function createChild(given: ChildSettings): Child {
-  const { name, settings, heapMegabytes, nice, onNotice, onExit } = given
+export function createChild(childSettings: ChildSettings): Child {
+  const { name, settings, heapMegabytes, nice, onNotice, onExit } = childSettings
   let running: Running | undefined
   let lastId = 0
   let isStopped = false

@@ -153,8 +153,8 @@ function planWords(expression: Expression, test: Extract<Test, { readonly kind: 
  * Returns a query for the words of lines that contain the text. Omits a first word that may be the
  * end of a longer one; a last word that may continue becomes a prefix.
  */
-function wordsWithin(given: string): string | undefined {
-  const text = fold(given)
+function wordsWithin(term: string): string | undefined {
+  const text = fold(term)
   const isOpen = (codePoint: number | undefined) => wordRole(codePoint ?? 0) === 'part'
   const isStartOpen = isOpen(text.codePointAt(0))
   const isEndOpen = isOpen([...text].at(-1)?.codePointAt(0))

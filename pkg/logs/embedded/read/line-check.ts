@@ -110,10 +110,10 @@ function createFieldCheck(name: string, test: Test): LineCheck {
 
 /** Creates a substring search over whole blocks: lines before the next match need no search. */
 function createPartCheck(
-  { text: given, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
+  { text, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
   column: 'text' | 'fields',
 ): LineCheck {
-  const term = caseSensitive ? given : fold(given)
+  const term = caseSensitive ? text : fold(text)
   const search =
     column === 'text'
       ? (block: OpenBlock) => (caseSensitive ? block.text() : block.foldedText())

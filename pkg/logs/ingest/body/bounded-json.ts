@@ -20,10 +20,10 @@ type Limits = Pick<IngestLimits, 'jsonValues'>
  * @throws TooManyValues, SyntaxError
  */
 export function parseBounded(
-  given: string,
+  json: string,
   { jsonValues }: Limits,
 ): { readonly value: unknown; readonly text: string } {
-  const text = given.startsWith('\ufeff') ? given.slice(1) : given
+  const text = json.startsWith('\ufeff') ? json.slice(1) : json
   // Counts only if necessary: each value has at least one character.
   if (text.length > jsonValues && countValues(text, jsonValues) > jsonValues)
     throw new TooManyValues(jsonValues)

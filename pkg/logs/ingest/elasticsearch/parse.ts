@@ -57,13 +57,13 @@ function readDocument(action: string, text: string, limits: IngestLimits): Line 
  * Returns the document that an update creates if none has its ID: `upsert`, or `doc` with
  * `doc_as_upsert`. Returns invalid JSON as it is.
  */
-function createdByUpdate(given: string, limits: IngestLimits): string | undefined {
+function createdByUpdate(documentText: string, limits: IngestLimits): string | undefined {
   let text: string
   try {
-    text = parseBounded(given, limits).text
+    text = parseBounded(documentText, limits).text
   } catch {
     // parseDocument reports the error.
-    return given
+    return documentText
   }
   const members = new Map<string | number, string>()
   eachChild(text, skipBlank(text, 0), ({ step, valueStart }) => {

@@ -41,11 +41,11 @@ type Document = Readonly<Record<string, unknown>>
  * Parses a document of a log shipper: the Kubernetes filter of Fluent Bit, Filebeat, Vector, or any
  * JSON. Everything except time, text and origin becomes a field.
  *
- * @param given the JSON text of the document
+ * @param json the JSON text of the document
  */
-export function parseDocument(given: string, limits: IngestLimits): Line {
+export function parseDocument(json: string, limits: IngestLimits): Line {
   try {
-    const { text, value } = parseBounded(given, limits)
+    const { text, value } = parseBounded(json, limits)
     return toLine(text, value, limits)
   } catch (error) {
     if (error instanceof TooManyValues) return { problem: error.message }

@@ -23,8 +23,8 @@ export type SharedFields = {
  */
 export function createSharing(limits: IngestLimits): (flat: FlatFields, ofAll: LineNotes) => SharedFields {
   let left = limits.sharedBytes
-  return (given, ofAll) => {
-    const { flat, origin, bytes } = limitShared(given, limits, ofAll)
+  return (fields, ofAll) => {
+    const { flat, origin, bytes } = limitShared(fields, limits, ofAll)
     const { notes = [] } = ofAll.result()
     return {
       flat,
@@ -39,11 +39,11 @@ export function createSharing(limits: IngestLimits): (flat: FlatFields, ofAll: L
 }
 
 /** Limits shared data to what a line may have. @returns data, size, part with the origin */
-export function limitShared(given: FlatFields, limits: IngestLimits, notes: LineNotes) {
+export function limitShared(fields: FlatFields, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [FlatFields, FlatFields] = [new Map(), new Map()]
   const limitsByUse = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }
   let bytes = 0
-  for (const [name, value] of given) {
+  for (const [name, value] of fields) {
     const kind = kindOf(name)
     const left = limits.fieldsBytes - bytes - Buffer.byteLength(name)
     if (left <= 0 || limitsByUse[kind] === 0) {

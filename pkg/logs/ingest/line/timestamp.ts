@@ -24,13 +24,13 @@ const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
  * number of seconds (with up to nine decimals), milliseconds, microseconds or nanoseconds since
  * 1970, distinguished by size.
  *
- * @param given the source text, because a double cannot represent nanoseconds
+ * @param input the source text, because a double cannot represent nanoseconds
  * @returns undefined if the time is invalid or before 1970
  */
-export function parseTimestamp(given: string): bigint | undefined {
-  const common = parseUtc(given)
+export function parseTimestamp(input: string): bigint | undefined {
+  const common = parseUtc(input)
   if (common !== undefined) return common
-  const text = given.trim().replace(dayFirst, toIso)
+  const text = input.trim().replace(dayFirst, toIso)
   const date = rfc3339.exec(text)
   if (date) return fromDate(date)
   const plain = decimal.exec(expand(text))

@@ -23,12 +23,12 @@ export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<Lok
  * Converts a stream, also of the format before Loki 1.0: `{"labels": "{…}", "entries": [{"ts": …,
  * "line": …}]}`. An invalid stream, or an invalid list of entries, is stored as a line.
  */
-function toStream(given: unknown): LokiStream {
-  if (!isRecord(given)) return { labels: [], entries: [toLine(given)] }
-  const { stream = given.labels, values = given.entries } = given
-  const isEmpty = Object.keys(given).every(name => name === 'stream' || name === 'values')
+function toStream(value: unknown): LokiStream {
+  if (!isRecord(value)) return { labels: [], entries: [toLine(value)] }
+  const { stream = value.labels, values = value.entries } = value
+  const isEmpty = Object.keys(value).every(name => name === 'stream' || name === 'values')
   const entries = Array.isArray(values) ? values.map(toEntry) : values == null ? [] : [toLine(values)]
-  if (values == null && !isEmpty) return { labels: toLabels(stream), entries: [toLine(given)] }
+  if (values == null && !isEmpty) return { labels: toLabels(stream), entries: [toLine(value)] }
   return { labels: toLabels(stream), entries }
 }
 

@@ -107,8 +107,8 @@ function readScopeLogs(field: Field, attributes: AnyMap, ofResource: LineNotes):
     if (!reading.hasRoom()) break
     orOmit(reading, () => readScope(own, bytesOf(inner), reading))
   }
-  const given = { ...own, attributes: toAnyMap(own.attributes) }
-  return { attributes, scope: given, records: readRecords(bytes), notes: reading.notes }
+  const scope = { ...own, attributes: toAnyMap(own.attributes) }
+  return { attributes, scope: scope, records: readRecords(bytes), notes: reading.notes }
 }
 
 function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {

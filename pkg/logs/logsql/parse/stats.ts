@@ -97,27 +97,27 @@ function parseFunction(
   tokens: Tokens,
   name: string,
 ): { readonly made: StatsFunction; readonly shown: string } {
-  const given = namesInParentheses(tokens, fieldOrPrefix)
-  const fields = given.length === 0 ? ['*'] : given
+  const names = namesInParentheses(tokens, fieldOrPrefix)
+  const fields = names.length === 0 ? ['*'] : names
   const as = (made: StatsFunction, suffix = '') => ({
     made,
     shown: `${name}(${fields.map(quoteName).join(', ')})${suffix}`,
   })
   switch (name) {
     case 'count_uniq': {
-      const named = namedOnly(tokens, name, given)
+      const named = namedOnly(tokens, name, names)
       const limit = tokens.take('limit') ? countOf(tokens) : 0
       return as({ name, fields: named, limit }, limit > 0 ? ` limit ${limit}` : '')
     }
     case 'histogram': {
-      const [field, ...more] = namedOnly(tokens, name, given)
+      const [field, ...more] = namedOnly(tokens, name, names)
       if (field === undefined || more.length > 0) throw tokens.error('histogram() requires one field')
       return as({ name, field })
     }
     case 'median':
       return as({ name: 'quantile', phi: 0.5, fields })
     case 'quantile': {
-      const [first = '', ...rest] = given
+      const [first = '', ...rest] = names
       const phi = parseNumber(first)
       if (phi === undefined || !(phi >= 0 && phi <= 1))
         throw tokens.error('quantile() requires a number from 0 to 1, and then fields')
@@ -131,10 +131,10 @@ function parseFunction(
   }
 }
 
-function namedOnly(tokens: Tokens, name: string, given: readonly string[]): readonly string[] {
-  if (given.length === 0 || given.some(field => field.endsWith('*')))
+function namedOnly(tokens: Tokens, name: string, names: readonly string[]): readonly string[] {
+  if (names.length === 0 || names.some(field => field.endsWith('*')))
     throw tokens.error(`${name}() requires field names`)
-  return given
+  return names
 }
 
 function quoteName(name: string): string {

@@ -77,9 +77,9 @@ function lateBody(withinMs: number): Status {
 }
 
 function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void {
-  const given = mediaTypeOf(req)
-  if (given === '' || allowed.includes(given)) return
-  const message = `Content-Type must be one of ${allowed.join(', ')}, not ${JSON.stringify(given)}`
+  const mediaType = mediaTypeOf(req)
+  if (mediaType === '' || allowed.includes(mediaType)) return
+  const message = `Content-Type must be one of ${allowed.join(', ')}, not ${JSON.stringify(mediaType)}`
   throw new Status(415, 'UnsupportedMediaType', message)
 }
 

@@ -109,8 +109,9 @@ export function createGroupRoleHandlers(
   }
 
   async function removeOfWorkspace(exchange: AuthenticatedExchange, workspace: string, group: string) {
-    const given = await readDeleteOptions(exchange.req)
-    if (given?.isDryRun === true) throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
+    const deleteOptions = await readDeleteOptions(exchange.req)
+    if (deleteOptions?.isDryRun === true)
+      throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
     const known = await resolveScope(exchange, inWorkspace(workspace))
     const held = (await rolesBySubject(known, 'Group', new Set([group])))(group)
     const own = await ownRoles(known, held)

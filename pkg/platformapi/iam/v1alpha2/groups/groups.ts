@@ -47,10 +47,14 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   async function create(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
     const body = toGroup(await readJson(exchange.req, ['application/json']), workspace)
     // The name must be unique: consoles show generateName as the name of a department.
-    const given = textOf(fieldsOf(fieldsOf(body).metadata).generateName)
-    const isTaken = (entry: CachedObject) => fieldsOf(entry.parsed().metadata).generateName === given
-    if (given !== '' && (await groups.all(exchange, workspace)).some(isTaken))
-      throw new Status(409, 'AlreadyExists', `the workspace already has a group ${JSON.stringify(given)}`)
+    const generateName = textOf(fieldsOf(fieldsOf(body).metadata).generateName)
+    const isTaken = (entry: CachedObject) => fieldsOf(entry.parsed().metadata).generateName === generateName
+    if (generateName !== '' && (await groups.all(exchange, workspace)).some(isTaken))
+      throw new Status(
+        409,
+        'AlreadyExists',
+        `the workspace already has a group ${JSON.stringify(generateName)}`,
+      )
     const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
     sendJsonText(exchange.res, made.code, made.text)
   }
@@ -89,12 +93,12 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     exchange: AuthenticatedExchange,
     { name, meta: { uid } }: CachedObject,
   ): Promise<void> {
-    const given = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
-    const isTried = isDryRun(exchange) || given.isDryRun
+    const deleteOptions = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
+    const isTried = isDryRun(exchange) || deleteOptions.isDryRun
     // The uid ensures that the group whose workspace was checked is deleted, not a new one with the
     // same name.
-    const preconditions = { uid, ...fieldsOf(given.options.preconditions) }
-    const options = { ...given.options, preconditions }
+    const preconditions = { uid, ...fieldsOf(deleteOptions.options.preconditions) }
+    const options = { ...deleteOptions.options, preconditions }
     const deletion = (how: { readonly isDryRun: boolean }) =>
       callAs(exchange, {
         method: 'DELETE',

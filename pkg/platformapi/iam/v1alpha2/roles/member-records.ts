@@ -215,14 +215,14 @@ export function createWorkspaceRecords({ groupDomain, callAs, scopes }: RecordTo
       role === undefined || isDone({ kind, name }, role) ? [] : [{ subject: { kind, name }, role }],
     )
     const isHere = await isRoleOf(workspace)
-    const given = members.filter(({ role }) => isHere(role)).slice(0, maxWrites)
+    const granted = members.filter(({ role }) => isHere(role)).slice(0, maxWrites)
     const own = { ...exchange, rawQuery: '' }
-    const failed = await writeEach(given, {
+    const failed = await writeEach(granted, {
       write: ({ subject, role: name }) =>
         bind(callAs, own, { subject, namespace, roleRef: { kind: 'ClusterRole', name }, labels: {} }),
       isOver: () => isOver(exchange.res),
     })
-    return { missing: members.length - given.length + failed.length, all: members.length }
+    return { missing: members.length - granted.length + failed.length, all: members.length }
   }
 
   return {

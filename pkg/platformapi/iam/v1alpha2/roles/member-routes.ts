@@ -69,9 +69,9 @@ export function createMemberHandlers(tools: MemberTools, scopes: ScopeReader) {
     }: { readonly user: string; readonly ref: RoleRef | undefined; readonly held: readonly AssignedRole[] },
   ): Promise<MemberChange> {
     // Writes the new binding first: if it is rejected, the user keeps the old role.
-    const given = grantSteps(exchange, known, { subject: userNamed(user), ref, held })
+    const grants = grantSteps(exchange, known, { subject: userNamed(user), ref, held })
     const taken = removalSteps(exchange, userNamed(user), await replacedBy(known, ref, held))
-    return { user, steps: [...given, ...taken] }
+    return { user, steps: [...grants, ...taken] }
   }
 
   async function addMembers(exchange: AuthenticatedExchange, scopeRef: MemberScopeRef): Promise<void> {
@@ -109,9 +109,10 @@ export function createMemberHandlers(tools: MemberTools, scopes: ScopeReader) {
 
   async function removeMember(exchange: AuthenticatedExchange, scopeRef: MemberScopeRef, name: string) {
     const isTried = isDryRun(exchange)
-    const given = await readDeleteOptions(exchange.req)
-    if (given?.isDryRun === true) throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
-    if (given?.options.preconditions !== undefined)
+    const deleteOptions = await readDeleteOptions(exchange.req)
+    if (deleteOptions?.isDryRun === true)
+      throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
+    if (deleteOptions?.options.preconditions !== undefined)
       throw badRequest('invalid preconditions: a member has no uid and no resourceVersion')
     const known = await resolveScope(exchange, scopeRef)
     const held = await scopes.assignedRoles(known, subject => isMember(subject) && subject.name === name)

@@ -68,9 +68,9 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   const { method } = req
   if (method === 'GET' || method === 'HEAD') return sendJsonText(res, 200, await readUser(options, exchange))
   if (method === 'DELETE') {
-    const given = await readDeleteOptions(req)
-    const isTried = isDryRun(exchange) || given?.isDryRun === true
-    await writer.remove(info.name, { isDryRun: isTried, options: given?.options ?? {} })
+    const deleteOptions = await readDeleteOptions(req)
+    const isTried = isDryRun(exchange) || deleteOptions?.isDryRun === true
+    await writer.remove(info.name, { isDryRun: isTried, options: deleteOptions?.options ?? {} })
     if (!isTried) {
       audit(exchange, 'delete', info.name)
       await options.leaveBindings(exchange, { kind: 'User', name: info.name })
