@@ -198,7 +198,7 @@ describe('cheap requests', function () {
     }
   })
 
-  it('for lists of kube-apiserver that are not read leave memory bounded', async () => {
+  it('for lists of kube-apiserver, by a client that reads no response, use bounded memory', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     // Proxied requests wait for kube-apiserver, which is under load itself.
     await withstands(

@@ -64,7 +64,10 @@ function existingPlace(config: Fields, path: string): string {
   return place
 }
 
-/** Returns one path per item of a list, the last first: removal keeps the index of others. */
+/**
+ * Returns one path per item of a list, in descending order, so that removing an item does not change
+ * the index of the next one.
+ */
 function withoutParts(problems: readonly Problem[]): readonly string[] {
   const paths = problems.map(({ path }) => /^.*?\[\d+\]/.exec(path)?.[0] ?? path)
   const place = (path: string) => Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0)

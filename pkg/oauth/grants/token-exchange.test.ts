@@ -214,7 +214,7 @@ describe('token exchange', () => {
     })
   }
 
-  it('returns a token of the life of the policy for a subject token without an end', async () => {
+  it('returns a token with the lifetime of the policy for a subject token without an expiry', async () => {
     const text = claimsText('"exp":1e999')
     expect((await exchange(await setup.app.workloads.signText(text))).body.expires_in).to.equal(300)
   })
