@@ -133,6 +133,35 @@ describe('createNarrowedLists', () => {
     expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
   })
 
+  for (const verb of ['list', 'watch'])
+    it(`narrows a ${verb} to namespaces while kube-apiserver does not know a new binding for the cluster`, async () => {
+      const { client } = clientOf(({ namespace }) => namespace !== '')
+      const { reader, bind } = readerOf('a', '')
+      const lists = createNarrowedLists({ tasks, role: unbound, client, reader, resolution: rbacAlone })
+      const exchange = exchangeOf(jane)
+      expect(await lists.narrow(exchange, { ...pods, verb }, isNamespaced)).to.equal(true)
+      expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
+      const { permissions, fixed } = lists.of(exchange) ?? {}
+      expect([permissions?.isCurrent(), fixed?.unfollowed]).to.deep.equal([true, undefined])
+      bind('a')
+      expect(permissions?.isCurrent()).to.equal(false)
+    })
+
+  it('notifies a watch once kube-apiserver applies a binding for the cluster', async function () {
+    this.timeout(10_000)
+    const allowed = { everywhere: false }
+    const { client } = clientOf(({ namespace }) => namespace !== '' || allowed.everywhere)
+    const { reader } = readerOf('a', '')
+    const lists = createNarrowedLists({ tasks, role: unbound, client, reader, resolution: rbacAlone })
+    const exchange = exchangeOf(jane)
+    await lists.narrow(exchange, { ...pods, verb: 'watch' }, isNamespaced)
+    const changed = new Promise<void>(resolve => lists.of(exchange)?.onChange(resolve))
+    allowed.everywhere = true
+    await changed
+    // A list that was denied before is not narrowed any more.
+    expect(await lists.narrow(exchangeOf(jane), { ...pods, verb: 'watch' }, isNamespaced)).to.equal(false)
+  })
+
   it('never narrows a list to no namespace, nor lists of cluster-scoped kinds', async () => {
     const none = createNarrowedLists({
       tasks,

@@ -32,7 +32,8 @@ export type NarrowedListsOptions = {
 export type NarrowedLists = {
   /**
    * Narrows a denied cluster-wide list or watch to the namespaces in which the caller has the
-   * required permission. Returns false if there are none.
+   * required permission. Returns false if there are none, or if the permission is cluster-wide: then
+   * the narrowed list would omit objects that the caller may see.
    *
    * @param isNamespaced reports whether the listed kind is namespaced
    * @throws Status 503
@@ -60,10 +61,14 @@ const maxConfirmed = 1024
 // Longer than any real name; longer names are not narrowed, so that callers cannot fill the caches.
 const maxName = 253
 
-type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string>; readonly isAll?: true }
+type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string> }
 type AccessQuery = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
-/** The namespaces that RBAC grants. */
-type CachedAccess = AllowedNamespaces & { readonly generation: number; readonly key: string }
+/** What RBAC grants; `namespacesKey` identifies the namespaces alone. */
+type CachedAccess = AllowedNamespaces & {
+  readonly generation: number
+  readonly key: string
+  readonly namespacesKey: string
+}
 /** The namespaces that a caller may see for a request; `givenKey` identifies the bindings. */
 type VisibleNamespaces = {
   readonly set: NamespaceSet
@@ -118,38 +123,53 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     const known = accessCache.get(key)
     if (known?.generation === generation) return known
     const allowed = allowedNamespaces(reader, identity, { ...attributes, isResource: true })
-    const found = { ...allowed, generation, key: toGivenKey(allowed) }
+    const namespacesKey = toSetKey('narrowed', allowed.namespaces)
+    const grantsKey = allowed.allNamespaces ? `${everywhere.key} ${namespacesKey}` : namespacesKey
+    const found = { ...allowed, generation, key: grantsKey, namespacesKey }
     accessCache.set(key, found)
     return found
   }
 
-  async function find(access: AccessQuery, granted: CachedAccess): Promise<NamespaceSet> {
-    const key = `${access.key} ${granted.key}`
+  /** Returns a set that reviews confirm; a set other than the expected one is cached only briefly. */
+  async function confirmOnce(
+    key: string,
+    expectedKey: string,
+    confirm: () => Promise<NamespaceSet>,
+  ): Promise<NamespaceSet> {
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
-    const found = await share(key, () => confirm(access, granted))
+    const found = await share(key, confirm)
     sets.set(found.key, found)
-    confirmed.set(key, found.key, found.key === granted.key ? confirmedMs : deniedMs)
+    confirmed.set(key, found.key, found.key === expectedKey ? confirmedMs : deniedMs)
     return found
   }
 
-  async function confirm(
-    { identity, attributes }: AccessQuery,
-    granted: CachedAccess,
-  ): Promise<NamespaceSet> {
+  /** Reports whether the permission is cluster-wide, by RBAC and by kube-apiserver. */
+  async function isEverywhere(access: AccessQuery): Promise<boolean> {
+    if (!givenTo(access).allNamespaces) return false
+    const confirm = async () => ((await mayIn(access, '')) ? everywhere : toSet([]))
+    return (await confirmOnce(`${access.key} everywhere`, everywhere.key, confirm)) === everywhere
+  }
+
+  /** Returns the namespaces in which RoleBindings grant the permission, by kube-apiserver too. */
+  function findNamespaces(access: AccessQuery): Promise<NamespaceSet> {
+    const { namespaces, namespacesKey } = givenTo(access)
+    return confirmOnce(`${access.key} ${namespacesKey}`, namespacesKey, async () => {
+      const may = (namespace: string) => mayIn(access, namespace)
+      const isSampled = namespaces.length > maxReviews && !(await resolution()).incomplete
+      if (isSampled && (await confirmSample(namespaces, may))) return toSet(namespaces)
+      return toSet(namespaces.length > maxConfirmed ? [] : await confirmNamespaces(namespaces, may))
+    })
+  }
+
+  async function mayIn({ identity, attributes }: AccessQuery, namespace: string): Promise<boolean> {
     const { verb, group, version, resource, name: listed } = attributes
-    const mayList = async (namespace: string, name: string) => {
+    const mayList = async (name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
       return (await reviewAccess(client, info, identity)).isAllowed
     }
     // A permission to list all names includes a list of one name.
-    const may = async (namespace: string) =>
-      (await mayList(namespace, '')) || (listed !== '' && (await mayList(namespace, listed)))
-    if (granted.allNamespaces) return (await may('')) ? everywhere : toSet([])
-    const names = granted.namespaces
-    const isSampled = names.length > maxReviews && !(await resolution()).incomplete
-    if (isSampled && (await confirmSample(names, may))) return toSet(names)
-    return toSet(names.length > maxConfirmed ? [] : await confirmNamespaces(names, may))
+    return (await mayList('')) || (listed !== '' && (await mayList(listed)))
   }
 
   function toSet(names: readonly string[]): NamespaceSet {
@@ -166,21 +186,25 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return access.attributes.verb === 'watch' ? `${key} ${givenTo(listOf(access)).key}` : key
   }
 
+  /**
+   * Returns the namespaces for a request that was denied for the whole cluster. A cluster-wide
+   * binding does not count: kube-apiserver has not received it yet, or another authorizer denies.
+   */
   async function see(access: AccessQuery): Promise<VisibleNamespaces> {
-    const granted = givenTo(access)
-    const set = await find(access, granted)
-    if (access.attributes.verb !== 'watch')
-      return { set, givenKey: granted.key, isAsGiven: set.key === granted.key }
     const list = listOf(access)
-    const listGrants = givenTo(list)
-    const listed = await find(list, listGrants)
-    const both = listed.isAll ? set : toSet([...set.names].filter(name => listed.names.has(name)))
+    const [granted, listGrants, givenKey] = [givenTo(access), givenTo(list), givenKeyOf(access)]
+    const set = await findNamespaces(access)
+    const isAsGiven = !granted.allNamespaces && set.key === granted.namespacesKey
+    if (access.attributes.verb !== 'watch') return { set, givenKey, isAsGiven }
+    if (await isEverywhere(list)) return { set, givenKey, isAsGiven, unfollowed: forbidWatch(access, ['']) }
+    const listed = await findNamespaces(list)
+    const both = toSet([...set.names].filter(name => listed.names.has(name)))
     sets.set(both.key, both)
-    const unwatched = listed.isAll ? [''] : [...listed.names].filter(name => !set.names.has(name))
+    const unwatched = [...listed.names].filter(name => !set.names.has(name))
     return {
       set: both,
-      givenKey: `${granted.key} ${listGrants.key}`,
-      isAsGiven: set.key === granted.key && listed.key === listGrants.key,
+      givenKey,
+      isAsGiven: isAsGiven && !listGrants.allNamespaces && listed.key === listGrants.namespacesKey,
       unfollowed: forbidWatch(access, unwatched),
     }
   }
@@ -209,14 +233,14 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
         },
         async renew() {
           const again = own()
+          if (await isEverywhere(again)) {
+            narrowed.delete(exchange.res)
+            exchange.res.removeHeader(narrowedHeader)
+            return undefined
+          }
           const namespaces = await show(exchange, again)
-          if (namespaces !== undefined) return namespaces
-          const granted = givenTo(again)
-          if (!granted.allNamespaces || !(await find(again, granted)).isAll)
-            throw forbidden(access.attributes, access.identity, '')
-          narrowed.delete(exchange.res)
-          exchange.res.removeHeader(narrowedHeader)
-          return undefined
+          if (namespaces === undefined) throw forbidden(access.attributes, access.identity, '')
+          return namespaces
         },
       },
       onChange(listener) {
@@ -226,7 +250,8 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
         })
         const recheck = async () => {
           const now = await see(access).catch(() => undefined)
-          if (!isStopped && now?.set.key !== key) listener()
+          const isAll = await isEverywhere(access).catch(() => false)
+          if (!isStopped && (isAll || now?.set.key !== key)) listener()
         }
         const stop = reader.onChange(update)
         const timer = isAsGiven ? undefined : setTimeout(recheck, recheckMs).unref()
@@ -257,6 +282,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     async narrow(exchange, attributes, isNamespaced) {
       const access = toAccessQuery(attributes, exchange.identity)
       if (givenTo(access).namespaces.length === 0 || !(await isNamespaced())) return false
+      if (await isEverywhere(access)) return false
       return (await show(exchange, access)) !== undefined
     },
     of: ({ res }) => narrowed.get(res),
@@ -265,11 +291,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
 
 type Exchange = Pick<AuthenticatedExchange, 'res' | 'identity'>
 
-const everywhere: NamespaceSet = { key: toSetKey('everywhere', []), names: new Set(), isAll: true }
-
-function toGivenKey({ allNamespaces, namespaces }: AllowedNamespaces): string {
-  return allNamespaces ? everywhere.key : toSetKey('narrowed', namespaces)
-}
+const everywhere: NamespaceSet = { key: toSetKey('everywhere', []), names: new Set() }
 
 const maxNames = 3
 

@@ -4,8 +4,9 @@ import { createRuleFinder } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 
 export type AllowedNamespaces = {
-  /** Whether the permission is cluster-wide; then `namespaces` is empty. */
+  /** Whether the permission is cluster-wide. */
   readonly allNamespaces: boolean
+  /** The namespaces in which a RoleBinding grants the permission. */
   readonly namespaces: readonly string[]
 }
 
@@ -23,7 +24,7 @@ export function allowedNamespaces(
   if (isSuperuser(identity)) return { allNamespaces: true, namespaces: [] }
   const findRule = createRuleFinder(reader, attributes)
   const allowing = reader.bindingsOf(identity).filter(({ role }) => findRule(role) !== undefined)
-  if (allowing.some(({ namespace }) => namespace === '')) return { allNamespaces: true, namespaces: [] }
-  const namespaces = [...new Set(allowing.map(({ namespace }) => namespace))].sort()
-  return { allNamespaces: false, namespaces }
+  const bound = new Set(allowing.map(({ namespace }) => namespace))
+  const allNamespaces = bound.delete('')
+  return { allNamespaces, namespaces: [...bound].sort() }
 }

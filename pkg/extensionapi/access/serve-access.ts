@@ -94,7 +94,8 @@ async function statusOf(
   }
   const evaluated = { user: identity.username, groups: identity.groups }
   if (kind.plural === 'accessiblenamespaces') {
-    const found = allowedNamespaces(reader, identity, attributesOf(spec))
+    const { allNamespaces, namespaces } = allowedNamespaces(reader, identity, attributesOf(spec))
+    const found = { allNamespaces, namespaces: allNamespaces ? [] : namespaces }
     return { ...evaluated, ...found, ...(await resolution()) }
   }
   if (kind.plural === 'subjectaccessreports')
