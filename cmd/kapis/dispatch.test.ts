@@ -58,7 +58,12 @@ describe('dispatch', () => {
 describe('options that were renamed to those of kubectl', () => {
   // The commands end with exit code 2 before they send a request.
   for (const [words, former, option, error] of [
-    [['whoami', '--ca=/none'], '--ca', '--certificate-authority', 'invalid --certificate-authority /none'],
+    [
+      ['login', '--server', 'https://127.0.0.1:1', '--ca=/none'],
+      '--ca',
+      '--certificate-authority',
+      'invalid --certificate-authority /none',
+    ],
     [
       ['token', 'create', 'x', '--expires-in', 'soon'],
       '--expires-in',
