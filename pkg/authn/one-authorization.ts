@@ -8,13 +8,13 @@ import { unauthorized } from '../apierrors/status.ts'
  * @throws Status 401
  */
 export function assertOneAuthorization({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
-  let given: string | undefined
+  let first: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]
     if (name?.length !== 13 || name.toLowerCase() !== 'authorization') continue
     const value = rawHeaders[i + 1]
-    if (given !== undefined && value !== given)
+    if (first !== undefined && value !== first)
       throw unauthorized('the Authorization header is given twice with different values')
-    given = value
+    first = value
   }
 }

@@ -1,7 +1,7 @@
 import { hasNoCredential } from '../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
-import type { Authorize, IsNarrowed } from './authorizer.ts'
+import type { Authorize, NarrowList } from './authorizer.ts'
 import { assertInScope } from './token-scope.ts'
 
 export type RequestAuthorizationOptions = {
@@ -17,7 +17,7 @@ export type RequestAuthorizationOptions = {
    * Returns a function that narrows a denied cluster-wide list to the namespaces that the caller
    * may list; undefined for other requests.
    */
-  readonly narrow: (exchange: AuthenticatedExchange, attributes: RequestInfo) => IsNarrowed | undefined
+  readonly narrow: (exchange: AuthenticatedExchange, attributes: RequestInfo) => NarrowList | undefined
 }
 
 export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void

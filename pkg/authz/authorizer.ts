@@ -35,7 +35,7 @@ export type ExplainDenial = (
 export type Authorize = (
   info: RequestInfo,
   identity: Identity,
-  narrow?: IsNarrowed | undefined,
+  narrow?: NarrowList | undefined,
 ) => Promise<void> | void
 
 /** A verb on an object; an empty name or namespace means any. */
@@ -51,8 +51,13 @@ export type ObjectPermission = {
 /** Requires a permission. @throws Status 403 with the message of kube-apiserver, 503 */
 export type RequirePermission = (identity: Identity, permission: ObjectPermission) => Promise<void>
 
-/** @param info the permission to search in single namespaces */
-export type IsNarrowed = (info: RequestInfo) => Promise<boolean>
+/**
+ * Narrows a denied list to namespaces.
+ *
+ * @param info the permission that is required in a namespace
+ * @returns whether the caller has it in any
+ */
+export type NarrowList = (info: RequestInfo) => Promise<boolean>
 
 /** A decision, and whether RBAC allowed the request at that generation. */
 type CachedDecision = Decision & { readonly isGranted: boolean | undefined; generation: number }
