@@ -47,6 +47,12 @@ describe('regexSize', () => {
     }
   })
 
+  it('takes linear time', function () {
+    this.timeout(1_000)
+    for (const part of ['\\p{', '\\x{', '[[:a', '('])
+      expect(regexSize(part.repeat(100_000), Number.POSITIVE_INFINITY), part).to.be.at.least(3)
+  })
+
   it('stops counting at the limit', () => {
     expect(regexSize('a{999}'.repeat(100_000), 5_000)).to.be.within(5_001, 10_000)
   })

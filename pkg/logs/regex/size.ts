@@ -3,8 +3,8 @@
 const classCost = 200
 const rangeCost = 1_000
 
-// Braces after \p or \x are a class or character, no repetition.
-const escaped = String.raw`\\(?:[pPxX](?:\{[^}]*\})?|[\s\S])?`
+// Braces after \p or \x are a class or character, no repetition. The bound keeps the scan linear.
+const escaped = String.raw`\\(?:[pPxX](?:\{[^}]{0,64}\})?|[\s\S])?`
 // A bracket in the first position of a class is literal.
 const characterClass = String.raw`\[\^?\]?(?:\[:\^?\w*:\]|${escaped}|[^\]\\])*\]?`
 const item = new RegExp(String.raw`\{(\d{1,9})(?:,(\d{1,9})?)?\}|${escaped}|${characterClass}|[\s\S]`, 'g')
