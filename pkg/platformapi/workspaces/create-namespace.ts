@@ -55,7 +55,7 @@ export async function createNamespace(
   const body = toNamespace(sent, { groupDomain, workspace })
   const called = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, namespacesPath), body })
   const namespace = textOf(fieldsOf(fieldsOf(JSON.parse(called.text)).metadata).name)
-  if (!exchange.query.has('dryRun')) await created(exchange, { workspace, namespace })
+  if (!isDryRun(exchange)) await created(exchange, { workspace, namespace })
   return called
 }
 

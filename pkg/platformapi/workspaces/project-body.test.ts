@@ -73,9 +73,17 @@ describe('toProject', () => {
     }))
 
   const withName = (metadata: object) => ({ metadata: { name: 'b1', ...metadata } })
+  const withKeys = (member: 'labels' | 'annotations', keys: readonly string[]) =>
+    keys.map(
+      key =>
+        [
+          withName({ [member]: JSON.parse(`{${JSON.stringify(key)}: "x"}`) }),
+          `metadata.${member}[${key}]`,
+        ] as const,
+    )
   const other = 'Forbidden: requires permission to create namespaces'
   const rejected: readonly (readonly [sent: object, field: string])[] = [
-    ...[
+    ...withKeys('labels', [
       'pod-security.kubernetes.io/enforce',
       'pod-security.kubernetes.io/enforce-version',
       'kapis.io/namespace',
@@ -84,13 +92,7 @@ describe('toProject', () => {
       'name',
       '__proto__',
       '',
-    ].map(
-      key =>
-        [
-          withName({ labels: JSON.parse(`{${JSON.stringify(key)}: "x"}`) }),
-          `metadata.labels[${key}]`,
-        ] as const,
-    ),
+    ]),
     [withName({ labels: { a: null } }), 'metadata.labels[a]'],
     [withName({ labels: { 'kapis.io/workspace': 'red' } }), 'metadata.labels[kapis.io/workspace]'],
     [withName({ labels: { 'kapis.io/workspace': ['blue'] } }), 'metadata.labels[kapis.io/workspace]'],
@@ -98,7 +100,7 @@ describe('toProject', () => {
       withName({ labels: { 'kubernetes.io/metadata.name': 'kube-system' } }),
       'metadata.labels[kubernetes.io/metadata.name]',
     ],
-    ...[
+    ...withKeys('annotations', [
       'scheduler.alpha.kubernetes.io/node-selector',
       'scheduler.alpha.kubernetes.io/defaultTolerations',
       'openshift.io/sa.scc.uid-range',
@@ -106,13 +108,7 @@ describe('toProject', () => {
       'kubesphere.io/creator',
       'kapis.io/creator ',
       '__proto__',
-    ].map(
-      key =>
-        [
-          withName({ annotations: JSON.parse(`{${JSON.stringify(key)}: "x"}`) }),
-          `metadata.annotations[${key}]`,
-        ] as const,
-    ),
+    ]),
     [withName({ finalizers: ['a/b'] }), 'metadata.finalizers'],
     [withName({ ownerReferences: [{}] }), 'metadata.ownerReferences'],
     [withName({ uid: 'u' }), 'metadata.uid'],
