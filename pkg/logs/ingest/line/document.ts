@@ -92,9 +92,9 @@ export function putMembers(
 }
 
 /**
- * Returns the first text key whose value is a string that is not empty, otherwise an empty string or
- * a list of bytes as journald writes it. Without one, returns `log` if it has a value and is not the `log` object of the Elastic Common
- * Schema.
+ * Returns the first text key with a string that is not empty, otherwise one with an empty string.
+ * Without one, returns `log` if it has a value and is not the `log` object of the Elastic Common
+ * Schema, or `MESSAGE` with a list of bytes, as journald writes it.
  */
 function findTextKey(document: Document): string | undefined {
   const { log, MESSAGE } = document

@@ -108,7 +108,7 @@ function readScopeLogs(field: Field, attributes: AnyMap, ofResource: LineNotes):
     orOmit(reading, () => readScope(own, bytesOf(inner), reading))
   }
   const scope = { ...own, attributes: toAnyMap(own.attributes) }
-  return { attributes, scope: scope, records: readRecords(bytes), notes: reading.notes }
+  return { attributes, scope, records: readRecords(bytes), notes: reading.notes }
 }
 
 function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {
